@@ -1,0 +1,334 @@
+//! What the grammar's productions do: append to the flat arrays of a [`Module`].
+//!
+//! A production appends its nodes when it is reduced, so that the arrays are in the order of the text and a
+//! composite node follows its children. What the grammar cannot say (a variable needs one state space and a
+//! type) is said here, as a diagnostic; the resolver of names runs over the finished arrays.
+
+use crate::diagnostic::Diagnostic;
+use crate::names::{Decl, DeclKind, Scope, Type};
+use crate::spelling::Spellings;
+use crate::token::{Tok, Tokens};
+use crate::tree::{Node, NodeKind, ScopeId, Span, Stmt, StmtId, StmtKind, TokenId};
+use lalrpop_util::ErrorRecovery;
+
+/// The grammar's error type carries nothing: positions and expectations come from the parser itself.
+pub(crate) type Recovery = ErrorRecovery<u32, Tok, ()>;
+
+/// A tree under construction.
+pub(crate) struct Builder<'t> {
+    pub(crate) text: &'t [u8],
+    pub(crate) tokens: &'t Tokens,
+    pub(crate) stmts: Vec<Stmt>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) decls: Vec<Decl>,
+    pub(crate) scopes: Vec<Scope>,
+    pub(crate) spellings: Spellings,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    pub(crate) recoveries: Vec<Recovery>,
+    open_scopes: Vec<u32>,
+    /// The first declaration of the declaring statement at hand.
+    undefined_from: usize,
+}
+
+impl<'t> Builder<'t> {
+    pub(crate) fn new(text: &'t [u8], tokens: &'t Tokens) -> Self {
+        Self {
+            text,
+            tokens,
+            stmts: Vec::with_capacity(tokens.len() / 6),
+            nodes: Vec::with_capacity(tokens.len() / 2),
+            decls: Vec::new(),
+            scopes: vec![Scope { parent: None, open: None }],
+            spellings: Spellings::default(),
+            diagnostics: Vec::new(),
+            recoveries: Vec::new(),
+            open_scopes: vec![0],
+            undefined_from: 0,
+        }
+    }
+
+    fn text_of(&self, token: u32) -> &'t [u8] {
+        &self.text[self.tokens.span(TokenId(token))]
+    }
+
+    fn span(&self, first: u32, end: u32) -> Span {
+        let last = end.max(first + 1) - 1;
+        self.tokens.span(TokenId(first)).start..self.tokens.span(TokenId(last)).end
+    }
+
+    // ---- statements ----------------------------------------------------------------------------------------
+
+    pub(crate) fn stmt(&mut self, kind: StmtKind, first: u32) {
+        self.push_stmt(kind, first, 0);
+    }
+
+    fn push_stmt(&mut self, kind: StmtKind, first: u32, payload: u32) {
+        self.stmts.push(Stmt { first, nodes_end: self.nodes.len() as u32, payload, kind });
+    }
+
+    pub(crate) fn instruction(&mut self, first: u32, spelling: u32) {
+        self.push_stmt(StmtKind::Instruction, first, spelling);
+    }
+
+    pub(crate) fn spelling(&mut self, token: u32) -> u32 {
+        self.spellings.intern(self.text, self.tokens.span(TokenId(token))).0
+    }
+
+    /// The spelling of an opcode that has blanks before some of its modifiers.
+    pub(crate) fn split_spelling(&mut self, first: u32, end: u32) -> u32 {
+        let words: Vec<u8> = (first..end).flat_map(|token| self.text_of(token)).copied().collect();
+        self.spellings.intern_split(self.text, words, self.span(first, end)).0
+    }
+
+    pub(crate) fn open(&mut self, token: u32) {
+        let scope = self.scopes.len() as u32;
+        let parent = self.open_scopes.last().map(|&s| ScopeId(s));
+        self.scopes.push(Scope { parent, open: Some(StmtId(self.stmts.len() as u32)) });
+        self.open_scopes.push(scope);
+        self.push_stmt(StmtKind::Open, token, scope);
+    }
+
+    pub(crate) fn close(&mut self, token: u32) {
+        let scope = self.open_scopes.pop().unwrap_or(0);
+        self.push_stmt(StmtKind::Close, token, scope);
+    }
+
+    /// A statement that is a label, already declared.
+    pub(crate) fn label(&mut self, first: u32) {
+        self.define(DeclKind::Label, Type::None, 1);
+        self.stmt(StmtKind::Label, first);
+    }
+
+    /// A list of targets or a prototype, whose label is already declared.
+    pub(crate) fn table(&mut self, kind: StmtKind, first: u32) {
+        self.define(DeclKind::Table, Type::None, 1);
+        self.stmt(kind, first);
+    }
+
+    pub(crate) fn section_label(&mut self, token: u32) {
+        self.declared(token);
+        self.define(DeclKind::SectionLabel, Type::None, 1);
+    }
+
+    pub(crate) fn prototype_name(&mut self, token: u32) {
+        self.leaf(NodeKind::Word, token);
+        if self.text_of(token) != b"_" {
+            let found = Diagnostic::new(self.span(token, token + 1), "a call prototype has no name");
+            self.diagnostics.push(found.label("expected `_`"));
+        }
+    }
+
+    pub(crate) fn unknown(&mut self, first: u32, end: u32) {
+        // Whether a line after the first still belongs to a directive nobody has heard of cannot be known, unless
+        // the line before it ends in a comma or inside brackets.
+        if Type::parse(self.text_of(first)).is_known() {
+            let found = Diagnostic::new(self.span(first, first + 1), "a declaration needs a state space");
+            self.diagnostics.push(found.label("expected a state space such as `.reg` before the type"));
+        }
+        let mut depth = 0_u32;
+        for token in first..end {
+            let ends_open = token > first && self.tokens.kind(TokenId(token - 1)) == Tok::Comma;
+            if token > first && depth == 0 && !ends_open && self.begins_line(token) {
+                let span = self.tokens.span(TokenId(token));
+                let word = String::from_utf8_lossy(self.text_of(first)).into_owned();
+                self.diagnostics.push(
+                    Diagnostic::new(span, format!("cannot tell where the unknown directive `{word}` ends"))
+                        .label("expected `;` before this line")
+                        .related(self.tokens.span(TokenId(first)), "the directive begins here"),
+                );
+                break;
+            }
+            let kind = self.tokens.kind(TokenId(token));
+            if matches!(kind, Tok::LParen | Tok::LBracket) {
+                depth += 1;
+            } else if matches!(kind, Tok::RParen | Tok::RBracket) {
+                depth = depth.saturating_sub(1);
+            }
+        }
+        self.stmt(StmtKind::Unknown, first);
+    }
+
+    fn begins_line(&self, token: u32) -> bool {
+        let before = self.tokens.span(TokenId(token - 1)).end;
+        memchr::memchr(b'\n', &self.text[before..self.tokens.start(TokenId(token))]).is_some()
+    }
+
+    pub(crate) fn recovered(&mut self, recovery: Recovery) {
+        self.recoveries.push(recovery);
+    }
+
+    // ---- nodes ---------------------------------------------------------------------------------------------
+
+    pub(crate) fn leaf(&mut self, kind: NodeKind, token: u32) {
+        self.nodes.push(Node::new(kind, token, Node::UNRESOLVED, 0));
+    }
+
+    pub(crate) fn leaf_counted(&mut self, kind: NodeKind, token: u32) -> u32 {
+        self.leaf(kind, token);
+        1
+    }
+
+    /// Appends a composite node over the last `below` nodes; `end` is the token after its last.
+    pub(crate) fn node(&mut self, kind: NodeKind, first: u32, end: u32, below: u32) -> u32 {
+        if below > Node::MOST_BELOW {
+            let message = format!("more than {} elements in one list", Node::MOST_BELOW);
+            self.diagnostics.push(Diagnostic::new(self.tokens.span(TokenId(first)), message));
+        }
+        self.nodes.push(Node::new(kind, first, end - 1, below.min(Node::MOST_BELOW)));
+        below + 1
+    }
+
+    // ---- declarations --------------------------------------------------------------------------------------
+
+    pub(crate) fn declared(&mut self, token: u32) -> u32 {
+        let decl = self.decls.len() as u32;
+        self.decls.push(Decl {
+            name: TokenId(token),
+            stmt: StmtId(self.stmts.len() as u32),
+            kind: DeclKind::Variable,
+            ty: Type::None,
+            lanes: 1,
+            family: None,
+        });
+        self.nodes.push(Node::new(NodeKind::Declared, token, decl, 0));
+        1
+    }
+
+    /// Gives the last declared name the family size that was just parsed.
+    pub(crate) fn family(&mut self) {
+        let [.., size, _family] = self.nodes[..] else { return };
+        let digits = self.text_of(size.first);
+        let value = crate::constant::literal(digits).and_then(|value| u32::try_from(value).ok());
+        if value.is_none() {
+            let span = self.tokens.span(TokenId(size.first));
+            self.diagnostics.push(
+                Diagnostic::new(span, "the size of a family of names must fit in 32 bits")
+                    .label("expected a number below 4294967296"),
+            );
+        }
+        if let Some(decl) = self.decls.last_mut() {
+            decl.family = Some(value.unwrap_or(0));
+        }
+    }
+
+    fn define(&mut self, kind: DeclKind, ty: Type, lanes: u8) {
+        for decl in &mut self.decls[self.undefined_from..] {
+            (decl.kind, decl.ty, decl.lanes) = (kind, ty, lanes);
+        }
+        self.undefined_from = self.decls.len();
+    }
+
+    pub(crate) fn function(&mut self, token: u32) {
+        // Return parameters come before the name, and are complete by then.
+        self.declared(token);
+        self.define(DeclKind::Function, Type::None, 1);
+    }
+
+    pub(crate) fn returns(&mut self) {
+        self.undefined_from = self.decls.len();
+    }
+
+    /// A parameter of `heads` and `declarator` nodes.
+    pub(crate) fn parameter(&mut self, first: u32, heads: u32, declarator: u32) {
+        let end = self.nodes.len() - declarator as usize;
+        let head = self.head(end - heads as usize..end);
+        let space = head.spaces.first().copied();
+        let kind = match space.map(|token| self.text_of(token)) {
+            Some(b".param") => DeclKind::Parameter,
+            Some(b".reg") => DeclKind::Register,
+            Some(_) | None => {
+                let span = self.tokens.span(TokenId(first));
+                let found = Diagnostic::new(span, "a parameter needs a state space");
+                self.diagnostics.push(found.label("expected `.param` or `.reg`"));
+                DeclKind::Parameter
+            }
+        };
+        if head.ty == Type::None {
+            self.missing_type(first, "a parameter");
+        }
+        self.define(kind, head.ty, head.lanes);
+    }
+
+    fn missing_type(&mut self, first: u32, what: &str) {
+        let span = self.tokens.span(TokenId(first));
+        self.diagnostics.push(
+            Diagnostic::new(span, format!("{what} needs a type")).label("expected a type such as `.b32`"),
+        );
+    }
+
+    /// The end of a `.reg` statement or of a variable's.
+    pub(crate) fn variables(&mut self, kind: StmtKind, first: u32) {
+        let start = self.stmts.last().map_or(0, |stmt| stmt.nodes_end as usize);
+        let length = self.nodes[start..].iter().take_while(|node| node.kind() != NodeKind::Declared).count();
+        let head = self.head(start..start + length);
+        let decl = if kind == StmtKind::Register { DeclKind::Register } else { DeclKind::Variable };
+        if decl == DeclKind::Variable && head.spaces.is_empty() {
+            let span = self.tokens.span(TokenId(first));
+            let found = Diagnostic::new(span, "a variable needs a state space");
+            self.diagnostics.push(found.label("expected a state space such as `.global`"));
+        }
+        if let Some(linkage) = head.linkage.filter(|_| self.open_scopes.len() > 1) {
+            let found = Diagnostic::new(self.span(linkage, linkage + 1), "linkage inside a function");
+            self.diagnostics.push(found.label("expected a declaration without linkage"));
+        }
+        if let Some(late) = head.after_type {
+            let found = Diagnostic::new(self.span(late, late + 1), "this must come before the type");
+            self.diagnostics.push(found.label("expected the declared name"));
+        }
+        if head.ty == Type::None {
+            self.missing_type(first, if decl == DeclKind::Register { "a register" } else { "a variable" });
+        }
+        self.define(decl, head.ty, head.lanes);
+        self.stmt(kind, first);
+    }
+
+    fn head(&self, nodes: std::ops::Range<usize>) -> Head {
+        let mut head = Head { spaces: Vec::new(), linkage: None, after_type: None, ty: Type::None, lanes: 1 };
+        for node in &self.nodes[nodes] {
+            if head.ty != Type::None && node.kind() != NodeKind::Int {
+                head.after_type.get_or_insert(node.first);
+            }
+            if node.kind() != NodeKind::Directive {
+                continue;
+            }
+            match self.tokens.kind(TokenId(node.first)) {
+                Tok::Space | Tok::Reg => head.spaces.push(node.first),
+                Tok::Linkage => head.linkage = Some(node.first),
+                Tok::Directive => match self.text_of(node.first) {
+                    b".v2" => head.lanes = 2,
+                    b".v4" => head.lanes = 4,
+                    b".v8" => head.lanes = 8,
+                    word => head.ty = Type::parse(word),
+                },
+                _other => {}
+            }
+        }
+        head
+    }
+
+    /// The end of a function's header: what stands before `.entry` or `.func` may only be linkage.
+    pub(crate) fn header(&mut self, kind: StmtKind, first: u32) {
+        let mut token = first;
+        while !matches!(self.tokens.kind(TokenId(token)), Tok::Entry | Tok::Func) {
+            if self.tokens.kind(TokenId(token)) != Tok::Linkage {
+                let found =
+                    Diagnostic::new(self.span(token, token + 1), "this may not stand before a function");
+                self.diagnostics.push(found.label("expected a linkage directive, `.entry` or `.func`"));
+                break;
+            }
+            token += 1;
+        }
+        self.undefined_from = self.decls.len();
+        self.stmt(kind, first);
+    }
+}
+
+/// What the words before a declared name say.
+struct Head {
+    spaces: Vec<u32>,
+    linkage: Option<u32>,
+    /// The first token that follows the type.
+    after_type: Option<u32>,
+    ty: Type,
+    lanes: u8,
+}

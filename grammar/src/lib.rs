@@ -1,0 +1,18 @@
+//! What PTX is: lexer, grammar, lossless tree, names, edits and the instruction table.
+//!
+//! This package reads and writes text; it knows nothing of files, terminals or optimisation.
+
+pub mod constant;
+pub mod diagnostic;
+pub mod names;
+pub mod spelling;
+pub mod table;
+pub mod token;
+pub mod tree;
+
+mod builder;
+mod parse;
+mod resolve;
+mod syntax_error;
+
+pub use parse::{MOST_DIAGNOSTICS, parse};

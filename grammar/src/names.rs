@@ -1,0 +1,283 @@
+//! Declarations, types and scopes: what a name can mean.
+
+use crate::tree::{Module, ScopeId, StmtId, TokenId};
+
+/// A declared name, or a family of them.
+#[derive(Clone, Copy, Debug)]
+pub struct Decl {
+    /// The token that declares it.
+    pub name: TokenId,
+    /// The statement that the token belongs to.
+    pub stmt: StmtId,
+    /// What it declares.
+    pub kind: DeclKind,
+    /// The type of a register, variable or parameter.
+    pub ty: Type,
+    /// 2, 4 or 8 for a vector, else 1.
+    pub lanes: u8,
+    /// For `%r<5>`, five: the names `%r0` to `%r4`. `None` for a single name.
+    pub family: Option<u32>,
+}
+
+/// What a declaration declares.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum DeclKind {
+    /// A register or a family of registers; a register parameter too.
+    Register,
+    /// A variable in a state space.
+    Variable,
+    /// A `.param` of a function.
+    Parameter,
+    /// An entry or a function.
+    Function,
+    /// A label.
+    Label,
+    /// The label of a list of targets or of a call prototype.
+    Table,
+    /// A label in a debug section.
+    SectionLabel,
+}
+
+impl DeclKind {
+    /// What messages call it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Register => "register",
+            Self::Variable => "variable",
+            Self::Parameter => "parameter",
+            Self::Function => "function",
+            Self::Label | Self::SectionLabel => "label",
+            Self::Table => "table",
+        }
+    }
+}
+
+/// A region of text in which declarations count: the module, a body, a `{ }` in a body.
+#[derive(Clone, Copy, Debug)]
+pub struct Scope {
+    /// The scope around it; `None` for the module.
+    pub parent: Option<ScopeId>,
+    /// The brace that opens it; `None` for the module.
+    pub open: Option<StmtId>,
+}
+
+macro_rules! types {
+    ($($(#[$doc:meta])* $name:ident $word:literal $bits:literal)*) => {
+        /// The type of a register, variable or parameter, or of an instruction.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        #[repr(u8)]
+        pub enum Type {
+            /// No type at all.
+            None,
+            /// A word in the place of a type that nobody has heard of.
+            Unknown,
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Type {
+            /// The type that `word`, with its dot, spells.
+            #[must_use]
+            pub fn parse(word: &[u8]) -> Self {
+                match std::str::from_utf8(word) {
+                    $(Ok($word) => Self::$name,)*
+                    Ok(_) | Err(_) => Self::Unknown,
+                }
+            }
+
+            /// How it is written, with its dot; empty for none.
+            #[must_use]
+            pub fn word(self) -> &'static str {
+                match self {
+                    Self::None | Self::Unknown => "",
+                    $(Self::$name => $word,)*
+                }
+            }
+
+            /// How many bits it has; `None` for a predicate and what has no size.
+            #[must_use]
+            pub fn bits(self) -> Option<u32> {
+                let bits = match self {
+                    Self::None | Self::Unknown => 0,
+                    $(Self::$name => $bits,)*
+                };
+                (bits > 0).then_some(bits)
+            }
+        }
+    };
+}
+
+types! {
+    /// `.u8`
+    U8 ".u8" 8
+    /// `.u16`
+    U16 ".u16" 16
+    /// `.u32`
+    U32 ".u32" 32
+    /// `.u64`
+    U64 ".u64" 64
+    /// `.s8`
+    S8 ".s8" 8
+    /// `.s16`
+    S16 ".s16" 16
+    /// `.s32`
+    S32 ".s32" 32
+    /// `.s64`
+    S64 ".s64" 64
+    /// `.b8`
+    B8 ".b8" 8
+    /// `.b16`
+    B16 ".b16" 16
+    /// `.b32`
+    B32 ".b32" 32
+    /// `.b64`
+    B64 ".b64" 64
+    /// `.b128`
+    B128 ".b128" 128
+    /// `.f16`
+    F16 ".f16" 16
+    /// `.f16x2`
+    F16x2 ".f16x2" 32
+    /// `.bf16`
+    Bf16 ".bf16" 16
+    /// `.bf16x2`
+    Bf16x2 ".bf16x2" 32
+    /// `.f32`
+    F32 ".f32" 32
+    /// `.f64`
+    F64 ".f64" 64
+    /// `.pred`
+    Pred ".pred" 0
+    /// `.texref`
+    Texref ".texref" 0
+    /// `.samplerref`
+    Samplerref ".samplerref" 0
+    /// `.surfref`
+    Surfref ".surfref" 0
+}
+
+impl Type {
+    /// Whether it is a type that the manual names.
+    #[must_use]
+    pub fn is_known(self) -> bool {
+        !matches!(self, Self::None | Self::Unknown)
+    }
+}
+
+/// A name as it stands in the text, cut into its parts: `%r01` is element 1 of the family `%r`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NameParts<'t> {
+    /// The whole name, without any suffix after a dot.
+    pub base: &'t [u8],
+    /// The name without its trailing digits.
+    pub prefix: &'t [u8],
+    /// The number that the trailing digits are, modulo 2^32 as the assembler takes it; `None` without digits.
+    pub index: Option<u32>,
+    /// What follows the first dot: a selector, a component.
+    pub suffix: Option<&'t [u8]>,
+}
+
+impl<'t> NameParts<'t> {
+    /// Cuts `name`.
+    #[must_use]
+    pub fn new(name: &'t [u8]) -> Self {
+        let (base, suffix) = match name.iter().position(|&byte| byte == b'.') {
+            Some(dot) => (&name[..dot], Some(&name[dot + 1..])),
+            None => (name, None),
+        };
+        let digits = base.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+        let (prefix, digits) = base.split_at(base.len() - digits);
+        let value = |digits: &[u8]| {
+            digits.iter().fold(0_u32, |sum, digit| sum.wrapping_mul(10).wrapping_add(u32::from(digit - b'0')))
+        };
+        Self { base, prefix, index: (!digits.is_empty()).then(|| value(digits)), suffix }
+    }
+}
+
+impl<'t> Module<'t> {
+    /// The name that a declaration declares; of a family, without its size.
+    #[must_use]
+    pub fn decl_name(&self, decl: crate::tree::DeclId) -> &'t [u8] {
+        &self.text[self.tokens.span(self.decl(decl).name)]
+    }
+}
+
+/// The special registers, without the components of vectors and the numbers of families.
+///
+/// Source: <https://docs.nvidia.com/cuda/parallel-thread-execution/#special-registers>.
+const SPECIAL_REGISTERS: &[&str] = &[
+    "%aggr_smem_size",
+    "%clock",
+    "%clock64",
+    "%clock_hi",
+    "%cluster_ctaid",
+    "%cluster_ctarank",
+    "%cluster_nctaid",
+    "%cluster_nctarank",
+    "%clusterid",
+    "%ctaid",
+    "%current_graph_exec",
+    "%dynamic_smem_size",
+    "%globaltimer",
+    "%globaltimer_hi",
+    "%globaltimer_lo",
+    "%gridid",
+    "%is_explicit_cluster",
+    "%laneid",
+    "%lanemask_eq",
+    "%lanemask_ge",
+    "%lanemask_gt",
+    "%lanemask_le",
+    "%lanemask_lt",
+    "%nclusterid",
+    "%nctaid",
+    "%nsmid",
+    "%ntid",
+    "%nwarpid",
+    "%reserved_smem_offset_begin",
+    "%reserved_smem_offset_cap",
+    "%reserved_smem_offset_end",
+    "%smid",
+    "%tid",
+    "%total_smem_size",
+    "%warpid",
+];
+
+/// Special registers that come in numbers: the prefix, the suffix, and how many.
+const SPECIAL_FAMILIES: &[(&str, &str, u32)] =
+    &[("%envreg", "", 32), ("%pm", "", 8), ("%pm", "_64", 8), ("%reserved_smem_offset_", "", 2)];
+
+/// Whether `base`, a name without suffix, is a special register where nothing shadows it.
+#[must_use]
+pub fn is_special_register(base: &[u8]) -> bool {
+    let Ok(name) = std::str::from_utf8(base) else { return false };
+    name.starts_with('%')
+        && (SPECIAL_REGISTERS.binary_search(&name).is_ok()
+            || SPECIAL_FAMILIES.iter().any(|(prefix, suffix, count)| {
+                let number = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(suffix));
+                number.and_then(|number| number.parse::<u32>().ok()).is_some_and(|number| number < *count)
+            }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn special_registers_are_sorted() {
+        assert!(SPECIAL_REGISTERS.is_sorted());
+    }
+
+    #[test]
+    fn digits_split_off_greedily() {
+        let parts = NameParts::new(b"%q1501.b0");
+        assert_eq!((parts.prefix, parts.index), (b"%q".as_slice(), Some(1501)));
+        assert_eq!(parts.suffix, Some(b"b0".as_slice()));
+    }
+
+    #[test]
+    fn index_wraps_as_in_the_assembler() {
+        assert_eq!(NameParts::new(b"%q18446744073709551617").index, Some(1));
+        assert_eq!(NameParts::new(b"%q00000000000000000004").index, Some(4));
+    }
+}

@@ -1,0 +1,181 @@
+//! Text in, tree or diagnostics out.
+//!
+//! A text is cut into tokens once and parsed fast. Only after an error it is parsed again, by a parser that
+//! recovers at the end of statements and bodies, so that one run reports several errors. A statement whose opcode
+//! nobody has heard of may have operands of any form: where they do not parse, the statement is kept verbatim.
+
+use crate::builder::Builder;
+use crate::diagnostic::Diagnostic;
+use crate::resolve::resolve;
+use crate::table;
+use crate::token::{Tok, Tokens};
+use crate::tree::{Module, StmtKind, TokenId};
+use lalrpop_util::ParseError;
+
+#[allow(clippy::all, clippy::pedantic, unused, missing_docs, unreachable_pub, reason = "generated code")]
+mod fast {
+    lalrpop_util::lalrpop_mod!(pub(crate) grammar, "/fast/ptx.rs");
+}
+
+#[allow(clippy::all, clippy::pedantic, unused, missing_docs, unreachable_pub, reason = "generated code")]
+mod recovering {
+    lalrpop_util::lalrpop_mod!(pub(crate) grammar, "/recovering/ptx.rs");
+}
+
+/// The most errors that one text reports.
+pub const MOST_DIAGNOSTICS: usize = 20;
+
+/// The most distinct opcodes of one text that are kept verbatim for their unknown form.
+const MOST_OPAQUE: usize = 64;
+
+type Failure = ParseError<u32, Tok, ()>;
+
+/// Parses a module.
+///
+/// The input is bytes: any byte is legal in a comment. NULs at the end, as driver strings have them, are kept and
+/// not looked at.
+///
+/// # Errors
+///
+/// At least one and at most [`MOST_DIAGNOSTICS`] diagnostics, in the order of the text.
+pub fn parse(text: &[u8]) -> Result<Module<'_>, Vec<Diagnostic>> {
+    if u32::try_from(text.len()).is_err() {
+        return Err(vec![Diagnostic::new(0..0, "the input is 4 GiB or larger")]);
+    }
+    let end = text.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    let mut tokens = Tokens::new(&text[..end]);
+    let mut opaque = 0;
+    loop {
+        let mut builder = Builder::new(text, &tokens);
+        let result = fast::grammar::ModuleParser::new().parse(&mut builder, grammar_tokens(&tokens));
+        let Builder { stmts, nodes, decls, scopes, spellings, mut diagnostics, .. } = builder;
+        match result {
+            Ok(()) => {
+                let mut module = Module { text, tokens, stmts, nodes, decls, scopes, spellings };
+                diagnostics.extend(check_header(&module));
+                diagnostics.extend(resolve(&mut module));
+                return if diagnostics.is_empty() { Ok(module) } else { Err(finish(diagnostics)) };
+            }
+            Err(failure) => {
+                if opaque < MOST_OPAQUE && make_opaque(text, &mut tokens, &failure) {
+                    opaque += 1;
+                    continue;
+                }
+                return Err(recover(text, &tokens, failure));
+            }
+        }
+    }
+}
+
+/// The tokens as the grammar reads them. A line marker may stand inside any statement, and belongs to it; only
+/// one between statements is a statement of its own.
+fn grammar_tokens(tokens: &Tokens) -> impl Iterator<Item = Result<(u32, Tok, u32), ()>> + '_ {
+    let kinds = tokens.kinds();
+    kinds.iter().enumerate().filter_map(move |(index, &kind)| {
+        if kind == Tok::LineMarker && !between_statements(&kinds[..index]) {
+            return None;
+        }
+        Some(Ok((index as u32, kind, index as u32 + 1)))
+    })
+}
+
+fn between_statements(before: &[Tok]) -> bool {
+    before.last().is_none_or(|last| {
+        matches!(last, Tok::Semicolon | Tok::RBrace | Tok::Colon | Tok::LineMarker | Tok::DwarfLine)
+    })
+}
+
+/// Where a statement with an unknown opcode has a form that the grammar lacks, keeps all statements with this
+/// opcode verbatim, if the extent of the one at hand is clear. Returns whether it did.
+fn make_opaque(text: &[u8], tokens: &mut Tokens, failure: &Failure) -> bool {
+    let ParseError::UnrecognizedToken { token: (at, ..), .. } = *failure else { return false };
+    let ends = |kind| matches!(kind, Tok::Semicolon | Tok::LBrace | Tok::RBrace | Tok::Colon);
+    let first = (0..at).rev().take_while(|&t| tokens.kind(TokenId(t)) != Tok::Semicolon);
+    let opcode = first.filter(|&t| {
+        let starts = t == 0 || ends(tokens.kind(TokenId(t - 1)));
+        starts && matches!(tokens.kind(TokenId(t)), Tok::Word | Tok::Dotted)
+    });
+    let Some(opcode) = opcode.last() else { return false };
+    let words = text[tokens.span(TokenId(opcode))].to_vec();
+    if table::lookup(&words).is_some() {
+        return false;
+    }
+    let mut changed = false;
+    let mut at_start = true;
+    for index in 0..tokens.len() as u32 {
+        let kind = tokens.kind(TokenId(index));
+        if at_start && kind == Tok::Dotted && text[tokens.span(TokenId(index))] == words[..] {
+            let end = (index..tokens.len() as u32).find(|&t| ends_unknown(tokens.kind(TokenId(t))));
+            let Some(end) = end.filter(|&end| tokens.kind(TokenId(end)) == Tok::Semicolon) else {
+                return false;
+            };
+            for token in index..end {
+                tokens.set_kind(TokenId(token), Tok::Opaque);
+            }
+            changed = true;
+        }
+        at_start = ends(kind);
+    }
+    changed
+}
+
+/// What cannot be inside a statement of unknown form: its end, a body's, and what only other statements have.
+fn ends_unknown(kind: Tok) -> bool {
+    matches!(
+        kind,
+        Tok::Semicolon
+            | Tok::Version
+            | Tok::Entry
+            | Tok::Func
+            | Tok::Reg
+            | Tok::Loc
+            | Tok::UnclosedComment
+            | Tok::UnclosedString
+            | Tok::Junk
+            | Tok::BadNumber
+    )
+}
+
+/// Parses once more, to find all errors.
+fn recover(text: &[u8], tokens: &Tokens, first: Failure) -> Vec<Diagnostic> {
+    let mut builder = Builder::new(text, tokens);
+    let last = recovering::grammar::ModuleParser::new().parse(&mut builder, grammar_tokens(tokens)).err();
+    let mut diagnostics = std::mem::take(&mut builder.diagnostics);
+    let recovered = std::mem::take(&mut builder.recoveries).into_iter().map(|recovery| recovery.error);
+    let failures = std::iter::once(first).chain(recovered).chain(last);
+    diagnostics.extend(failures.map(|failure| crate::syntax_error::explain(text, tokens, &failure)));
+    finish(diagnostics)
+}
+
+fn finish(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end));
+    diagnostics.dedup_by_key(|diagnostic| diagnostic.span.start);
+    diagnostics.truncate(MOST_DIAGNOSTICS);
+    diagnostics
+}
+
+/// `.version`, then `.target`, then everything else.
+fn check_header(module: &Module<'_>) -> Option<Diagnostic> {
+    let mut stmts = module.stmts().filter(|&stmt| module.kind(stmt) != StmtKind::LineMarker);
+    for (wanted, word) in [(StmtKind::Version, ".version 8.0"), (StmtKind::Target, ".target sm_90")] {
+        let found = stmts.next();
+        if found.is_none_or(|stmt| module.kind(stmt) != wanted) {
+            let start = found.map_or(0, |stmt| module.stmt_span(stmt).start);
+            let name = word.split(' ').next().unwrap_or(word);
+            return Some(
+                Diagnostic::new(start..start + 1, format!("missing `{name}`"))
+                    .label(format!("expected a line such as `{word}` here")),
+            );
+        }
+    }
+    let mut past = false;
+    for stmt in stmts {
+        let header = matches!(module.kind(stmt), StmtKind::Version | StmtKind::AddressSize)
+            && (past || module.kind(stmt) == StmtKind::Version);
+        if header {
+            return Some(Diagnostic::new(module.stmt_span(stmt), "this belongs to the head of the module"));
+        }
+        past |= module.kind(stmt) != StmtKind::Target;
+    }
+    None
+}

@@ -1,0 +1,113 @@
+//! Opcodes interned by spelling: a large module has a million instructions and some sixty spellings.
+//!
+//! An opcode with its modifiers is one word of the text. Each distinct word is looked up in the instruction
+//! table once; a statement holds only the number of its spelling.
+
+use crate::table::{self, Row};
+use crate::tree::{Span, SpellingId};
+use hashbrown::hash_table::Entry;
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::BuildHasher;
+
+/// The distinct spellings of a module's opcodes.
+#[derive(Debug, Default)]
+pub struct Spellings {
+    list: Vec<Spelling>,
+    by_text: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+/// One way of writing an opcode with its modifiers.
+#[derive(Debug)]
+struct Spelling {
+    start: u32,
+    length: u32,
+    /// The words joined, where the text has blanks between them.
+    joined: Option<Box<[u8]>>,
+    row: Option<&'static Row>,
+}
+
+impl Spelling {
+    fn words<'a>(&'a self, text: &'a [u8]) -> &'a [u8] {
+        self.joined.as_deref().unwrap_or(&text[self.span()])
+    }
+
+    fn span(&self) -> Span {
+        self.start as usize..(self.start + self.length) as usize
+    }
+}
+
+impl Spellings {
+    pub(crate) fn intern(&mut self, text: &[u8], span: Span) -> SpellingId {
+        let words = &text[span.clone()];
+        self.find_or_add(text, words, span, |_| None)
+    }
+
+    pub(crate) fn intern_split(&mut self, text: &[u8], words: Vec<u8>, span: Span) -> SpellingId {
+        self.find_or_add(text, &words, span, |words| Some(words.into()))
+    }
+
+    fn find_or_add(
+        &mut self,
+        text: &[u8],
+        words: &[u8],
+        span: Span,
+        keep: impl FnOnce(&[u8]) -> Option<Box<[u8]>>,
+    ) -> SpellingId {
+        let Self { list, by_text, hasher } = self;
+        let found = by_text.entry(
+            hasher.hash_one(words),
+            |&id| list[id as usize].words(text) == words,
+            |&id| hasher.hash_one(list[id as usize].words(text)),
+        );
+        match found {
+            Entry::Occupied(known) => SpellingId(*known.get()),
+            Entry::Vacant(free) => {
+                let id = list.len() as u32;
+                free.insert(id);
+                list.push(Spelling {
+                    start: span.start as u32,
+                    length: span.len() as u32,
+                    joined: keep(words),
+                    row: table::lookup(words),
+                });
+                SpellingId(id)
+            }
+        }
+    }
+
+    /// The opcode and its modifiers, without blanks; `text` is the module's.
+    #[must_use]
+    pub fn words<'a>(&'a self, spelling: SpellingId, text: &'a [u8]) -> &'a [u8] {
+        self.list[spelling.index()].words(text)
+    }
+
+    /// How many distinct spellings there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// The table's row for a spelling; `None` for an opcode nobody has heard of.
+    #[must_use]
+    pub fn row(&self, spelling: SpellingId) -> Option<&'static Row> {
+        self.list[spelling.index()].row
+    }
+
+    /// The bytes where the spelling occurs first.
+    #[must_use]
+    pub fn span(&self, spelling: SpellingId) -> Span {
+        self.list[spelling.index()].span()
+    }
+
+    /// All spellings, in the order of their first occurrence.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = SpellingId> + use<> {
+        (0..self.list.len() as u32).map(SpellingId)
+    }
+}

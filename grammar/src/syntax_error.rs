@@ -1,0 +1,122 @@
+//! Turns what the parser could not read into a message for people.
+//!
+//! A parser notices a missing `;` at the next token, but it belongs at the end of the one before; malformed tokens
+//! have messages of their own.
+
+use crate::diagnostic::Diagnostic;
+use crate::token::{Tok, Tokens};
+use crate::tree::{Span, TokenId};
+use lalrpop_util::ParseError;
+
+/// More than this many expected tokens are not worth listing.
+const MOST_EXPECTED: usize = 4;
+
+pub(crate) fn explain(text: &[u8], tokens: &Tokens, failure: &ParseError<u32, Tok, ()>) -> Diagnostic {
+    match failure {
+        ParseError::UnrecognizedToken { token: (at, tok, _), expected } => {
+            unexpected(text, tokens, *at, *tok, expected)
+        }
+        ParseError::ExtraToken { token: (at, tok, _) } => unexpected(text, tokens, *at, *tok, &[]),
+        ParseError::UnrecognizedEof { expected, .. } => {
+            let label = expectation(expected).unwrap_or_else(|| "expected `}`".to_owned());
+            let end = tokens.start(TokenId(tokens.len() as u32));
+            Diagnostic::new(end..end, "unexpected end of the input").label(label)
+        }
+        // The grammar raises no errors of its own and has no invalid tokens: malformed ones are tokens too.
+        ParseError::InvalidToken { location } => {
+            Diagnostic::new(tokens.span(TokenId(*location)), "invalid token")
+        }
+        ParseError::User { .. } => Diagnostic::new(0..0, "invalid module"),
+    }
+}
+
+fn unexpected(text: &[u8], tokens: &Tokens, at: u32, tok: Tok, expected: &[String]) -> Diagnostic {
+    let span = tokens.span(TokenId(at));
+    let word = shown(text, &span);
+    match tok {
+        Tok::UnclosedComment => {
+            return Diagnostic::new(span.start..span.start + 2, "unterminated comment")
+                .label("expected a `*/` after this");
+        }
+        Tok::UnclosedString => {
+            return Diagnostic::new(span.start..span.start + 1, "unterminated string")
+                .label("expected a closing `\"` after this");
+        }
+        Tok::Junk => {
+            return Diagnostic::new(span, format!("unexpected character `{word}`"))
+                .label("expected an ASCII character of PTX");
+        }
+        Tok::BadNumber => {
+            return Diagnostic::new(span, format!("malformed number `{word}`"))
+                .label("expected a literal such as `10`, `0x1f`, `1.5` or `0f3f800000`");
+        }
+        _well_formed => {}
+    }
+    let wants = |wanted: &str| expected.iter().any(|e| e.trim_matches('"') == wanted);
+    if wants(";") && at > 0 && starts_line(text, tokens, at) {
+        let end = tokens.span(TokenId(at - 1)).end;
+        return Diagnostic::new(end..end, "missing `;`")
+            .label("expected `;` here")
+            .related(span, "the next statement begins here");
+    }
+    let label = expectation(expected).unwrap_or_default();
+    Diagnostic::new(span, format!("unexpected `{word}`")).label(label)
+}
+
+fn starts_line(text: &[u8], tokens: &Tokens, at: u32) -> bool {
+    text[tokens.span(TokenId(at - 1)).end..tokens.start(TokenId(at))].contains(&b'\n')
+}
+
+/// The first bytes of a token.
+fn shown(text: &[u8], span: &Span) -> String {
+    const MOST: usize = 40;
+    let bytes = &text[span.clone()];
+    let word = String::from_utf8_lossy(&bytes[..bytes.len().min(MOST)]).into_owned();
+    let word = word.lines().next().unwrap_or_default().to_owned();
+    if bytes.len() > word.len() { format!("{word}…") } else { word }
+}
+
+/// `expected …`, unless anything could be expected.
+fn expectation(expected: &[String]) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    for token in expected {
+        let name = name_of(token.trim_matches('"'));
+        if !name.is_empty() && !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let (last, rest) = names.split_last()?;
+    match rest {
+        [] => Some(format!("expected {last}")),
+        _few if names.len() <= MOST_EXPECTED => Some(format!("expected {} or {last}", rest.join(", "))),
+        _many => None,
+    }
+}
+
+/// What people call a terminal of the grammar.
+fn name_of(terminal: &str) -> &str {
+    match terminal {
+        "word" | "call" => "a name",
+        "dotted word" => "",
+        "integer" => "a number",
+        "float" | "WARP_SZ" => "",
+        "string" => "a string",
+        "opaque" | "line marker" | "@@ line" | "source text" => "",
+        "operator" => "an operator",
+        "+" | "-" | "|" | "<" | ">" | "?" | "!" | "~" => "an operator",
+        "directive" => "a directive",
+        "linkage" | "state space" | ".align" | ".attribute" | ".ptr" | ".reg" => "a declaration",
+        ";" => "`;`",
+        "," => "`,`",
+        ":" => "`:`",
+        "{" => "`{`",
+        "}" => "`}`",
+        "[" => "`[`",
+        "]" => "`]`",
+        "(" => "`(`",
+        ")" => "`)`",
+        "=" => "`=`",
+        "@" => "a guard",
+        other => other,
+    }
+}

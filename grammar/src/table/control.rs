@@ -1,0 +1,39 @@
+//! Control flow, barriers, votes, shuffles and what belongs to a thread as a whole.
+//!
+//! Source of each row: the instruction's own page of the
+//! [manual](https://docs.nvidia.com/cuda/parallel-thread-execution/#instruction-set).
+
+use super::{Control, Row, row};
+
+pub(super) const ROWS: &[Row] = &[
+    row("bra").control(Control::Branch),
+    row("brx.idx").since(6, 0).on("30").control(Control::IndirectBranch),
+    row("call").writes_results().reads_memory().acts().control(Control::Call).convergent(),
+    row("ret").control(Control::Return),
+    row("exit").control(Control::Exit),
+    row("trap").acts().control(Control::Trap),
+    row("brkpt").acts(),
+    row("bar").reads_memory().acts().convergent(),
+    row("bar.red").writes_first().since(2, 0).on("20").reads_memory().acts().convergent(),
+    row("bar.warp.sync").since(6, 0).on("30").reads_memory().acts().convergent(),
+    row("barrier").since(6, 0).on("30").reads_memory().acts().convergent(),
+    row("barrier.red").writes_first().since(6, 0).on("30").reads_memory().acts().convergent(),
+    row("barrier.cluster").since(7, 8).on("90").reads_memory().acts().convergent(),
+    row("membar").since(1, 4).acts(),
+    row("fence").since(6, 0).on("70").acts(),
+    row("vote").writes_first().since(1, 2).on("12").convergent(),
+    row("vote.sync").writes_first().since(6, 0).on("30").convergent(),
+    row("match.sync").writes_first().since(6, 0).on("70").convergent(),
+    row("activemask").writes_first().since(6, 2).on("30").convergent(),
+    row("redux.sync").writes_first().since(7, 0).on("80").convergent(),
+    row("shfl").writes_first().since(3, 0).on("30").convergent(),
+    row("shfl.sync").writes_first().since(6, 0).on("30").convergent(),
+    row("elect.sync").writes_first().since(8, 0).on("90").convergent(),
+    row("griddepcontrol").since(7, 8).on("90").acts(),
+    row("alloca").writes_first().since(7, 3).on("52").acts(),
+    row("stacksave").writes_first().since(7, 3).on("52").acts(),
+    row("stackrestore").since(7, 3).on("52").acts(),
+    row("nanosleep").since(6, 3).on("70").acts(),
+    row("pmevent").since(1, 4).acts(),
+    row("setmaxnreg").since(8, 0).on("90a").acts().convergent(),
+];

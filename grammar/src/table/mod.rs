@@ -1,0 +1,321 @@
+//! The instruction table: one row per instruction, and everything else asks the row.
+//!
+//! A row says which operands are written and which are read, what else the instruction touches, and since which
+//! PTX version and on which GPUs it exists. Rows are grouped in one file per family. An opcode without a row is
+//! legal text: it counts as reading and writing every operand and as having every effect.
+
+mod asynchronous;
+mod control;
+mod float;
+mod integer;
+mod memory;
+mod tensor;
+mod video;
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// What there is to know of an instruction, whatever its modifiers.
+#[derive(Debug)]
+pub struct Row {
+    /// The opcode, with the modifiers that make it an instruction of its own: `add`, `cvt.pack`.
+    pub name: &'static str,
+    /// Which operands it writes; all others it reads.
+    pub writes: Writes,
+    /// What it touches besides its operands.
+    pub effects: Effects,
+    /// Where control can go.
+    pub control: Control,
+    /// What it needs.
+    pub needs: Needs,
+    /// Forms that need more: the first whose modifiers are all there counts instead of `needs`.
+    pub forms: &'static [Form],
+}
+
+/// A form of an instruction, told by its modifiers.
+#[derive(Debug)]
+pub struct Form {
+    /// Modifiers, without dots, separated by blanks; all must be there.
+    pub modifiers: &'static str,
+    /// What the form needs.
+    pub needs: Needs,
+}
+
+/// The PTX version and the GPUs that an instruction needs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Needs {
+    /// The first PTX version, major and minor.
+    pub ptx: (u8, u8),
+    /// Targets separated by blanks, one of which must fit: `90` is 90 and above, `90a` that GPU alone, `100f` its
+    /// family. Empty: any.
+    pub targets: &'static str,
+}
+
+/// Which operands an instruction writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Writes {
+    /// None.
+    Nothing,
+    /// The first.
+    First,
+    /// The first, which it reads too.
+    Updates,
+    /// The first two.
+    FirstTwo,
+    /// The first, and the second where the first is a pair.
+    Report,
+    /// The list before the function's name.
+    Results,
+    /// Possibly every one: nobody has heard of the instruction.
+    Everything,
+}
+
+/// Where control can go after an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Control {
+    /// To the next statement.
+    Next,
+    /// To a label.
+    Branch,
+    /// To one of a list of labels.
+    IndirectBranch,
+    /// Into a function and back.
+    Call,
+    /// To the caller.
+    Return,
+    /// Nowhere: the thread ends.
+    Exit,
+    /// Nowhere: the grid is aborted.
+    Trap,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What an instruction touches besides its operands.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Effects(u8);
+
+impl Effects {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+    /// It reads memory.
+    pub const READS_MEMORY: Self = Self(1);
+    /// It writes memory or does something else that can be seen from outside.
+    pub const ACTS: Self = Self(2);
+    /// What it does depends on which threads of the warp, block or cluster execute it together.
+    pub const CONVERGENT: Self = Self(4);
+    /// It reads the carry flag.
+    pub const READS_CARRY: Self = Self(8);
+    /// It writes the carry flag.
+    pub const WRITES_CARRY: Self = Self(16);
+    /// Its order relative to other ordered ones can be seen.
+    pub const ORDERED: Self = Self(32);
+    /// Executed twice, it may give two results.
+    pub const IMPURE: Self = Self(64);
+    /// Everything.
+    pub const ALL: Self = Self(127);
+
+    const NAMES: [(Self, &'static str); 7] = [
+        (Self::READS_MEMORY, "reads-memory"),
+        (Self::ACTS, "acts"),
+        (Self::CONVERGENT, "convergent"),
+        (Self::READS_CARRY, "reads-carry"),
+        (Self::WRITES_CARRY, "writes-carry"),
+        (Self::ORDERED, "ordered"),
+        (Self::IMPURE, "impure"),
+    ];
+
+    /// These and those.
+    #[must_use]
+    pub const fn with(self, more: Self) -> Self {
+        Self(self.0 | more.0)
+    }
+
+    /// Whether all of `some` are among them.
+    #[must_use]
+    pub const fn has(self, some: Self) -> bool {
+        self.0 & some.0 == some.0
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_none(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The names of all that it has, in a fixed order.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        Self::NAMES.into_iter().filter(move |&(effect, _)| self.has(effect)).map(|(_, name)| name)
+    }
+}
+
+impl std::fmt::Debug for Effects {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.names()).finish()
+    }
+}
+
+/// Begins a row: reads all its operands, has no effects, exists everywhere.
+const fn row(name: &'static str) -> Row {
+    Row {
+        name,
+        writes: Writes::Nothing,
+        effects: Effects::NONE,
+        control: Control::Next,
+        needs: Needs { ptx: (1, 0), targets: "" },
+        forms: &[],
+    }
+}
+
+/// A form with the modifiers, PTX version and targets.
+const fn form(modifiers: &'static str, ptx: (u8, u8), targets: &'static str) -> Form {
+    Form { modifiers, needs: Needs { ptx, targets } }
+}
+
+impl Row {
+    const fn writes_first(mut self) -> Self {
+        self.writes = Writes::First;
+        self
+    }
+
+    const fn updates_first(mut self) -> Self {
+        self.writes = Writes::Updates;
+        self
+    }
+
+    const fn writes_two(mut self) -> Self {
+        self.writes = Writes::FirstTwo;
+        self
+    }
+
+    const fn writes_report(mut self) -> Self {
+        self.writes = Writes::Report;
+        self
+    }
+
+    const fn writes_results(mut self) -> Self {
+        self.writes = Writes::Results;
+        self
+    }
+
+    const fn since(mut self, major: u8, minor: u8) -> Self {
+        self.needs.ptx = (major, minor);
+        self
+    }
+
+    const fn on(mut self, targets: &'static str) -> Self {
+        self.needs.targets = targets;
+        self
+    }
+
+    const fn forms(mut self, forms: &'static [Form]) -> Self {
+        self.forms = forms;
+        self
+    }
+
+    const fn effect(mut self, effect: Effects) -> Self {
+        self.effects = self.effects.with(effect);
+        self
+    }
+
+    const fn reads_memory(self) -> Self {
+        self.effect(Effects::READS_MEMORY)
+    }
+
+    const fn acts(self) -> Self {
+        self.effect(Effects::ACTS)
+    }
+
+    const fn convergent(self) -> Self {
+        self.effect(Effects::CONVERGENT)
+    }
+
+    const fn reads_carry(self) -> Self {
+        self.effect(Effects::READS_CARRY)
+    }
+
+    const fn impure(self) -> Self {
+        self.effect(Effects::IMPURE)
+    }
+
+    const fn control(mut self, control: Control) -> Self {
+        self.control = control;
+        self
+    }
+
+    /// What the instruction needs with these modifiers.
+    #[must_use]
+    pub fn needs(&self, words: &[u8]) -> Needs {
+        let has = |wanted: &str| modifiers(words).any(|modifier| modifier == wanted.as_bytes());
+        let form = self.forms.iter().find(|form| form.modifiers.split(' ').all(has));
+        form.map_or(self.needs, |form| form.needs)
+    }
+}
+
+/// All rows, family by family.
+pub fn rows() -> impl Iterator<Item = &'static Row> {
+    [integer::ROWS, float::ROWS, video::ROWS, memory::ROWS, control::ROWS, asynchronous::ROWS, tensor::ROWS]
+        .into_iter()
+        .flatten()
+}
+
+/// The modifiers of an opcode: what stands between its dots, after the first.
+pub fn modifiers(words: &[u8]) -> impl Iterator<Item = &[u8]> {
+    words.split(|&byte| byte == b'.').skip(1)
+}
+
+/// The row of an opcode with its modifiers: of those with the same first word whose further words are all among
+/// the modifiers, the one with most.
+#[must_use]
+pub fn lookup(words: &[u8]) -> Option<&'static Row> {
+    static BY_FIRST: LazyLock<HashMap<&'static [u8], Vec<&'static Row>>> = LazyLock::new(|| {
+        let mut by_first: HashMap<_, Vec<_>> = HashMap::new();
+        for row in rows() {
+            by_first.entry(first_word(row.name.as_bytes())).or_default().push(row);
+        }
+        by_first
+    });
+    let candidates = BY_FIRST.get(first_word(words))?;
+    let stem = |modifier: &[u8], wanted: &[u8]| {
+        modifier == wanted || modifier.strip_prefix(wanted).is_some_and(|rest| rest.starts_with(b"::"))
+    };
+    candidates
+        .iter()
+        .filter(|row| modifiers(row.name.as_bytes()).all(|wanted| modifiers(words).any(|m| stem(m, wanted))))
+        .max_by_key(|row| modifiers(row.name.as_bytes()).count())
+        .copied()
+}
+
+fn first_word(words: &[u8]) -> &[u8] {
+    words.split(|&byte| byte == b'.').next().unwrap_or(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(words: &str) -> Option<&'static str> {
+        lookup(words.as_bytes()).map(|row| row.name)
+    }
+
+    #[test]
+    fn the_row_with_most_words_is_found() {
+        assert_eq!(name("cvt.u32.u8"), Some("cvt"));
+        assert_eq!(name("cvt.pack.sat.u8.s32.b32"), Some("cvt.pack"));
+        assert_eq!(name("match.any.sync.b32"), Some("match.sync"));
+        assert_eq!(
+            name("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"),
+            Some("mma.sp")
+        );
+        assert_eq!(name("cp.async.bulk.prefetch.tensor.1d.L2.global"), Some("cp.async.bulk.prefetch.tensor"));
+        assert_eq!(name("bar.sync"), Some("bar"));
+        assert_eq!(name("frobnicate.u32"), None);
+    }
+
+    #[test]
+    fn every_row_finds_itself() {
+        for row in rows() {
+            assert_eq!(name(row.name), Some(row.name));
+        }
+    }
+}
