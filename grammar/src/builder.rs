@@ -224,6 +224,35 @@ impl<'t> Builder<'t> {
         self.define(DeclKind::Function, Type::None, 1);
     }
 
+    /// A property of a function with so many arguments.
+    pub(crate) fn property(&mut self, word: u32, arguments: u32) {
+        let Some((_, least, most)) = PROPERTIES.iter().find(|(name, ..)| *name == self.text_of(word)) else {
+            return;
+        };
+        if !(*least..=*most).contains(&arguments) {
+            let name = String::from_utf8_lossy(self.text_of(word)).into_owned();
+            let label = match (least, most) {
+                (0, 0) => "expected no argument".to_owned(),
+                (1, 1) => "expected one argument".to_owned(),
+                (least, most) => format!("expected {least} to {most} arguments"),
+            };
+            let message = format!("wrong number of arguments for `{name}`");
+            self.diagnostics.push(Diagnostic::new(self.span(word, word + 1), message).label(label));
+        }
+    }
+
+    /// A minus sign may not stand before a float that is given by its bits.
+    pub(crate) fn minus(&mut self, token: u32) {
+        if self.tokens.kind(TokenId(token + 1)) == Tok::Float && self.text_of(token + 1).len() > 1 {
+            let text = self.text_of(token + 1);
+            if text[0] == b'0' && matches!(text[1], b'f' | b'F' | b'd' | b'D') {
+                let found =
+                    Diagnostic::new(self.span(token, token + 2), "a literal of bits cannot be negated");
+                self.diagnostics.push(found.label("expected the bits of the negative number"));
+            }
+        }
+    }
+
     pub(crate) fn returns(&mut self) {
         self.undefined_from = self.decls.len();
     }
@@ -271,6 +300,9 @@ impl<'t> Builder<'t> {
             let found = Diagnostic::new(self.span(linkage, linkage + 1), "linkage inside a function");
             self.diagnostics.push(found.label("expected a declaration without linkage"));
         }
+        if let Some(linkage) = head.linkage.filter(|_| head.linkage_twice) {
+            self.second_linkage(linkage);
+        }
         if let Some(late) = head.after_type {
             let found = Diagnostic::new(self.span(late, late + 1), "this must come before the type");
             self.diagnostics.push(found.label("expected the declared name"));
@@ -283,7 +315,14 @@ impl<'t> Builder<'t> {
     }
 
     fn head(&self, nodes: std::ops::Range<usize>) -> Head {
-        let mut head = Head { spaces: Vec::new(), linkage: None, after_type: None, ty: Type::None, lanes: 1 };
+        let mut head = Head {
+            spaces: Vec::new(),
+            linkage: None,
+            linkage_twice: false,
+            after_type: None,
+            ty: Type::None,
+            lanes: 1,
+        };
         for node in &self.nodes[nodes] {
             if head.ty != Type::None && node.kind() != NodeKind::Int {
                 head.after_type.get_or_insert(node.first);
@@ -293,7 +332,10 @@ impl<'t> Builder<'t> {
             }
             match self.tokens.kind(TokenId(node.first)) {
                 Tok::Space | Tok::Reg => head.spaces.push(node.first),
-                Tok::Linkage => head.linkage = Some(node.first),
+                Tok::Linkage => {
+                    head.linkage_twice |= head.linkage.is_some();
+                    head.linkage = Some(node.first);
+                }
                 Tok::Directive => match self.text_of(node.first) {
                     b".v2" => head.lanes = 2,
                     b".v4" => head.lanes = 4,
@@ -306,6 +348,12 @@ impl<'t> Builder<'t> {
         head
     }
 
+    fn second_linkage(&mut self, token: u32) {
+        let found = Diagnostic::new(self.span(token, token + 1), "a second linkage directive");
+        self.diagnostics
+            .push(found.label("expected at most one of `.extern`, `.visible`, `.weak`, `.common`"));
+    }
+
     /// The end of a function's header: what stands before `.entry` or `.func` may only be linkage.
     pub(crate) fn header(&mut self, kind: StmtKind, first: u32) {
         let mut token = first;
@@ -315,6 +363,9 @@ impl<'t> Builder<'t> {
                     Diagnostic::new(self.span(token, token + 1), "this may not stand before a function");
                 self.diagnostics.push(found.label("expected a linkage directive, `.entry` or `.func`"));
                 break;
+            }
+            if token > first {
+                self.second_linkage(token);
             }
             token += 1;
         }
@@ -327,8 +378,30 @@ impl<'t> Builder<'t> {
 struct Head {
     spaces: Vec<u32>,
     linkage: Option<u32>,
+    linkage_twice: bool,
     /// The first token that follows the type.
     after_type: Option<u32>,
     ty: Type,
     lanes: u8,
 }
+
+/// The properties of functions with the least and the most arguments they take.
+///
+/// Source: <https://docs.nvidia.com/cuda/parallel-thread-execution/#performance-tuning-directives> and the pages
+/// after it; counts as the assembler takes them.
+const PROPERTIES: &[(&[u8], u32, u32)] = &[
+    (b".abi_preserve", 1, 1),
+    (b".abi_preserve_control", 1, 1),
+    (b".blocksareclusters", 0, 0),
+    (b".explicitcluster", 0, 0),
+    (b".language", 1, 2),
+    (b".maxclusterrank", 1, 1),
+    (b".maxnctapersm", 1, 1),
+    (b".maxnreg", 1, 1),
+    (b".maxntid", 1, 3),
+    (b".minnctapersm", 1, 1),
+    (b".minperctamemory", 1, 1),
+    (b".noreturn", 0, 0),
+    (b".reqnctapercluster", 1, 3),
+    (b".reqntid", 1, 3),
+];

@@ -4,11 +4,14 @@
 
 pub mod constant;
 pub mod diagnostic;
+pub mod edit;
 pub mod names;
+pub mod roles;
 pub mod spelling;
 pub mod table;
 pub mod token;
 pub mod tree;
+pub mod video;
 
 mod builder;
 mod parse;

@@ -10,6 +10,7 @@ use crate::resolve::resolve;
 use crate::table;
 use crate::token::{Tok, Tokens};
 use crate::tree::{Module, StmtKind, TokenId};
+use crate::video;
 use lalrpop_util::ParseError;
 
 #[allow(clippy::all, clippy::pedantic, unused, missing_docs, unreachable_pub, reason = "generated code")]
@@ -54,6 +55,7 @@ pub fn parse(text: &[u8]) -> Result<Module<'_>, Vec<Diagnostic>> {
                 let mut module = Module { text, tokens, stmts, nodes, decls, scopes, spellings };
                 diagnostics.extend(check_header(&module));
                 diagnostics.extend(resolve(&mut module));
+                diagnostics.extend(video::check(&module).take(MOST_DIAGNOSTICS));
                 return if diagnostics.is_empty() { Ok(module) } else { Err(finish(diagnostics)) };
             }
             Err(failure) => {
@@ -169,13 +171,26 @@ fn check_header(module: &Module<'_>) -> Option<Diagnostic> {
         }
     }
     let mut past = false;
+    let mut depth = 0_usize;
     for stmt in stmts {
-        let header = matches!(module.kind(stmt), StmtKind::Version | StmtKind::AddressSize)
-            && (past || module.kind(stmt) == StmtKind::Version);
-        if header {
-            return Some(Diagnostic::new(module.stmt_span(stmt), "this belongs to the head of the module"));
+        let kind = module.kind(stmt);
+        let misplaced = match kind {
+            StmtKind::Version => true,
+            StmtKind::AddressSize => past,
+            // The assembler takes it inside a body.
+            StmtKind::Target => past && depth == 0,
+            _other => false,
+        };
+        if misplaced {
+            let found = Diagnostic::new(module.stmt_span(stmt), "this belongs to the head of the module");
+            return Some(found.label("expected before everything else"));
         }
-        past |= module.kind(stmt) != StmtKind::Target;
+        past |= kind != StmtKind::Target;
+        match kind {
+            StmtKind::Open => depth += 1,
+            StmtKind::Close => depth -= 1,
+            _other => {}
+        }
     }
     None
 }

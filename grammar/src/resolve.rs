@@ -2,7 +2,8 @@
 //!
 //! As the assembler does it: a declaration counts from its own point on, to the end of its scope; the innermost
 //! one that has the name wins; a family whose size is too small for an index lets it fall through to the next one
-//! outward. Labels are hoisted: they count in the whole of their scope. Nothing is linear in the nesting depth:
+//! outward. Labels count in the whole of their scope: a branch goes to a label of its own scope, else to the
+//! innermost one around it that was already seen, else to the innermost one that is still to come. Nothing is linear in the nesting depth:
 //! each name keeps a stack of its declarations, and the families on a stack are searched by jump pointers along
 //! the chain of ever larger sizes (Myers, "An applicative random-access stack", 1983).
 
@@ -48,7 +49,10 @@ struct Name {
     length: u32,
     single: u32,
     family: u32,
+    /// Labels of the open scopes, those to come included.
     label: u32,
+    /// Labels of the open scopes that were passed already.
+    seen: u32,
     /// Whether a single name was ever declared that is this one and digits.
     has_numbered: bool,
 }
@@ -92,6 +96,7 @@ impl Names {
                     single: NONE,
                     family: NONE,
                     label: NONE,
+                    seen: NONE,
                     has_numbered: false,
                 });
                 id
@@ -118,6 +123,7 @@ enum Slot {
     Single,
     Family,
     Label,
+    Seen,
 }
 
 struct Resolver {
@@ -136,13 +142,16 @@ impl Resolver {
     fn statement(&mut self, module: &mut Module<'_>, stmt: StmtId, labels: &LabelsByScope) {
         let declared = self.take_decls(module, stmt);
         match module.kind(stmt) {
+            StmtKind::Label => declared.for_each(|decl| self.pass(module, decl)),
             StmtKind::Open => {
                 self.opened.push(self.undo.len());
                 for label in labels.of(module.stmts[stmt.index()].payload) {
                     self.hoist(module, label);
                 }
                 for decl in std::mem::take(&mut self.parameters) {
-                    self.declare(module, decl);
+                    if module.decls[decl].kind != DeclKind::Function {
+                        self.declare(module, decl);
+                    }
                 }
             }
             StmtKind::Close => self.close(),
@@ -181,7 +190,6 @@ impl Resolver {
             | StmtKind::File
             | StmtKind::Section
             | StmtKind::Pragma
-            | StmtKind::Label
             | StmtKind::Loc
             | StmtKind::Unknown => {}
         }
@@ -238,6 +246,9 @@ impl Resolver {
         };
         if let Some(decl) = found {
             module.nodes[node as usize].link = decl;
+            if let Some(suffix) = parts.suffix.filter(|_| kind != Use::Unchecked) {
+                self.check_suffix(module, token, &parts, suffix, decl);
+            }
             return;
         }
         if parts.base == b"_" || kind == Use::Unchecked || is_special_register(parts.base) {
@@ -280,6 +291,37 @@ impl Resolver {
         self.diagnostics.push(diagnostic);
     }
 
+    /// A vector's elements have names; what may follow another register is the video decoder's to say, but it is
+    /// one word.
+    fn check_suffix(
+        &mut self,
+        module: &Module<'_>,
+        token: TokenId,
+        parts: &NameParts<'_>,
+        suffix: &[u8],
+        decl: u32,
+    ) {
+        let Decl { kind, lanes, .. } = module.decls[decl as usize];
+        let span = module.tokens.span(token);
+        let span = span.start + parts.base.len()..span.end;
+        let shown = String::from_utf8_lossy(suffix);
+        let element =
+            [b"xyzw", b"rgba"].iter().find_map(|names| names.iter().position(|&name| [name] == *suffix));
+        let message = match kind {
+            DeclKind::Register
+                if lanes > 1 && element.is_some_and(|element| element < usize::from(lanes)) =>
+            {
+                return;
+            }
+            DeclKind::Register if lanes > 1 => format!("a vector of {lanes} has no element `.{shown}`"),
+            DeclKind::Register if suffix.contains(&b'.') => format!("`.{shown}` is more than one selector"),
+            DeclKind::Register => return,
+            other => format!("a {} has no elements", other.name()),
+        };
+        self.diagnostics
+            .push(Diagnostic::new(span, message).label("expected the name alone, or an element of a vector"));
+    }
+
     fn too_small(&self, module: &Module<'_>, parts: &NameParts<'_>) -> Option<(Span, u32)> {
         parts.index?;
         let name = self.names.find(module.text, parts.prefix)?;
@@ -288,8 +330,10 @@ impl Resolver {
     }
 
     fn label(&self, text: &[u8], base: &[u8]) -> Option<u32> {
-        let name = self.names.find(text, base)?;
-        self.stack.get(self.names.list[name as usize].label as usize).map(|active| active.decl)
+        let name = &self.names.list[self.names.find(text, base)? as usize];
+        let own = self.stack.get(name.label as usize).filter(|active| active.depth == self.depth());
+        let seen = self.stack.get(name.seen as usize);
+        own.or(seen).or_else(|| self.stack.get(name.label as usize)).map(|active| active.decl)
     }
 
     /// The innermost declaration that has the name.
@@ -309,7 +353,7 @@ impl Resolver {
         let single = self.names.find(text, parts.base);
         let single = single.and_then(|name| self.stack.get(self.names.list[name as usize].single as usize));
         match (single, family) {
-            (Some(single), Some(family)) if family.depth > single.depth => Some(family.decl),
+            (Some(single), Some(family)) if family.depth >= single.depth => Some(family.decl),
             (Some(single), _) => Some(single.decl),
             (None, family) => family.map(|active| active.decl),
         }
@@ -336,6 +380,16 @@ impl Resolver {
             self.duplicate(module, decl as usize, active.decl);
         }
         self.push(name, Slot::Label, Active { decl, depth: self.depth(), ..Active::bottom(below) });
+    }
+
+    fn pass(&mut self, module: &Module<'_>, decl: usize) {
+        let name = self.names.intern(module.text, module.tokens.span(module.decls[decl].name));
+        let below = self.names.list[name as usize].seen;
+        self.push(
+            name,
+            Slot::Seen,
+            Active { decl: decl as u32, depth: self.depth(), ..Active::bottom(below) },
+        );
     }
 
     fn depth(&self) -> u32 {
@@ -367,8 +421,7 @@ impl Resolver {
                 continue;
             };
             let other = module.decls[active.decl as usize];
-            // Prototypes repeat, and so do `.extern` variables; which repetitions agree is not ours to say.
-            if depth == 1 && other.kind == kind {
+            if depth == 1 && other.kind == kind && !is_definition(module, &other) {
                 continue;
             }
             self.duplicate(module, decl, active.decl);
@@ -417,6 +470,7 @@ impl Resolver {
             Slot::Single => &mut name.single,
             Slot::Family => &mut name.family,
             Slot::Label => &mut name.label,
+            Slot::Seen => &mut name.seen,
         }
     }
 
@@ -438,6 +492,23 @@ impl Resolver {
                 .label(format!("expected a new name for this {}", new.kind.name()))
                 .related(module.tokens.span(old.name), "first declared here"),
         );
+    }
+}
+
+/// Whether a name of the module is defined there, not only announced: prototypes repeat, and so do variables that
+/// are `.extern`. Whether repetitions agree is not looked at.
+fn is_definition(module: &Module<'_>, decl: &Decl) -> bool {
+    match decl.kind {
+        DeclKind::Function => {
+            let next = StmtId(decl.stmt.0 + 1);
+            next.index() < module.stmts.len() && module.kind(next) == StmtKind::Open
+        }
+        DeclKind::Variable => !module.stmt_text(decl.stmt).starts_with(b".extern"),
+        DeclKind::Register
+        | DeclKind::Parameter
+        | DeclKind::Label
+        | DeclKind::Table
+        | DeclKind::SectionLabel => true,
     }
 }
 

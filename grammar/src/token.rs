@@ -14,8 +14,7 @@ use logos::{Lexer, Logos};
 /// that change the *shape* of a statement have kinds of their own; all others are [`Tok::Directive`].
 #[derive(Logos, Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[logos(utf8 = false)]
-#[logos(skip(b"[ \t\r\n\x0c]+"))]
-#[logos(skip(b"\\\\[ \t\r\n]"))]
+#[logos(skip(b"[ \t\r\n\x0c\x1a\\\\]+"))]
 #[logos(skip(b"//[^\n]*", allow_greedy = true))]
 #[repr(u8)]
 pub enum Tok {

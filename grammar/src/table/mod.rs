@@ -12,6 +12,7 @@ mod memory;
 mod tensor;
 mod video;
 
+use crate::video::Opcode;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
@@ -30,6 +31,8 @@ pub struct Row {
     pub needs: Needs,
     /// Forms that need more: the first whose modifiers are all there counts instead of `needs`.
     pub forms: &'static [Form],
+    /// Which video instruction it is, if it is one.
+    pub video: Option<Opcode>,
 }
 
 /// A form of an instruction, told by its modifiers.
@@ -46,8 +49,8 @@ pub struct Form {
 pub struct Needs {
     /// The first PTX version, major and minor.
     pub ptx: (u8, u8),
-    /// Targets separated by blanks, one of which must fit: `90` is 90 and above, `90a` that GPU alone, `100f` its
-    /// family. Empty: any.
+    /// Targets separated by blanks, one of which must fit: `90` is 90 and above, `30..62` from one to the
+    /// other, `90a` that GPU alone, `100f` its family. Empty: any.
     pub targets: &'static str,
 }
 
@@ -56,12 +59,10 @@ pub struct Needs {
 pub enum Writes {
     /// None.
     Nothing,
-    /// The first.
-    First,
+    /// The first so many.
+    Leading(u8),
     /// The first, which it reads too.
     Updates,
-    /// The first two.
-    FirstTwo,
     /// The first, and the second where the first is a pair.
     Report,
     /// The list before the function's name.
@@ -164,6 +165,7 @@ const fn row(name: &'static str) -> Row {
         control: Control::Next,
         needs: Needs { ptx: (1, 0), targets: "" },
         forms: &[],
+        video: None,
     }
 }
 
@@ -173,18 +175,13 @@ const fn form(modifiers: &'static str, ptx: (u8, u8), targets: &'static str) -> 
 }
 
 impl Row {
-    const fn writes_first(mut self) -> Self {
-        self.writes = Writes::First;
+    const fn writes_leading(mut self, count: u8) -> Self {
+        self.writes = Writes::Leading(count);
         self
     }
 
     const fn updates_first(mut self) -> Self {
         self.writes = Writes::Updates;
-        self
-    }
-
-    const fn writes_two(mut self) -> Self {
-        self.writes = Writes::FirstTwo;
         self
     }
 
@@ -205,6 +202,11 @@ impl Row {
 
     const fn on(mut self, targets: &'static str) -> Self {
         self.needs.targets = targets;
+        self
+    }
+
+    const fn video(mut self, opcode: Opcode) -> Self {
+        self.video = Some(opcode);
         self
     }
 
@@ -232,10 +234,6 @@ impl Row {
 
     const fn reads_carry(self) -> Self {
         self.effect(Effects::READS_CARRY)
-    }
-
-    const fn impure(self) -> Self {
-        self.effect(Effects::IMPURE)
     }
 
     const fn control(mut self, control: Control) -> Self {

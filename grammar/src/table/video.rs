@@ -4,29 +4,38 @@
 //! [manual](https://docs.nvidia.com/cuda/parallel-thread-execution/#instruction-set).
 
 use super::{Row, row};
+use crate::video::{Arithmetic, Direction, Lanes, Opcode, SimdArithmetic};
 
 pub(super) const ROWS: &[Row] = &[
-    row("vadd").writes_first().since(2, 0).on("20"),
-    row("vsub").writes_first().since(2, 0).on("20"),
-    row("vabsdiff").writes_first().since(2, 0).on("20"),
-    row("vmin").writes_first().since(2, 0).on("20"),
-    row("vmax").writes_first().since(2, 0).on("20"),
-    row("vshl").writes_first().since(2, 0).on("20"),
-    row("vshr").writes_first().since(2, 0).on("20"),
-    row("vset").writes_first().since(2, 0).on("20"),
-    row("vmad").writes_first().since(2, 0).on("20"),
-    row("vadd2").writes_first().since(3, 0).on("30"),
-    row("vsub2").writes_first().since(3, 0).on("30"),
-    row("vavrg2").writes_first().since(3, 0).on("30"),
-    row("vabsdiff2").writes_first().since(3, 0).on("30"),
-    row("vmin2").writes_first().since(3, 0).on("30"),
-    row("vmax2").writes_first().since(3, 0).on("30"),
-    row("vset2").writes_first().since(3, 0).on("30"),
-    row("vadd4").writes_first().since(3, 0).on("30"),
-    row("vsub4").writes_first().since(3, 0).on("30"),
-    row("vavrg4").writes_first().since(3, 0).on("30"),
-    row("vabsdiff4").writes_first().since(3, 0).on("30"),
-    row("vmin4").writes_first().since(3, 0).on("30"),
-    row("vmax4").writes_first().since(3, 0).on("30"),
-    row("vset4").writes_first().since(3, 0).on("30"),
+    scalar(Opcode::Arithmetic(Arithmetic::Add)),
+    scalar(Opcode::Arithmetic(Arithmetic::Sub)),
+    scalar(Opcode::Arithmetic(Arithmetic::AbsDiff)),
+    scalar(Opcode::Arithmetic(Arithmetic::Min)),
+    scalar(Opcode::Arithmetic(Arithmetic::Max)),
+    scalar(Opcode::Shift(Direction::Left)),
+    scalar(Opcode::Shift(Direction::Right)),
+    scalar(Opcode::Set),
+    scalar(Opcode::Mad),
+    simd(Opcode::Simd(SimdArithmetic::Add, Lanes::Two)),
+    simd(Opcode::Simd(SimdArithmetic::Sub, Lanes::Two)),
+    simd(Opcode::Simd(SimdArithmetic::Average, Lanes::Two)),
+    simd(Opcode::Simd(SimdArithmetic::AbsDiff, Lanes::Two)),
+    simd(Opcode::Simd(SimdArithmetic::Min, Lanes::Two)),
+    simd(Opcode::Simd(SimdArithmetic::Max, Lanes::Two)),
+    simd(Opcode::SimdSet(Lanes::Two)),
+    simd(Opcode::Simd(SimdArithmetic::Add, Lanes::Four)),
+    simd(Opcode::Simd(SimdArithmetic::Sub, Lanes::Four)),
+    simd(Opcode::Simd(SimdArithmetic::Average, Lanes::Four)),
+    simd(Opcode::Simd(SimdArithmetic::AbsDiff, Lanes::Four)),
+    simd(Opcode::Simd(SimdArithmetic::Min, Lanes::Four)),
+    simd(Opcode::Simd(SimdArithmetic::Max, Lanes::Four)),
+    simd(Opcode::SimdSet(Lanes::Four)),
 ];
+
+const fn scalar(opcode: Opcode) -> Row {
+    row(opcode.name()).video(opcode).writes_leading(1).since(2, 0).on("20")
+}
+
+const fn simd(opcode: Opcode) -> Row {
+    row(opcode.name()).video(opcode).writes_leading(1).since(3, 0).on("30")
+}

@@ -1,0 +1,114 @@
+//! Which names a statement writes and reads, and what else it touches: the table's row applied to the operands.
+//!
+//! Whatever is inside brackets is read, whatever the row says: it is an address. An instruction that the table
+//! lacks counts as reading and writing every operand and as having every effect.
+
+use crate::names::{NameParts, is_special_register};
+use crate::table::{Effects, Row, Writes, modifiers};
+use crate::tree::{Module, NodeId, NodeKind, StmtId, StmtKind};
+
+/// What a statement does to a name.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Role {
+    /// It reads it.
+    Read,
+    /// It writes all of it, and does not read it; under a guard, it may leave it as it is.
+    Write,
+    /// It reads and may write it.
+    Update,
+}
+
+impl Module<'_> {
+    /// The row of an instruction; `None` for one that the table lacks and for other statements.
+    #[must_use]
+    pub fn row(&self, stmt: StmtId) -> Option<&'static Row> {
+        self.opcode(stmt).and_then(|(spelling, _)| self.spellings.row(spelling))
+    }
+
+    /// Every name that an instruction uses, its guard included, with what it does to it. The sink `_` is none.
+    #[must_use]
+    pub fn roles(&self, stmt: StmtId) -> Vec<(NodeId, Role)> {
+        if self.kind(stmt) != StmtKind::Instruction {
+            return Vec::new();
+        }
+        let writes = self.row(stmt).map_or(Writes::Everything, |row| row.writes);
+        let operands = self.operands(stmt);
+        let mut roles = Vec::new();
+        if let Some((guard, _)) = self.guard(stmt) {
+            roles.push((guard, Role::Read));
+        }
+        for (position, &operand) in operands.iter().enumerate() {
+            let role = self.operand_role(writes, &operands, position);
+            self.add_names(operand, role, &mut roles);
+        }
+        roles
+    }
+
+    fn operand_role(&self, writes: Writes, operands: &[NodeId], position: usize) -> Role {
+        let first = self.node_kind(operands[0]);
+        let written = match writes {
+            Writes::Nothing => false,
+            Writes::Leading(count) => position < usize::from(count),
+            Writes::Updates => return if position == 0 { Role::Update } else { Role::Read },
+            Writes::Report => position == 0 || (position == 1 && first == NodeKind::Pair),
+            Writes::Results => position == 0 && first == NodeKind::List,
+            Writes::Everything => return Role::Update,
+        };
+        if written { Role::Write } else { Role::Read }
+    }
+
+    fn add_names(&self, operand: NodeId, role: Role, roles: &mut Vec<(NodeId, Role)>) {
+        let tree = operand.0 - self.nodes[operand.index()].below()..=operand.0;
+        let address = self.node_kind(operand) == NodeKind::Address;
+        let role = if address && role == Role::Write { Role::Read } else { role };
+        for node in tree.map(NodeId) {
+            if self.node_kind(node) == NodeKind::Name && self.node_text(node) != b"_" {
+                roles.push((node, role));
+            }
+        }
+    }
+
+    /// What a statement touches besides its operands.
+    #[must_use]
+    pub fn effects(&self, stmt: StmtId) -> Effects {
+        let (spelling, row) = match (self.kind(stmt), self.opcode(stmt)) {
+            (StmtKind::Unknown, _) => return Effects::ALL,
+            (_, None) => return Effects::NONE,
+            (_, Some((spelling, _))) => match self.spellings.row(spelling) {
+                None => return Effects::ALL,
+                Some(row) => (spelling, row),
+            },
+        };
+        let mut effects = row.effects;
+        for modifier in modifiers(self.spellings.words(spelling, self.text)) {
+            effects = match modifier {
+                b"cc" => effects.with(Effects::WRITES_CARRY),
+                b"volatile" | b"acquire" | b"relaxed" | b"mmio" => effects.with(Effects::ORDERED),
+                _other => effects,
+            };
+        }
+        if effects.has(Effects::ACTS) {
+            effects = effects.with(Effects::ORDERED);
+        }
+        if self.operands(stmt).iter().any(|&operand| self.reads_changing_register(operand)) {
+            effects = effects.with(Effects::IMPURE);
+        }
+        effects
+    }
+
+    /// Whether an operand is a special register that may change while a thread runs.
+    fn reads_changing_register(&self, operand: NodeId) -> bool {
+        let name = match self.node_kind(operand) {
+            NodeKind::Name => operand,
+            NodeKind::Suffixed => NodeId(operand.0 - 2),
+            _other => return false,
+        };
+        let parts = NameParts::new(self.node_text(name));
+        let changes = |prefix: &&[u8]| parts.base.starts_with(prefix);
+        self.decl_of(name).is_none() && is_special_register(parts.base) && CHANGING.iter().any(|p| changes(p))
+    }
+}
+
+/// Prefixes of the special registers that may change: clocks, counters, and where the thread happens to run.
+const CHANGING: &[&[u8]] =
+    &[b"%clock", b"%globaltimer", b"%pm", b"%smid", b"%warpid", b"%nwarpid", b"%nsmid"];

@@ -1,0 +1,13 @@
+//! What only NVIDIA's assembler can tell: that renaming through the tree keeps the machine code, that the roles of
+//! the table are right, and that what is called illegal is.
+//!
+//! The assembler is looked for in `target/nvidia`, where `sh .ci/nvidia-tools` puts it. Where it is absent these
+//! tests say so and pass, unless `PTXOPT_REQUIRE_ASSEMBLER` is set.
+
+mod acceptance;
+mod ptxas;
+mod renaming;
+mod roles;
+
+#[path = "../support/modules.rs"]
+mod support;

@@ -1,0 +1,97 @@
+//! Runs NVIDIA's assembler, and compares what it makes.
+
+use object::{Object, ObjectSection};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The assemblers that were found, the newest first, each with the lowest target that it takes.
+pub(crate) struct Assemblers {
+    list: Vec<(PathBuf, u32)>,
+}
+
+const VERSIONS: [(&str, u32); 3] = [("13.5", 75), ("12.9", 50), ("11.8", 35)];
+
+impl Assemblers {
+    /// `None`, and a line that says so, where they are absent and may be.
+    pub(crate) fn find() -> Option<Self> {
+        let folder = std::env::var_os("PTXOPT_NVIDIA")
+            .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/nvidia"), PathBuf::from);
+        let list: Vec<_> = VERSIONS
+            .into_iter()
+            .map(|(version, lowest)| (folder.join(version).join("ptxas"), lowest))
+            .filter(|(path, _)| path.is_file())
+            .collect();
+        if list.len() == VERSIONS.len() {
+            return Some(Self { list });
+        }
+        let required = std::env::var_os("PTXOPT_REQUIRE_ASSEMBLER").is_some();
+        assert!(!required, "NVIDIA's assembler is not in {}", folder.display());
+        println!(
+            "SKIPPED: NVIDIA's assembler is not in {}; `sh .ci/nvidia-tools` puts it there",
+            folder.display()
+        );
+        None
+    }
+
+    /// Assembles with the newest assembler that takes `target`, such as `sm_90a`.
+    pub(crate) fn assemble(&self, text: &[u8], target: &str) -> Result<MachineCode, String> {
+        let number: String = target.chars().filter(char::is_ascii_digit).collect();
+        let number: u32 = number.parse().map_err(|_| format!("`{target}` is no target"))?;
+        let fitting = self.list.iter().find(|(_, lowest)| *lowest <= number);
+        let (program, lowest) = fitting.unwrap_or(&self.list[self.list.len() - 1]);
+        let target = if number < *lowest { format!("sm_{lowest}") } else { target.replace("compute", "sm") };
+        // A module may call what another one defines, and then it must not be linked; a few forms need to be.
+        run(program, text, &target, &["-c"]).or_else(|_| run(program, text, &target, &[]))
+    }
+}
+
+fn run(program: &Path, text: &[u8], target: &str, options: &[&str]) -> Result<MachineCode, String> {
+    let folder = tempfile::tempdir().expect("a folder for temporary files can be made");
+    let (input, output) = (folder.path().join("in.ptx"), folder.path().join("out.cubin"));
+    std::fs::write(&input, text).expect("a temporary file can be written");
+    let result = Command::new(program)
+        .args(options)
+        .arg(format!("-arch={target}"))
+        .arg("-o")
+        .args([&output, &input])
+        .output()
+        .map_err(|error| format!("{} does not run: {error}", program.display()))?;
+    if !result.status.success() {
+        let said = String::from_utf8_lossy(&[result.stdout, result.stderr].concat()).into_owned();
+        return Err(said.replace(&*input.to_string_lossy(), "in.ptx"));
+    }
+    MachineCode::read(&std::fs::read(&output).map_err(|error| error.to_string())?)
+}
+
+/// The instructions of a cubin and what they refer to, section by section, without the names of the sections.
+#[derive(PartialEq, Eq, Debug)]
+pub(crate) struct MachineCode {
+    sections: Vec<Vec<u8>>,
+}
+
+impl MachineCode {
+    fn read(cubin: &[u8]) -> Result<Self, String> {
+        let file =
+            object::File::parse(cubin).map_err(|error| format!("the cubin cannot be read: {error}"))?;
+        let mut sections = Vec::new();
+        for section in file.sections() {
+            let name = section.name().unwrap_or_default();
+            if name.starts_with(".text") || name.starts_with(".nv.constant") {
+                sections.push(section.data().map_err(|error| error.to_string())?.to_vec());
+            }
+        }
+        Ok(Self { sections })
+    }
+
+    /// How many bytes of instructions and constants there are.
+    pub(crate) fn len(&self) -> usize {
+        self.sections.iter().map(Vec::len).sum()
+    }
+}
+
+/// The first word of the module's `.target`.
+pub(crate) fn target(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let line = text.split(".target").nth(1).unwrap_or_default();
+    line.trim_start().split([',', ' ', '\t', '\r', '\n']).next().unwrap_or_default().to_owned()
+}

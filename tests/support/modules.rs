@@ -1,0 +1,45 @@
+//! Every PTX module of the repository that is legal: compiled ones, compressed, and hand-written cases.
+
+use std::path::{Path, PathBuf};
+
+/// A legal module.
+pub(crate) struct TestModule {
+    /// Its path below `tests/`.
+    pub(crate) name: String,
+    pub(crate) text: Vec<u8>,
+}
+
+/// All of them, sorted by name.
+pub(crate) fn modules() -> Vec<TestModule> {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mut files = files_below(&tests.join("corpus/modules"));
+    files.extend(files_below(&tests.join("cases/syntax")));
+    files.sort();
+    let modules: Vec<_> =
+        files.iter().map(|path| TestModule { name: name(&tests, path), text: read(path) }).collect();
+    assert!(modules.len() >= 150, "the modules are missing: found {}", modules.len());
+    modules
+}
+
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(folder).expect("the folder is part of the repository") {
+        let path = entry.expect("the folder can be listed").path();
+        if path.is_dir() { files.extend(files_below(&path)) } else { files.push(path) }
+    }
+    files
+}
+
+fn name(tests: &Path, path: &Path) -> String {
+    path.strip_prefix(tests).expect("all files lie below it").to_string_lossy().into_owned()
+}
+
+fn read(path: &Path) -> Vec<u8> {
+    let bytes = std::fs::read(path).expect("the file is part of the repository");
+    if path.extension().is_none_or(|extension| extension != "gz") {
+        return bytes;
+    }
+    let mut text = Vec::new();
+    std::io::copy(&mut flate2::read::GzDecoder::new(&bytes[..]), &mut text).expect("the file is gzip");
+    text
+}
