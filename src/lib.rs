@@ -1,1 +1,8 @@
-//! x
+//! The command `ptxopt`: everything that touches files, terminals, clocks and threads.
+//!
+//! What PTX is lives in `ptxopt-grammar`, what is done to it in `ptxopt-passes`; both know nothing of this package.
+
+pub mod cli;
+pub mod input;
+pub mod output;
+pub mod render;

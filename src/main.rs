@@ -1,25 +1,7 @@
-fn main() {
-    let mut bad = 0;
-    let mut n = 0;
-    for path in std::env::args().skip(1) {
-        let text = std::fs::read(&path).unwrap();
-        n += 1;
-        let t = std::time::Instant::now();
-        match ptxopt_grammar::parse(&text) {
-            Ok(m) => {
-                let dt = t.elapsed().as_secs_f64();
-                if text.len() > 1_000_000 {
-                    println!("{path}: {:.1} MB/s {} stmts", text.len() as f64 / dt / 1e6, m.stmts().len());
-                }
-            }
-            Err(ds) => {
-                bad += 1;
-                for d in ds.iter().take(3) {
-                    let p = ptxopt_grammar::diagnostic::position(&text, d.span.start);
-                    println!("{path}:{}:{}: {} ({})", p.line, p.column, d.message, d.label);
-                }
-            }
-        }
-    }
-    println!("{n} files, {bad} bad");
+//! The command; all of it is in the library, where tests can reach it.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ptxopt::cli::main()
 }

@@ -188,6 +188,7 @@ impl<'t> Builder<'t> {
             kind: DeclKind::Variable,
             ty: Type::None,
             lanes: 1,
+            scope: ScopeId(self.open_scopes.last().copied().unwrap_or(0)),
             family: None,
         });
         self.nodes.push(Node::new(NodeKind::Declared, token, decl, 0));

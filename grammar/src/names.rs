@@ -15,6 +15,8 @@ pub struct Decl {
     pub ty: Type,
     /// 2, 4 or 8 for a vector, else 1.
     pub lanes: u8,
+    /// The scope that it counts in; for the parameters of a function without a body, the module.
+    pub scope: ScopeId,
     /// For `%r<5>`, five: the names `%r0` to `%r4`. `None` for a single name.
     pub family: Option<u32>,
 }
@@ -181,16 +183,20 @@ impl<'t> NameParts<'t> {
     /// Cuts `name`.
     #[must_use]
     pub fn new(name: &'t [u8]) -> Self {
-        let (base, suffix) = match name.iter().position(|&byte| byte == b'.') {
-            Some(dot) => (&name[..dot], Some(&name[dot + 1..])),
-            None => (name, None),
-        };
-        let digits = base.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-        let (prefix, digits) = base.split_at(base.len() - digits);
-        let value = |digits: &[u8]| {
-            digits.iter().fold(0_u32, |sum, digit| sum.wrapping_mul(10).wrapping_add(u32::from(digit - b'0')))
-        };
-        Self { base, prefix, index: (!digits.is_empty()).then(|| value(digits)), suffix }
+        // One walk: a digit continues the number, any other byte begins the prefix anew.
+        let (mut end, mut stem, mut index) = (name.len(), 0, 0_u32);
+        for (at, &byte) in name.iter().enumerate() {
+            match byte {
+                b'0'..=b'9' => index = index.wrapping_mul(10).wrapping_add(u32::from(byte - b'0')),
+                b'.' => {
+                    end = at;
+                    break;
+                }
+                _other => (stem, index) = (at + 1, 0),
+            }
+        }
+        let base = &name[..end];
+        Self { base, prefix: &base[..stem], index: (stem < end).then_some(index), suffix: name.get(end + 1..) }
     }
 }
 

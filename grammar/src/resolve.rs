@@ -10,7 +10,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::names::{Decl, DeclKind, NameParts, is_special_register};
 use crate::table::Control;
-use crate::tree::{Module, Node, NodeKind, Span, StmtId, StmtKind, TokenId};
+use crate::tree::{Module, Node, NodeKind, ScopeId, Span, StmtId, StmtKind, TokenId};
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
@@ -62,6 +62,33 @@ struct Names {
     list: Vec<Name>,
     by_text: HashTable<u32>,
     hasher: DefaultHashBuilder,
+    recent: Recent,
+}
+
+/// Names of at most eight bytes that were looked up lately: nearly all lookups are of a handful of prefixes.
+struct Recent {
+    /// The bytes of a name, none of which is zero, and its number.
+    slots: [(u64, u32); Recent::SIZE],
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self { slots: [(0, 0); Self::SIZE] }
+    }
+}
+
+impl Recent {
+    const SIZE: usize = 256;
+
+    fn key(name: &[u8]) -> Option<u64> {
+        let fits = name.len() <= 8 && !name.is_empty();
+        fits.then(|| name.iter().fold(0, |key, &byte| key << 8 | u64::from(byte)))
+    }
+
+    fn slot(key: u64) -> usize {
+        // The golden ratio spreads keys that differ in few bits.
+        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
+    }
 }
 
 impl Name {
@@ -71,13 +98,25 @@ impl Name {
 }
 
 impl Names {
+    /// As [`Self::find`], for names that are looked up over and over.
+    fn find_often(&mut self, text: &[u8], name: &[u8]) -> Option<u32> {
+        let Some(key) = Recent::key(name) else { return self.find(text, name) };
+        let slot = Recent::slot(key);
+        if self.recent.slots[slot].0 == key {
+            return Some(self.recent.slots[slot].1);
+        }
+        let found = self.find(text, name)?;
+        self.recent.slots[slot] = (key, found);
+        Some(found)
+    }
+
     fn find(&self, text: &[u8], name: &[u8]) -> Option<u32> {
         let hash = self.hasher.hash_one(name);
         self.by_text.find(hash, |&id| &text[self.list[id as usize].span()] == name).copied()
     }
 
     fn intern(&mut self, text: &[u8], span: Span) -> u32 {
-        let Self { list, by_text, hasher } = self;
+        let Self { list, by_text, hasher, .. } = self;
         let name = &text[span.clone()];
         let found = by_text.entry(
             hasher.hash_one(name),
@@ -150,6 +189,7 @@ impl Resolver {
                 }
                 for decl in std::mem::take(&mut self.parameters) {
                     if module.decls[decl].kind != DeclKind::Function {
+                        module.decls[decl].scope = ScopeId(module.stmts[stmt.index()].payload);
                         self.declare(module, decl);
                     }
                 }
@@ -337,10 +377,10 @@ impl Resolver {
     }
 
     /// The innermost declaration that has the name.
-    fn lookup(&self, text: &[u8], parts: &NameParts<'_>) -> Option<u32> {
+    fn lookup(&mut self, text: &[u8], parts: &NameParts<'_>) -> Option<u32> {
         let mut family = None;
         if let Some(index) = parts.index {
-            if let Some(prefix) = self.names.find(text, parts.prefix) {
+            if let Some(prefix) = self.names.find_often(text, parts.prefix) {
                 let name = &self.names.list[prefix as usize];
                 family = self.stack.get(self.element(name.family, index) as usize);
                 if !name.has_numbered {
@@ -537,22 +577,8 @@ struct LabelsByScope {
 
 impl LabelsByScope {
     fn new(module: &Module<'_>) -> Self {
-        let mut scope_of = Vec::new();
-        let mut scopes = vec![0_u32];
-        let mut stmts = 0..module.stmts.len();
-        for (index, decl) in module.decls.iter().enumerate().filter(|(_, decl)| decl.kind == DeclKind::Label)
-        {
-            for stmt in stmts.by_ref().take_while(|&stmt| stmt < decl.stmt.index()) {
-                match module.stmts[stmt].kind {
-                    StmtKind::Open => scopes.push(module.stmts[stmt].payload),
-                    StmtKind::Close => {
-                        scopes.pop();
-                    }
-                    _other => {}
-                }
-            }
-            scope_of.push((scopes.last().copied().unwrap_or(0), index as u32));
-        }
+        let labels = module.decls.iter().enumerate().filter(|(_, decl)| decl.kind == DeclKind::Label);
+        let scope_of: Vec<_> = labels.map(|(index, decl)| (decl.scope.0, index as u32)).collect();
         let mut starts = vec![0_u32; module.scopes.len() + 1];
         for &(scope, _) in &scope_of {
             starts[scope as usize + 1] += 1;

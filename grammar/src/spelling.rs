@@ -15,6 +15,8 @@ pub struct Spellings {
     list: Vec<Spelling>,
     by_text: HashTable<u32>,
     hasher: DefaultHashBuilder,
+    /// By length and last letter, the spelling that was interned last: most are found here.
+    recent: Recent,
 }
 
 /// One way of writing an opcode with its modifiers.
@@ -25,6 +27,22 @@ struct Spelling {
     /// The words joined, where the text has blanks between them.
     joined: Option<Box<[u8]>>,
     row: Option<&'static Row>,
+}
+
+#[derive(Debug)]
+struct Recent([u32; 256]);
+
+impl Default for Recent {
+    fn default() -> Self {
+        Self([u32::MAX; 256])
+    }
+}
+
+impl Recent {
+    fn slot(words: &[u8]) -> usize {
+        let at = |index: usize| usize::from(words.get(index).copied().unwrap_or_default());
+        (words.len() ^ at(0) << 3 ^ at(words.len() / 2) << 5 ^ at(words.len().wrapping_sub(2)) << 1) & 255
+    }
 }
 
 impl Spelling {
@@ -40,7 +58,15 @@ impl Spelling {
 impl Spellings {
     pub(crate) fn intern(&mut self, text: &[u8], span: Span) -> SpellingId {
         let words = &text[span.clone()];
-        self.find_or_add(text, words, span, |_| None)
+        let slot = Recent::slot(words);
+        if let Some(spelling) = self.list.get(self.recent.0[slot] as usize)
+            && spelling.words(text) == words
+        {
+            return SpellingId(self.recent.0[slot]);
+        }
+        let id = self.find_or_add(text, words, span, |_| None);
+        self.recent.0[slot] = id.0;
+        id
     }
 
     pub(crate) fn intern_split(&mut self, text: &[u8], words: Vec<u8>, span: Span) -> SpellingId {
@@ -54,7 +80,7 @@ impl Spellings {
         span: Span,
         keep: impl FnOnce(&[u8]) -> Option<Box<[u8]>>,
     ) -> SpellingId {
-        let Self { list, by_text, hasher } = self;
+        let Self { list, by_text, hasher, .. } = self;
         let found = by_text.entry(
             hasher.hash_one(words),
             |&id| list[id as usize].words(text) == words,

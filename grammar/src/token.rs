@@ -270,8 +270,14 @@ pub struct Tokens {
 const LONG: u8 = u8::MAX;
 
 impl Tokens {
-    /// Cuts `text` into tokens. The text must be shorter than 4 GiB; [`crate::parse`] checks it.
-    pub(crate) fn new(text: &[u8]) -> Self {
+    /// Cuts `text` into tokens.
+    ///
+    /// # Panics
+    ///
+    /// If the text is 4 GiB or longer, which [`crate::parse`] reports as an error.
+    #[must_use]
+    pub fn new(text: &[u8]) -> Self {
+        assert!(u32::try_from(text.len()).is_ok(), "offsets have 32 bits");
         let mut tokens = Self::default();
         // Kernels average some five bytes a token; too little costs a copy, too much only address space.
         let guess = text.len() / 5;

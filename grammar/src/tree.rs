@@ -47,6 +47,11 @@ ids! {
     SpellingId
 }
 
+impl ScopeId {
+    /// The module itself.
+    pub const MODULE: Self = Self(0);
+}
+
 /// What a statement is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
 #[repr(u8)]
@@ -395,6 +400,12 @@ impl<'t> Module<'t> {
     #[must_use]
     pub fn decl(&self, decl: DeclId) -> &Decl {
         &self.decls[decl.index()]
+    }
+
+    /// The scope that a declaration counts in; parameters count in the body of their function.
+    #[must_use]
+    pub fn decl_scope(&self, decl: DeclId) -> ScopeId {
+        self.decls[decl.index()].scope
     }
 
     /// All declarations, in the order of the text.

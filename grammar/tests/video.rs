@@ -137,7 +137,8 @@ fn simd_forms(lanes: Lanes) -> Vec<Form> {
     let picks = |mut number: u32| {
         let mut picks = Vec::new();
         for _ in 0..lanes.count() {
-            picks.push((number % (2 * u32::from(lanes.count()))) as u8);
+            let pick = number % (2 * u32::from(lanes.count()));
+            picks.push(u8::try_from(pick).expect("at most 7"));
             number /= 2 * u32::from(lanes.count());
         }
         picks
@@ -164,6 +165,7 @@ fn simd_forms(lanes: Lanes) -> Vec<Form> {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "how many forms there are is worth knowing")]
 fn written_and_read_every_form_is_itself() {
     let mut forms = scalar_forms();
     forms.extend(mad_forms());
@@ -372,6 +374,8 @@ rules! {
         => "`vadd` takes no special register" at "%tid.x", "expected an ordinary register";
     registers_have_32_bits: "vadd.u32.u32.u32 %r0, %r1, %f2"
         => "`%f2` has type `.f32`" at "%f2", "expected a 32-bit integer register";
+    comparisons_store_no_halves: "vset4.u32.u32.lt %r0, %x1, %x2, %x3"
+        => "`%x3` has type `.f16x2`" at "%x3", "expected a 32-bit integer register";
     vectors_are_no_sources: "vadd.u32.u32.u32 %r0, %r1, %v"
         => "`%v` is a vector" at "%v", "expected a register that is none";
     selectors_stand_once: "vadd.u32.u32.u32 %r0, %r1.b0 .b1, %r2"
@@ -394,6 +398,8 @@ rules! {
         => "unknown selector `.h45`" at ".h45", "expected `.h` and two digits from 0 to 3, such as `.h10`";
     only_vmad_negates: "vadd.u32.u32.u32 %r0, -%r1, %r2"
         => "`vadd` negates no source" at "-%r1", "expected a register without a sign";
+    halves_have_no_sign: "vmin4.u32.u32.u32 %r0, -%r1, -%x2, %r3"
+        => "a `.f16x2` register is negated" at "-%x2", "expected a register without a sign";
     plus_one_excludes_negation: "vmad.u32.u32.u32.po %r0, %r1, -%r2.b0, %r3"
         => "`.po` with a negated source" at "-%r2.b0", "expected no sign";
     vmad_negates_product_or_c: "vmad.u32.u32.u32 %r0, %r1, -%r2, -%r3"

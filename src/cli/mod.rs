@@ -1,0 +1,198 @@
+//! The command line: one file per subcommand, and here what they share.
+
+mod completions;
+mod dump;
+mod man;
+mod optimise;
+mod progress;
+
+use crate::input::Input;
+use crate::render::{Colour, Renderer};
+use clap::error::ErrorKind;
+use clap::{ArgAction, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
+use log::LevelFilter;
+use std::io::{self, IsTerminal, Write};
+use std::process::ExitCode;
+
+/// Reads PTX, checks it, and writes it back with everything that no pass changed exactly as it was.
+///
+/// Needs no GPU and no CUDA. There are no optimising passes yet: today the output equals the input.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ptxopt",
+    version,
+    subcommand_negates_reqs = true,
+    disable_help_subcommand = true,
+    override_usage = "ptxopt [OPTIONS] <INPUT>...\n       ptxopt [OPTIONS] <COMMAND>",
+    max_term_width = 100,
+    after_help = AFTER_HELP
+)]
+struct Cli {
+    #[command(flatten)]
+    optimise: optimise::Args,
+
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    /// Say what was done and how long it took; twice, in more detail
+    #[arg(short, long, global = true, action = ArgAction::Count)]
+    verbose: u8,
+
+    /// When to use colours
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
+}
+
+const AFTER_HELP: &str = "\
+Examples:
+  ptxopt in.ptx -o out.ptx          write the result to a file
+  ptxopt - <in.ptx >out.ptx         the same through pipes
+  ptxopt a.ptx b.ptx --out-dir out  several files at once
+  ptxopt dump in.ptx                show what each statement is, reads and writes
+
+Exit status:
+  0  everything was written
+  1  an input is not valid PTX
+  2  the command line is wrong
+  3  something could not be read or written
+  4  ptxopt made a wrong rewrite and caught it: a bug, please report it
+  With several inputs, the highest. An output is written whole or not touched;
+  an input that fails does not keep the others from being written.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Dump(dump::Args),
+    Completions(completions::Args),
+    Man(man::Args),
+}
+
+/// How a run ended; the number is the exit status.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Status {
+    /// Everything was written.
+    Done = 0,
+    /// An input is not valid PTX.
+    Invalid = 1,
+    /// Something could not be read or written.
+    Unreachable = 3,
+    /// A rewrite was wrong, and not applied.
+    Bug = 4,
+}
+
+/// Why something was not done, as the user reads it.
+#[derive(Debug)]
+struct Failure {
+    status: Status,
+    message: String,
+}
+
+impl Failure {
+    fn reading(console: &Console, input: &Input, error: &io::Error) -> Self {
+        let message = console.renderer.failure(&format!("cannot read `{input}`: {error}"));
+        Self { status: Status::Unreachable, message }
+    }
+
+    fn writing(console: &Console, output: impl std::fmt::Display, error: &io::Error) -> Self {
+        let message = console.renderer.failure(&format!("cannot write `{output}`: {error}"));
+        Self { status: Status::Unreachable, message }
+    }
+}
+
+/// What is said to the user besides the results.
+#[derive(Debug)]
+struct Console {
+    renderer: Renderer,
+}
+
+impl Console {
+    fn new(choice: ColorChoice) -> Self {
+        let colour = match choice {
+            ColorChoice::Always => Colour::Terminal,
+            ColorChoice::Auto if wants_colour() => Colour::Terminal,
+            ColorChoice::Auto | ColorChoice::Never => Colour::None,
+        };
+        Self { renderer: Renderer::new(colour) }
+    }
+
+    fn say(&self, message: &str) {
+        // Where standard error cannot be written, there is nobody to tell.
+        let _unheard = io::stderr().write_all(message.as_bytes());
+    }
+}
+
+/// Standard error is a terminal that does not ask to be left in black and white; see <https://no-color.org>.
+fn wants_colour() -> bool {
+    let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+        || std::env::var_os("TERM").is_some_and(|value| value == "dumb");
+    !refused && io::stderr().is_terminal()
+}
+
+/// Runs the command that the arguments of the process ask for.
+#[must_use]
+pub fn main() -> ExitCode {
+    match parse_arguments().and_then(|cli| run(&cli)) {
+        Ok(status) => ExitCode::from(status as u8),
+        Err(error) => {
+            // Help for a reader who is gone, or a complaint on a closed standard error.
+            let _unheard = error.print();
+            ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+        }
+    }
+}
+
+fn parse_arguments() -> Result<Cli, clap::Error> {
+    let mut command = Cli::command();
+    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let name = matches.subcommand_name().filter(|_| matches.contains_id(optimise::GROUP));
+    if let Some(name) = name {
+        let message =
+            format!("`{name}` takes its arguments after its name; a file of that name is `./{name}`");
+        return Err(command.error(ErrorKind::ArgumentConflict, message));
+    }
+    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+}
+
+fn run(cli: &Cli) -> Result<Status, clap::Error> {
+    let console = Console::new(cli.color);
+    start_logging(cli.verbose);
+    let result = match &cli.command {
+        None => return optimise::run(&cli.optimise, &console),
+        Some(Command::Dump(args)) => dump::run(args, &console),
+        Some(Command::Completions(args)) => completions::run(args, &console),
+        Some(Command::Man(args)) => man::run(args, &console),
+    };
+    Ok(result.map_or_else(
+        |failure| {
+            console.say(&failure.message);
+            failure.status
+        },
+        |()| Status::Done,
+    ))
+}
+
+fn start_logging(verbose: u8) {
+    let level = match verbose {
+        0 => LevelFilter::Warn,
+        1 => LevelFilter::Info,
+        _more => LevelFilter::Debug,
+    };
+    env_logger::Builder::new()
+        .filter_level(level)
+        .format(|out, record| writeln!(out, "{}: {}", record.level().as_str().to_lowercase(), record.args()))
+        .init();
+}
+
+/// A message about the command line, in the form of those that the parser of arguments makes.
+fn usage_error(message: String) -> clap::Error {
+    Cli::command().error(ErrorKind::ValueValidation, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,308 @@
+//! The command as its users meet it: the pages in `README.md` and `tests/cli/`, and what no page can show.
+//!
+//! To accept changed output: `TRYCMD=overwrite cargo test --test cli pages`.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+const GOOD: &[u8] = b".version 8.0\n.target sm_75\n.visible .entry good()\n{\n\tret;\n}\n";
+const BAD: &[u8] = b".version 8.0\n.target sm_75\n.visible .entry bad()\n{\n\tbra nowhere;\n}\n";
+
+fn ptxopt() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_ptxopt"))
+}
+
+fn directory() -> TempDir {
+    tempfile::tempdir().expect("temporary files can be made")
+}
+
+fn write(path: &Path, text: &[u8]) {
+    fs::write(path, text).expect("the test can write its input");
+}
+
+fn read(path: &Path) -> Vec<u8> {
+    fs::read(path).expect("the file is there")
+}
+
+fn run(command: &mut Command) -> Output {
+    command.output().expect("ptxopt starts")
+}
+
+fn status(output: &Output) -> i32 {
+    output.status.code().expect("ptxopt is not killed")
+}
+
+fn errors(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("messages are UTF-8")
+}
+
+/// The names in a directory, sorted.
+fn listing(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).expect("the directory is there");
+    let name = |entry: std::io::Result<fs::DirEntry>| {
+        entry.expect("it can be listed").file_name().to_string_lossy().into_owned()
+    };
+    let mut names: Vec<_> = entries.map(name).collect();
+    names.sort();
+    names
+}
+
+/// Runs `ptxopt - ARGS` with `text` as standard input.
+fn pipe(text: &[u8], args: &[&str]) -> Output {
+    let mut command = ptxopt();
+    command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("ptxopt starts");
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let text = text.to_owned();
+    let writer = std::thread::spawn(move || stdin.write_all(&text));
+    let output = child.wait_with_output().expect("ptxopt ends");
+    writer.join().expect("the writer does not panic").expect("ptxopt reads all of its input");
+    output
+}
+
+#[test]
+fn pages() {
+    trycmd::TestCases::new().case("README.md").case("tests/cli/*.md").case("tests/cli/*.toml");
+}
+
+#[test]
+fn bytes_that_are_no_text_come_back_unchanged() {
+    let comment = b"// caf\xE9 \xFF\x80\n";
+    for text in [
+        [GOOD, b"\0"].concat(),
+        [GOOD, b"\0\0\0"].concat(),
+        [GOOD, comment].concat(),
+        GOOD.to_vec(),
+        String::from_utf8_lossy(GOOD).replace('\n', "\r\n").into_bytes(),
+        GOOD[..GOOD.len() - 1].to_vec(),
+    ] {
+        let output = pipe(&text, &["-"]);
+        assert_eq!((status(&output), errors(&output)), (0, String::new()));
+        assert_eq!(output.stdout, text);
+    }
+}
+
+#[test]
+fn a_failure_leaves_the_output_as_it_was() {
+    let directory = directory();
+    let (input, target) = (directory.path().join("in.ptx"), directory.path().join("out.ptx"));
+    write(&input, BAD);
+    let output = run(ptxopt().arg(&input).arg("-o").arg(&target));
+    assert_eq!(status(&output), 1);
+    assert!(!target.exists());
+    write(&target, b"before");
+    let output = run(ptxopt().arg(&input).arg("-o").arg(&target));
+    assert_eq!((status(&output), output.stdout.len()), (1, 0));
+    assert_eq!(read(&target), b"before");
+    let output = run(ptxopt().arg(directory.path().join("missing.ptx")).arg("-o").arg(&target));
+    assert_eq!(status(&output), 3);
+    assert_eq!(read(&target), b"before");
+    assert_eq!(listing(directory.path()), ["in.ptx", "out.ptx"]);
+}
+
+#[test]
+fn an_input_can_be_its_own_output() {
+    let directory = directory();
+    let file = directory.path().join("x.ptx");
+    write(&file, GOOD);
+    assert_eq!(status(&run(ptxopt().arg(&file).arg("-o").arg(&file))), 0);
+    assert_eq!(read(&file), GOOD);
+    assert_eq!(listing(directory.path()), ["x.ptx"]);
+}
+
+#[test]
+fn good_files_are_written_where_others_fail_and_messages_keep_their_order() {
+    let directory = directory();
+    let inputs: Vec<PathBuf> = (0..40).map(|i| directory.path().join(format!("{i:02}.ptx"))).collect();
+    for (i, input) in inputs.iter().enumerate() {
+        // The first are the slowest, so that threads finish out of order.
+        let padding = [&b"//"[..], &b" padding".repeat((40 - i) * 2000), b"\n"].concat();
+        write(input, &[padding.as_slice(), if i % 3 == 0 { BAD } else { GOOD }].concat());
+    }
+    let result = |threads: &str| {
+        let target = directory.path().join(format!("out-{threads}"));
+        let output = run(ptxopt().args(&inputs).arg("--out-dir").arg(&target).args(["-j", threads]));
+        assert_eq!(status(&output), 1);
+        (errors(&output), listing(&target))
+    };
+    let (messages, written) = result("1");
+    for threads in ["2", "8", "64"] {
+        assert_eq!(result(threads), (messages.clone(), written.clone()));
+    }
+    let expected = (0..40).filter(|i| i % 3 != 0).map(|i| format!("{i:02}.ptx"));
+    assert_eq!(written, expected.collect::<Vec<_>>());
+    let places: Vec<_> = messages.lines().filter(|line| line.contains("-->")).collect();
+    assert!(places.len() == 14 && places.is_sorted(), "{messages}");
+}
+
+#[test]
+fn the_worst_failure_is_the_exit_status() {
+    let directory = directory();
+    write(&directory.path().join("bad.ptx"), BAD);
+    let mut command = ptxopt();
+    command.current_dir(&directory).args(["missing.ptx", "bad.ptx", "--out-dir", "out"]);
+    assert_eq!(status(&run(&mut command)), 3);
+    assert!(!directory.path().join("out").exists(), "nothing was written, so nothing was created");
+}
+
+#[test]
+fn an_existing_directory_can_be_the_output() {
+    let directory = directory();
+    let target = directory.path().join("out");
+    fs::create_dir(&target).expect("it can be created");
+    for name in ["a.ptx", "b.ptx"] {
+        write(&directory.path().join(name), GOOD);
+    }
+    let mut command = ptxopt();
+    assert_eq!(status(&run(command.current_dir(&directory).args(["a.ptx", "b.ptx", "-o", "out"]))), 0);
+    assert_eq!(listing(&target), ["a.ptx", "b.ptx"]);
+}
+
+#[test]
+fn names_that_clash_are_refused_before_anything_is_written() {
+    let directory = directory();
+    fs::create_dir(directory.path().join("sub")).expect("it can be created");
+    for name in ["a.ptx", "sub/a.ptx"] {
+        write(&directory.path().join(name), GOOD);
+    }
+    let mut command = ptxopt();
+    let output = run(command.current_dir(&directory).args(["a.ptx", "sub/a.ptx", "--out-dir", "out"]));
+    assert_eq!(status(&output), 2);
+    assert!(!directory.path().join("out").exists());
+}
+
+#[test]
+fn a_reader_who_leaves_is_no_failure() {
+    let directory = directory();
+    let input = directory.path().join("long.ptx");
+    write(&input, &[GOOD, b"//", &b" much more than a pipe holds".repeat(100_000)].concat());
+    let module =
+        [BAD.strip_suffix(b"\tbra nowhere;\n}\n").expect("it ends so"), &b"\tret;\n".repeat(10_000), b"}"];
+    write(&directory.path().join("large.ptx"), &module.concat());
+    for args in [&["long.ptx"][..], &["completions", "bash"], &["dump", "--json", "large.ptx"]] {
+        let mut command = ptxopt();
+        command.current_dir(&directory).args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("ptxopt starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("ptxopt ends");
+        assert_eq!((status(&output), errors(&output)), (0, String::new()), "{args:?}");
+    }
+}
+
+#[test]
+fn one_line_of_megabytes_is_not_printed_whole() {
+    let long =
+        [BAD.strip_suffix(b"}\n").expect("it ends so"), b"\t", &b"bra nowhere; ".repeat(400_000), b"}"];
+    let output = pipe(&long.concat(), &["-"]);
+    assert_eq!(status(&output), 1);
+    assert!(errors(&output).len() < 20_000, "{} bytes of messages", output.stderr.len());
+}
+
+#[test]
+fn json_is_one_object_with_the_documented_keys() {
+    let text =
+        [b".version 8.0\n.target sm_75\n.func f()\n{\n\tfrobnicate.u32 1;\n", &b"\tret;\n}\n"[..]].concat();
+    let output = pipe(&text, &["dump", "-", "--json"]);
+    assert_eq!((status(&output), errors(&output)), (0, String::new()));
+    let dump: serde_json::Value = serde_json::from_slice(&output.stdout).expect("it is JSON");
+    assert_eq!(dump["schema"], 1);
+    assert_eq!(dump["summary"]["missing"]["frobnicate.u32"], 1);
+    let statements = dump["statements"].as_array().expect("it is a list");
+    assert_eq!(dump["summary"]["statements"], statements.len());
+    let help = run(ptxopt().args(["dump", "--help"]));
+    let help = String::from_utf8(help.stdout).expect("it is UTF-8");
+    let documented = |key: &String| help.lines().any(|line| line.split_whitespace().next() == Some(key));
+    for object in [&dump, &dump["summary"], &statements[0]] {
+        let undocumented = object.as_object().expect("it is one").keys().find(|key| !documented(key));
+        assert_eq!(undocumented, None);
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::*;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn mode(path: &Path) -> u32 {
+        fs::metadata(path).expect("the file is there").permissions().mode() & 0o777
+    }
+
+    /// A directory with `in.ptx` in it, and a way to write it to another name.
+    fn with_input() -> (TempDir, impl Fn(&str) -> Output) {
+        let directory = directory();
+        write(&directory.path().join("in.ptx"), GOOD);
+        let path = directory.path().to_owned();
+        (directory, move |target: &str| run(ptxopt().current_dir(&path).args(["in.ptx", "-o", target])))
+    }
+
+    #[test]
+    fn permissions_are_kept_or_those_of_any_new_file() {
+        let (directory, write_to) = with_input();
+        let old = directory.path().join("old.ptx");
+        write(&old, b"before");
+        fs::set_permissions(&old, fs::Permissions::from_mode(0o640)).expect("the test owns the file");
+        assert_eq!(status(&write_to("old.ptx")), 0);
+        assert_eq!((mode(&old), read(&old)), (0o640, GOOD.to_vec()));
+        assert_eq!(status(&write_to("new.ptx")), 0);
+        assert_eq!(mode(&directory.path().join("new.ptx")), mode(&directory.path().join("in.ptx")));
+    }
+
+    #[test]
+    fn a_read_only_file_is_not_replaced() {
+        let (directory, write_to) = with_input();
+        let target = directory.path().join("out.ptx");
+        write(&target, b"before");
+        fs::set_permissions(&target, fs::Permissions::from_mode(0o444)).expect("the test owns the file");
+        let output = write_to("out.ptx");
+        assert_eq!((status(&output), read(&target)), (3, b"before".to_vec()));
+        assert!(errors(&output).contains("read-only"));
+    }
+
+    #[test]
+    fn links_stay_links() {
+        let (directory, write_to) = with_input();
+        let at = |name: &str| directory.path().join(name);
+        fs::create_dir(at("sub")).expect("it can be created");
+        write(&at("sub/old.ptx"), b"before");
+        symlink("sub/old.ptx", at("link.ptx")).expect("links can be made");
+        symlink("link.ptx", at("link-to-link.ptx")).expect("links can be made");
+        symlink("sub/new.ptx", at("dangling.ptx")).expect("links can be made");
+        symlink("loop.ptx", at("loop.ptx")).expect("links can be made");
+        for (link, target) in [("link-to-link.ptx", "sub/old.ptx"), ("dangling.ptx", "sub/new.ptx")] {
+            assert_eq!(status(&write_to(link)), 0);
+            assert_eq!(read(&at(target)), GOOD);
+            assert!(fs::symlink_metadata(at(link)).expect("the link is there").is_symlink());
+        }
+        assert_eq!(status(&write_to("loop.ptx")), 3);
+        assert_eq!(listing(&at("sub")), ["new.ptx", "old.ptx"]);
+    }
+
+    #[test]
+    fn a_device_is_written_to_and_stays_a_device() {
+        let (_directory, write_to) = with_input();
+        assert_eq!(status(&write_to("/dev/null")), 0);
+        assert!(!fs::metadata("/dev/null").expect("every Unix has it").is_file());
+    }
+
+    #[test]
+    fn a_pipe_is_written_to() {
+        let (directory, write_to) = with_input();
+        let pipe = directory.path().join("pipe");
+        assert!(Command::new("mkfifo").arg(&pipe).status().expect("every Unix has mkfifo").success());
+        let reader = std::thread::spawn(move || fs::read(pipe));
+        assert_eq!(status(&write_to("pipe")), 0);
+        let read = reader.join().expect("the reader does not panic").expect("the pipe can be read");
+        assert_eq!(read, GOOD);
+    }
+
+    #[test]
+    fn a_closed_standard_output_is_no_crash() {
+        let (directory, _write_to) = with_input();
+        let script = format!("exec '{}' in.ptx >&-", env!("CARGO_BIN_EXE_ptxopt"));
+        let output = run(Command::new("sh").current_dir(&directory).args(["-c", &script]));
+        assert!(output.status.code().is_some_and(|code| code == 0 || code == 3), "{output:?}");
+    }
+}
