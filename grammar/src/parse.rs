@@ -143,12 +143,43 @@ fn recover(text: &[u8], tokens: &Tokens, first: Failure) -> Vec<Diagnostic> {
     let mut builder = Builder::new(text, tokens);
     let last = recovering::grammar::ModuleParser::new().parse(&mut builder, grammar_tokens(tokens)).err();
     let mut diagnostics = std::mem::take(&mut builder.diagnostics);
+    let unclosed = crate::syntax_error::unclosed_string(text, tokens);
     let recovered = std::mem::take(&mut builder.recoveries).into_iter().map(|recovery| recovery.error);
-    let failures = std::iter::once(first).chain(recovered).chain(last);
-    diagnostics.extend(failures.map(|failure| crate::syntax_error::explain(text, tokens, &failure)));
+    let mut failures: Vec<Failure> = std::iter::once(first).chain(recovered).chain(last).collect();
+    failures.sort_by_key(position_of);
+    if let Some(lost) = failures.iter().position(|failure| loses_the_thread(tokens, failure)) {
+        failures.truncate(lost + 1);
+    }
+    diagnostics.extend(failures.iter().map(|failure| crate::syntax_error::explain(text, tokens, failure)));
+    if let Some(unclosed) = unclosed {
+        diagnostics.retain(|diagnostic| diagnostic.span.end <= unclosed.span.start);
+        diagnostics.push(unclosed);
+    }
     finish(diagnostics)
 }
 
+fn position_of(failure: &Failure) -> u32 {
+    match failure {
+        ParseError::UnrecognizedToken { token: (at, ..), .. } | ParseError::ExtraToken { token: (at, ..) } => *at,
+        ParseError::UnrecognizedEof { .. } | ParseError::InvalidToken { .. } | ParseError::User { .. } => u32::MAX,
+    }
+}
+
+/// Whether what follows an error can no longer be told: braces of a list may be taken for those of a body, and an
+/// instruction outside of a body means that the braces before it do not match.
+fn loses_the_thread(tokens: &Tokens, failure: &Failure) -> bool {
+    let ParseError::UnrecognizedToken { token: (at, tok, _), expected } = failure else { return false };
+    let outside = expected.iter().any(|expected| expected == "\".entry\"");
+    if outside && matches!(tok, Tok::Word | Tok::Dotted | Tok::Call | Tok::At | Tok::RBrace) {
+        return true;
+    }
+    let before = (0..*at).rev().map(|token| tokens.kind(TokenId(token))).take_while(|&kind| kind != Tok::Semicolon);
+    let after = (*at..tokens.len() as u32).map(|token| tokens.kind(TokenId(token))).take_while(|&kind| kind != Tok::Semicolon);
+    let lists = before.take_while(|&kind| kind != Tok::RBrace).filter(|&kind| kind == Tok::LBrace).count();
+    lists > 0 && after.filter(|&kind| kind == Tok::RBrace).count() > 0
+}
+
+/// Sorts, and keeps what a person can use.
 fn finish(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end));
     diagnostics.dedup_by_key(|diagnostic| diagnostic.span.start);

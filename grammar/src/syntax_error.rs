@@ -11,6 +11,18 @@ use lalrpop_util::ParseError;
 /// More than this many expected tokens are not worth listing.
 const MOST_EXPECTED: usize = 4;
 
+/// What is wrong where a string has no end: the quotes after it pair up wrongly, so it is rather the first one that
+/// goes over a line.
+pub(crate) fn unclosed_string(text: &[u8], tokens: &Tokens) -> Option<Diagnostic> {
+    let last = tokens.iter().next_back()?;
+    if tokens.kind(last) != Tok::UnclosedString {
+        return None;
+    }
+    let over_a_line = |&token: &TokenId| tokens.kind(token) == Tok::Str && text[tokens.span(token)].contains(&b'\n');
+    let begin = tokens.span(tokens.iter().find(over_a_line).unwrap_or(last)).start;
+    Some(Diagnostic::new(begin..begin + 1, "unterminated string").label("expected a closing `\"` after this"))
+}
+
 pub(crate) fn explain(text: &[u8], tokens: &Tokens, failure: &ParseError<u32, Tok, ()>) -> Diagnostic {
     match failure {
         ParseError::UnrecognizedToken { token: (at, tok, _), expected } => {
@@ -38,10 +50,6 @@ fn unexpected(text: &[u8], tokens: &Tokens, at: u32, tok: Tok, expected: &[Strin
             return Diagnostic::new(span.start..span.start + 2, "unterminated comment")
                 .label("expected a `*/` after this");
         }
-        Tok::UnclosedString => {
-            return Diagnostic::new(span.start..span.start + 1, "unterminated string")
-                .label("expected a closing `\"` after this");
-        }
         Tok::Junk => {
             return Diagnostic::new(span, format!("unexpected character `{word}`"))
                 .label("expected an ASCII character of PTX");
@@ -51,6 +59,10 @@ fn unexpected(text: &[u8], tokens: &Tokens, at: u32, tok: Tok, expected: &[Strin
                 .label("expected a literal such as `10`, `0x1f`, `1.5` or `0f3f800000`");
         }
         _well_formed => {}
+    }
+    if let Some(version) = (0..at).rev().take(3).find(|&t| &text[tokens.span(TokenId(t))] == b".version") {
+        return Diagnostic::new(tokens.span(TokenId(version)), "malformed `.version`")
+            .label("expected a version such as `.version 8.0`, on one line");
     }
     let wants = |wanted: &str| expected.iter().any(|e| e.trim_matches('"') == wanted);
     if wants(";") && at > 0 && starts_line(text, tokens, at) {
@@ -78,6 +90,13 @@ fn shown(text: &[u8], span: &Span) -> String {
 
 /// `expected …`, unless anything could be expected.
 fn expectation(expected: &[String]) -> Option<String> {
+    let wants = |wanted: &str| expected.iter().any(|e| e.trim_matches('"') == wanted);
+    if wants(".entry") {
+        return Some("expected a function, a declaration or a directive".to_owned());
+    }
+    if wants("@") {
+        return Some("expected a statement".to_owned());
+    }
     let mut names: Vec<&str> = Vec::new();
     for token in expected {
         let name = name_of(token.trim_matches('"'));
