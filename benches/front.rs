@@ -15,7 +15,8 @@ use std::sync::LazyLock;
 
 const MB: usize = 1_000_000;
 
-static TEXTS: LazyLock<[Vec<u8>; 4]> = LazyLock::new(|| SIZES.map(|megabytes| large::large_module(megabytes * MB)));
+static TEXTS: LazyLock<[Vec<u8>; 4]> =
+    LazyLock::new(|| SIZES.map(|megabytes| large::large_module(megabytes * MB)));
 
 const SIZES: [usize; 4] = [1, 10, 50, 100];
 

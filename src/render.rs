@@ -286,7 +286,11 @@ mod tests {
             for end in start..=text.len() + 2 {
                 let related = Diagnostic::new(start..end, "message").related(end..end + 1, "label");
                 for text in [text.as_slice(), b"", b"\n", b"\0", b"\xF0"] {
-                    let rendered = Renderer::new(Colour::Terminal).diagnostics("x", text, &[related.clone()]);
+                    let rendered = Renderer::new(Colour::Terminal).diagnostics(
+                        "x",
+                        text,
+                        std::slice::from_ref(&related),
+                    );
                     assert!(rendered.contains("message"));
                 }
             }

@@ -1,5 +1,7 @@
 //! Every legal module of the repository parses into a lossless tree.
 
+#![expect(clippy::print_stdout, reason = "tests say how much they covered")]
+
 #[path = "support/invariants.rs"]
 mod invariants;
 #[path = "support/modules.rs"]

@@ -8,7 +8,7 @@ use crate::diagnostic::Diagnostic;
 use crate::names::{Decl, DeclKind, Scope, Type};
 use crate::spelling::Spellings;
 use crate::token::{Tok, Tokens};
-use crate::tree::{Node, NodeKind, ScopeId, Span, Stmt, StmtId, StmtKind, TokenId};
+use crate::tree::{Node, NodeKind, ScopeId, Span, Stmt, StmtId, StmtKind, TokenId, index32};
 use lalrpop_util::ErrorRecovery;
 
 /// The grammar's error type carries nothing: positions and expectations come from the parser itself.
@@ -63,7 +63,7 @@ impl<'t> Builder<'t> {
     }
 
     fn push_stmt(&mut self, kind: StmtKind, first: u32, payload: u32) {
-        self.stmts.push(Stmt { first, nodes_end: self.nodes.len() as u32, payload, kind });
+        self.stmts.push(Stmt { first, nodes_end: index32(self.nodes.len()), payload, kind });
     }
 
     pub(crate) fn instruction(&mut self, first: u32, spelling: u32) {
@@ -77,13 +77,13 @@ impl<'t> Builder<'t> {
     /// The spelling of an opcode that has blanks before some of its modifiers.
     pub(crate) fn split_spelling(&mut self, first: u32, end: u32) -> u32 {
         let words: Vec<u8> = (first..end).flat_map(|token| self.text_of(token)).copied().collect();
-        self.spellings.intern_split(self.text, words, self.span(first, end)).0
+        self.spellings.intern_split(self.text, &words, self.span(first, end)).0
     }
 
     pub(crate) fn open(&mut self, token: u32) {
-        let scope = self.scopes.len() as u32;
+        let scope = index32(self.scopes.len());
         let parent = self.open_scopes.last().map(|&s| ScopeId(s));
-        self.scopes.push(Scope { parent, open: Some(StmtId(self.stmts.len() as u32)) });
+        self.scopes.push(Scope { parent, open: Some(StmtId(index32(self.stmts.len()))) });
         self.open_scopes.push(scope);
         self.push_stmt(StmtKind::Open, token, scope);
     }
@@ -181,10 +181,10 @@ impl<'t> Builder<'t> {
     // ---- declarations --------------------------------------------------------------------------------------
 
     pub(crate) fn declared(&mut self, token: u32) -> u32 {
-        let decl = self.decls.len() as u32;
+        let decl = index32(self.decls.len());
         self.decls.push(Decl {
             name: TokenId(token),
-            stmt: StmtId(self.stmts.len() as u32),
+            stmt: StmtId(index32(self.stmts.len())),
             kind: DeclKind::Variable,
             ty: Type::None,
             lanes: 1,
@@ -331,19 +331,17 @@ impl<'t> Builder<'t> {
             if node.kind() != NodeKind::Directive {
                 continue;
             }
-            match self.tokens.kind(TokenId(node.first)) {
-                Tok::Space | Tok::Reg => head.spaces.push(node.first),
-                Tok::Linkage => {
-                    head.linkage_twice |= head.linkage.is_some();
-                    head.linkage = Some(node.first);
-                }
-                Tok::Directive => match self.text_of(node.first) {
-                    b".v2" => head.lanes = 2,
-                    b".v4" => head.lanes = 4,
-                    b".v8" => head.lanes = 8,
-                    word => head.ty = Type::parse(word),
-                },
-                _other => {}
+            let word = self.text_of(node.first);
+            let kind = self.tokens.kind(TokenId(node.first));
+            if matches!(kind, Tok::Space | Tok::Reg) {
+                head.spaces.push(node.first);
+            } else if kind == Tok::Linkage {
+                head.linkage_twice |= head.linkage.is_some();
+                head.linkage = Some(node.first);
+            } else if let [b'.', b'v', lanes @ (b'2' | b'4' | b'8')] = word {
+                head.lanes = lanes - b'0';
+            } else if kind == Tok::Directive {
+                head.ty = Type::parse(word);
             }
         }
         head

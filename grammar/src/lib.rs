@@ -14,8 +14,10 @@ pub mod tree;
 pub mod video;
 
 mod builder;
+mod kind;
 mod parse;
 mod resolve;
+mod scope;
 mod syntax_error;
 
 pub use parse::{MOST_DIAGNOSTICS, parse};

@@ -196,7 +196,12 @@ impl<'t> NameParts<'t> {
             }
         }
         let base = &name[..end];
-        Self { base, prefix: &base[..stem], index: (stem < end).then_some(index), suffix: name.get(end + 1..) }
+        Self {
+            base,
+            prefix: &base[..stem],
+            index: (stem < end).then_some(index),
+            suffix: name.get(end + 1..),
+        }
     }
 }
 

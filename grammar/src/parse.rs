@@ -9,16 +9,32 @@ use crate::diagnostic::Diagnostic;
 use crate::resolve::resolve;
 use crate::table;
 use crate::token::{Tok, Tokens};
-use crate::tree::{Module, StmtKind, TokenId};
+use crate::tree::{Module, StmtKind, TokenId, index32};
 use crate::video;
 use lalrpop_util::ParseError;
 
-#[allow(clippy::all, clippy::pedantic, unused, missing_docs, unreachable_pub, reason = "generated code")]
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    unused,
+    missing_docs,
+    unreachable_pub,
+    reason = "generated code"
+)]
 mod fast {
     lalrpop_util::lalrpop_mod!(pub(crate) grammar, "/fast/ptx.rs");
 }
 
-#[allow(clippy::all, clippy::pedantic, unused, missing_docs, unreachable_pub, reason = "generated code")]
+#[allow(
+    clippy::all,
+    clippy::pedantic,
+    clippy::restriction,
+    unused,
+    missing_docs,
+    unreachable_pub,
+    reason = "generated code"
+)]
 mod recovering {
     lalrpop_util::lalrpop_mod!(pub(crate) grammar, "/recovering/ptx.rs");
 }
@@ -77,7 +93,7 @@ fn grammar_tokens(tokens: &Tokens) -> impl Iterator<Item = Result<(u32, Tok, u32
         if kind == Tok::LineMarker && !between_statements(&kinds[..index]) {
             return None;
         }
-        Some(Ok((index as u32, kind, index as u32 + 1)))
+        Some(Ok((index32(index), kind, index32(index) + 1)))
     })
 }
 
@@ -104,10 +120,10 @@ fn make_opaque(text: &[u8], tokens: &mut Tokens, failure: &Failure) -> bool {
     }
     let mut changed = false;
     let mut at_start = true;
-    for index in 0..tokens.len() as u32 {
+    for index in 0..index32(tokens.len()) {
         let kind = tokens.kind(TokenId(index));
         if at_start && kind == Tok::Dotted && text[tokens.span(TokenId(index))] == words[..] {
-            let end = (index..tokens.len() as u32).find(|&t| ends_unknown(tokens.kind(TokenId(t))));
+            let end = (index..index32(tokens.len())).find(|&t| ends_unknown(tokens.kind(TokenId(t))));
             let Some(end) = end.filter(|&end| tokens.kind(TokenId(end)) == Tok::Semicolon) else {
                 return false;
             };
@@ -160,8 +176,11 @@ fn recover(text: &[u8], tokens: &Tokens, first: Failure) -> Vec<Diagnostic> {
 
 fn position_of(failure: &Failure) -> u32 {
     match failure {
-        ParseError::UnrecognizedToken { token: (at, ..), .. } | ParseError::ExtraToken { token: (at, ..) } => *at,
-        ParseError::UnrecognizedEof { .. } | ParseError::InvalidToken { .. } | ParseError::User { .. } => u32::MAX,
+        ParseError::UnrecognizedToken { token: (at, ..), .. }
+        | ParseError::ExtraToken { token: (at, ..) } => *at,
+        ParseError::UnrecognizedEof { .. } | ParseError::InvalidToken { .. } | ParseError::User { .. } => {
+            u32::MAX
+        }
     }
 }
 
@@ -173,8 +192,11 @@ fn loses_the_thread(tokens: &Tokens, failure: &Failure) -> bool {
     if outside && matches!(tok, Tok::Word | Tok::Dotted | Tok::Call | Tok::At | Tok::RBrace) {
         return true;
     }
-    let before = (0..*at).rev().map(|token| tokens.kind(TokenId(token))).take_while(|&kind| kind != Tok::Semicolon);
-    let after = (*at..tokens.len() as u32).map(|token| tokens.kind(TokenId(token))).take_while(|&kind| kind != Tok::Semicolon);
+    let before =
+        (0..*at).rev().map(|token| tokens.kind(TokenId(token))).take_while(|&kind| kind != Tok::Semicolon);
+    let after = (*at..index32(tokens.len()))
+        .map(|token| tokens.kind(TokenId(token)))
+        .take_while(|&kind| kind != Tok::Semicolon);
     let lists = before.take_while(|&kind| kind != Tok::RBrace).filter(|&kind| kind == Tok::LBrace).count();
     lists > 0 && after.filter(|&kind| kind == Tok::RBrace).count() > 0
 }
@@ -196,7 +218,7 @@ fn check_header(module: &Module<'_>) -> Option<Diagnostic> {
             let start = found.map_or(0, |stmt| module.stmt_span(stmt).start);
             let name = word.split(' ').next().unwrap_or(word);
             return Some(
-                Diagnostic::new(start..start + 1, format!("missing `{name}`"))
+                Diagnostic::new(start..module.text.len().min(start + 1), format!("missing `{name}`"))
                     .label(format!("expected a line such as `{word}` here")),
             );
         }
@@ -205,23 +227,16 @@ fn check_header(module: &Module<'_>) -> Option<Diagnostic> {
     let mut depth = 0_usize;
     for stmt in stmts {
         let kind = module.kind(stmt);
-        let misplaced = match kind {
-            StmtKind::Version => true,
-            StmtKind::AddressSize => past,
-            // The assembler takes it inside a body.
-            StmtKind::Target => past && depth == 0,
-            _other => false,
-        };
+        // The assembler takes a target inside a body.
+        let misplaced = kind == StmtKind::Version
+            || (past && (kind == StmtKind::AddressSize || (kind == StmtKind::Target && depth == 0)));
         if misplaced {
             let found = Diagnostic::new(module.stmt_span(stmt), "this belongs to the head of the module");
             return Some(found.label("expected before everything else"));
         }
         past |= kind != StmtKind::Target;
-        match kind {
-            StmtKind::Open => depth += 1,
-            StmtKind::Close => depth -= 1,
-            _other => {}
-        }
+        depth += usize::from(kind == StmtKind::Open);
+        depth -= usize::from(kind == StmtKind::Close);
     }
     None
 }

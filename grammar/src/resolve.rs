@@ -3,30 +3,19 @@
 //! As the assembler does it: a declaration counts from its own point on, to the end of its scope; the innermost
 //! one that has the name wins; a family whose size is too small for an index lets it fall through to the next one
 //! outward. Labels count in the whole of their scope: a branch goes to a label of its own scope, else to the
-//! innermost one around it that was already seen, else to the innermost one that is still to come. Nothing is linear in the nesting depth:
-//! each name keeps a stack of its declarations, and the families on a stack are searched by jump pointers along
-//! the chain of ever larger sizes (Myers, "An applicative random-access stack", 1983).
+//! innermost one around it that was already seen, else to the innermost one that is still to come.
 
 use crate::diagnostic::Diagnostic;
 use crate::names::{Decl, DeclKind, NameParts, is_special_register};
+use crate::scope::{Active, NONE, Names, Slot, Visible};
 use crate::table::Control;
-use crate::tree::{Module, Node, NodeKind, ScopeId, Span, StmtId, StmtKind, TokenId};
-use hashbrown::hash_table::Entry;
-use hashbrown::{DefaultHashBuilder, HashTable};
-use std::hash::BuildHasher;
+use crate::tree::{Module, Node, NodeKind, ScopeId, Span, StmtId, StmtKind, TokenId, index32};
 
 /// Resolves every name of `module`; what cannot be resolved is told.
 pub(crate) fn resolve(module: &mut Module<'_>) -> Vec<Diagnostic> {
     let labels = LabelsByScope::new(module);
-    let mut resolver = Resolver {
-        names: Names::default(),
-        stack: Vec::new(),
-        opened: vec![0],
-        undo: Vec::new(),
-        diagnostics: Vec::new(),
-        next_decl: 0,
-        parameters: 0..0,
-    };
+    let mut resolver =
+        Resolver { visible: Visible::new(), diagnostics: Vec::new(), next_decl: 0, parameters: 0..0 };
     for label in labels.of(0) {
         resolver.hoist(module, label);
     }
@@ -34,143 +23,14 @@ pub(crate) fn resolve(module: &mut Module<'_>) -> Vec<Diagnostic> {
         if resolver.diagnostics.len() >= crate::parse::MOST_DIAGNOSTICS {
             break;
         }
-        resolver.statement(module, StmtId(index as u32), &labels);
+        resolver.statement(module, StmtId(index32(index)), &labels);
     }
     resolve_debug_names(module);
     resolver.diagnostics
 }
 
-const NONE: u32 = u32::MAX;
-
-/// What one name can mean at the moment, each the top of a stack in [`Resolver::stack`].
-#[derive(Clone, Copy)]
-struct Name {
-    start: u32,
-    length: u32,
-    single: u32,
-    family: u32,
-    /// Labels of the open scopes, those to come included.
-    label: u32,
-    /// Labels of the open scopes that were passed already.
-    seen: u32,
-    /// Whether a single name was ever declared that is this one and digits.
-    has_numbered: bool,
-}
-
-#[derive(Default)]
-struct Names {
-    list: Vec<Name>,
-    by_text: HashTable<u32>,
-    hasher: DefaultHashBuilder,
-    recent: Recent,
-}
-
-/// Names of at most eight bytes that were looked up lately: nearly all lookups are of a handful of prefixes.
-struct Recent {
-    /// The bytes of a name, none of which is zero, and its number.
-    slots: [(u64, u32); Recent::SIZE],
-}
-
-impl Default for Recent {
-    fn default() -> Self {
-        Self { slots: [(0, 0); Self::SIZE] }
-    }
-}
-
-impl Recent {
-    const SIZE: usize = 256;
-
-    fn key(name: &[u8]) -> Option<u64> {
-        let fits = name.len() <= 8 && !name.is_empty();
-        fits.then(|| name.iter().fold(0, |key, &byte| key << 8 | u64::from(byte)))
-    }
-
-    fn slot(key: u64) -> usize {
-        // The golden ratio spreads keys that differ in few bits.
-        (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
-    }
-}
-
-impl Name {
-    fn span(&self) -> Span {
-        self.start as usize..(self.start + self.length) as usize
-    }
-}
-
-impl Names {
-    /// As [`Self::find`], for names that are looked up over and over.
-    fn find_often(&mut self, text: &[u8], name: &[u8]) -> Option<u32> {
-        let Some(key) = Recent::key(name) else { return self.find(text, name) };
-        let slot = Recent::slot(key);
-        if self.recent.slots[slot].0 == key {
-            return Some(self.recent.slots[slot].1);
-        }
-        let found = self.find(text, name)?;
-        self.recent.slots[slot] = (key, found);
-        Some(found)
-    }
-
-    fn find(&self, text: &[u8], name: &[u8]) -> Option<u32> {
-        let hash = self.hasher.hash_one(name);
-        self.by_text.find(hash, |&id| &text[self.list[id as usize].span()] == name).copied()
-    }
-
-    fn intern(&mut self, text: &[u8], span: Span) -> u32 {
-        let Self { list, by_text, hasher, .. } = self;
-        let name = &text[span.clone()];
-        let found = by_text.entry(
-            hasher.hash_one(name),
-            |&id| &text[list[id as usize].span()] == name,
-            |&id| hasher.hash_one(&text[list[id as usize].span()]),
-        );
-        match found {
-            Entry::Occupied(known) => *known.get(),
-            Entry::Vacant(free) => {
-                let id = list.len() as u32;
-                free.insert(id);
-                let (start, length) = (span.start as u32, span.len() as u32);
-                list.push(Name {
-                    start,
-                    length,
-                    single: NONE,
-                    family: NONE,
-                    label: NONE,
-                    seen: NONE,
-                    has_numbered: false,
-                });
-                id
-            }
-        }
-    }
-}
-
-/// A declaration that is in force, on the stack of its name.
-#[derive(Clone, Copy)]
-struct Active {
-    decl: u32,
-    depth: u32,
-    below: u32,
-    /// For families: the size, the next one outward that is larger, and a jump along that chain.
-    size: u32,
-    larger: u32,
-    jump: u32,
-    height: u32,
-}
-
-#[derive(Clone, Copy)]
-enum Slot {
-    Single,
-    Family,
-    Label,
-    Seen,
-}
-
 struct Resolver {
-    names: Names,
-    stack: Vec<Active>,
-    /// Where in `undo` each open scope begins.
-    opened: Vec<usize>,
-    undo: Vec<(u32, Slot)>,
+    visible: Visible,
     diagnostics: Vec<Diagnostic>,
     next_decl: usize,
     /// The declarations of the function header at hand, for the scope that its body opens.
@@ -183,7 +43,7 @@ impl Resolver {
         match module.kind(stmt) {
             StmtKind::Label => declared.for_each(|decl| self.pass(module, decl)),
             StmtKind::Open => {
-                self.opened.push(self.undo.len());
+                self.visible.open();
                 for label in labels.of(module.stmts[stmt.index()].payload) {
                     self.hoist(module, label);
                 }
@@ -194,7 +54,7 @@ impl Resolver {
                     }
                 }
             }
-            StmtKind::Close => self.close(),
+            StmtKind::Close => self.visible.close(),
             StmtKind::Register => declared.for_each(|decl| self.declare(module, decl)),
             StmtKind::Variable => self.variable(module, stmt, declared),
             StmtKind::Entry | StmtKind::Function => {
@@ -252,14 +112,11 @@ impl Resolver {
         let mut declared = declared.peekable();
         for node in module.node_range(stmt) {
             let Node { first, .. } = module.nodes[node as usize];
-            match module.nodes[node as usize].kind() {
-                NodeKind::Name => {
-                    while let Some(decl) = declared.next_if(|&decl| module.decls[decl].name.0 < first) {
-                        self.declare(module, decl);
-                    }
-                    self.name(module, node, Use::Any);
+            if module.nodes[node as usize].kind() == NodeKind::Name {
+                while let Some(decl) = declared.next_if(|&decl| module.decls[decl].name.0 < first) {
+                    self.declare(module, decl);
                 }
-                _other => {}
+                self.name(module, node, Use::Any);
             }
         }
         declared.for_each(|decl| self.declare(module, decl));
@@ -281,8 +138,10 @@ impl Resolver {
         let text = module.text;
         let parts = NameParts::new(&text[module.tokens.span(token)]);
         let found = match kind {
-            Use::Label => self.label(text, parts.base),
-            Use::Any | Use::Unchecked => self.lookup(text, &parts).or_else(|| self.label(text, parts.base)),
+            Use::Label => self.visible.label(text, parts.base),
+            Use::Any | Use::Unchecked => {
+                self.visible.lookup(text, &parts).or_else(|| self.visible.label(text, parts.base))
+            }
         };
         if let Some(decl) = found {
             module.nodes[node as usize].link = decl;
@@ -307,7 +166,7 @@ impl Resolver {
         let mut span = module.tokens.span(token);
         span.end = span.start + parts.base.len();
         let diagnostic = match kind {
-            Use::Label => match self.lookup(module.text, parts) {
+            Use::Label => match self.visible.lookup(module.text, parts) {
                 Some(other) => {
                     let Decl { kind, name: at, .. } = module.decls[other as usize];
                     Diagnostic::new(span, format!("`{name}` is a {}, not a label", kind.name()))
@@ -356,7 +215,12 @@ impl Resolver {
             DeclKind::Register if lanes > 1 => format!("a vector of {lanes} has no element `.{shown}`"),
             DeclKind::Register if suffix.contains(&b'.') => format!("`.{shown}` is more than one selector"),
             DeclKind::Register => return,
-            other => format!("a {} has no elements", other.name()),
+            DeclKind::Variable
+            | DeclKind::Parameter
+            | DeclKind::Function
+            | DeclKind::Label
+            | DeclKind::Table
+            | DeclKind::SectionLabel => format!("a {} has no elements", kind.name()),
         };
         self.diagnostics
             .push(Diagnostic::new(span, message).label("expected the name alone, or an element of a vector"));
@@ -364,76 +228,34 @@ impl Resolver {
 
     fn too_small(&self, module: &Module<'_>, parts: &NameParts<'_>) -> Option<(Span, u32)> {
         parts.index?;
-        let name = self.names.find(module.text, parts.prefix)?;
-        let active = self.stack.get(self.names.list[name as usize].family as usize)?;
+        let active = self.visible.innermost_family(module.text, parts.prefix)?;
         Some((module.tokens.span(module.decls[active.decl as usize].name), active.size))
-    }
-
-    fn label(&self, text: &[u8], base: &[u8]) -> Option<u32> {
-        let name = &self.names.list[self.names.find(text, base)? as usize];
-        let own = self.stack.get(name.label as usize).filter(|active| active.depth == self.depth());
-        let seen = self.stack.get(name.seen as usize);
-        own.or(seen).or_else(|| self.stack.get(name.label as usize)).map(|active| active.decl)
-    }
-
-    /// The innermost declaration that has the name.
-    fn lookup(&mut self, text: &[u8], parts: &NameParts<'_>) -> Option<u32> {
-        let mut family = None;
-        if let Some(index) = parts.index {
-            if let Some(prefix) = self.names.find_often(text, parts.prefix) {
-                let name = &self.names.list[prefix as usize];
-                family = self.stack.get(self.element(name.family, index) as usize);
-                if !name.has_numbered {
-                    return family.map(|active| active.decl);
-                }
-            } else {
-                return None;
-            }
-        }
-        let single = self.names.find(text, parts.base);
-        let single = single.and_then(|name| self.stack.get(self.names.list[name as usize].single as usize));
-        match (single, family) {
-            (Some(single), Some(family)) if family.depth >= single.depth => Some(family.decl),
-            (Some(single), _) => Some(single.decl),
-            (None, family) => family.map(|active| active.decl),
-        }
-    }
-
-    /// Where on the stack the innermost family from `top` outward is that has an element `index`.
-    fn element(&self, top: u32, index: u32) -> u32 {
-        let mut at = top;
-        while let Some(active) = self.stack.get(at as usize).filter(|active| active.size <= index) {
-            at = match self.stack.get(active.jump as usize) {
-                // The outermost one jumps to itself.
-                Some(jump) if jump.size <= index && active.larger != NONE => active.jump,
-                Some(_) | None => active.larger,
-            };
-        }
-        at
     }
 
     fn hoist(&mut self, module: &mut Module<'_>, decl: u32) {
         let span = module.tokens.span(module.decls[decl as usize].name);
-        let name = self.names.intern(module.text, span.clone());
-        let below = self.names.list[name as usize].label;
-        if let Some(active) = self.stack.get(below as usize).filter(|active| active.depth == self.depth()) {
+        let name = self.visible.names.intern(module.text, span.clone());
+        let below = self.visible.names.list[name as usize].label;
+        if let Some(active) =
+            self.visible.stack.get(below as usize).filter(|active| active.depth == self.visible.depth())
+        {
             self.duplicate(module, decl as usize, active.decl);
         }
-        self.push(name, Slot::Label, Active { decl, depth: self.depth(), ..Active::bottom(below) });
-    }
-
-    fn pass(&mut self, module: &Module<'_>, decl: usize) {
-        let name = self.names.intern(module.text, module.tokens.span(module.decls[decl].name));
-        let below = self.names.list[name as usize].seen;
-        self.push(
+        self.visible.push(
             name,
-            Slot::Seen,
-            Active { decl: decl as u32, depth: self.depth(), ..Active::bottom(below) },
+            Slot::Label,
+            Active { decl, depth: self.visible.depth(), ..Active::bottom(below) },
         );
     }
 
-    fn depth(&self) -> u32 {
-        self.opened.len() as u32
+    fn pass(&mut self, module: &Module<'_>, decl: usize) {
+        let name = self.visible.names.intern(module.text, module.tokens.span(module.decls[decl].name));
+        let below = self.visible.names.list[name as usize].seen;
+        self.visible.push(
+            name,
+            Slot::Seen,
+            Active { decl: index32(decl), depth: self.visible.depth(), ..Active::bottom(below) },
+        );
     }
 
     fn declare(&mut self, module: &mut Module<'_>, decl: usize) {
@@ -443,21 +265,24 @@ impl Resolver {
         if parts.base == b"_" {
             return;
         }
-        let depth = self.depth();
-        let name = self.names.intern(module.text, span.clone());
+        let depth = self.visible.depth();
+        let name = self.visible.names.intern(module.text, span.clone());
         if let Some(size) = family {
-            let below = self.names.list[name as usize].family;
-            if let Some(active) = self.stack.get(below as usize).filter(|active| active.depth == depth) {
+            let below = self.visible.names.list[name as usize].family;
+            if let Some(active) =
+                self.visible.stack.get(below as usize).filter(|active| active.depth == depth)
+            {
                 self.duplicate(module, decl, active.decl);
             }
-            let active = self.family(decl as u32, depth, below, size);
-            self.push(name, Slot::Family, active);
+            let active = self.visible.family(index32(decl), depth, below, size);
+            self.visible.push(name, Slot::Family, active);
             return;
         }
-        let below = self.names.list[name as usize].single;
-        let label = self.names.list[name as usize].label;
+        let below = self.visible.names.list[name as usize].single;
+        let label = self.visible.names.list[name as usize].label;
         for other in [below, label] {
-            let Some(active) = self.stack.get(other as usize).filter(|active| active.depth == depth) else {
+            let Some(active) = self.visible.stack.get(other as usize).filter(|active| active.depth == depth)
+            else {
                 continue;
             };
             let other = module.decls[active.decl as usize];
@@ -467,60 +292,17 @@ impl Resolver {
             self.duplicate(module, decl, active.decl);
         }
         if let Some(index) = parts.index {
-            let prefix = self.names.intern(module.text, span.start..span.start + parts.prefix.len());
-            self.names.list[prefix as usize].has_numbered = true;
-            let top = self.names.list[prefix as usize].family;
+            let prefix = self.visible.names.intern(module.text, span.start..span.start + parts.prefix.len());
+            self.visible.names.list[prefix as usize].has_numbered = true;
+            let top = self.visible.names.list[prefix as usize].family;
             let canonical =
                 parts.base.len() == parts.prefix.len() + 1 || parts.base[parts.prefix.len()] != b'0';
-            let family = self.stack.get(top as usize).filter(|f| f.depth == depth && f.size > index);
+            let family = self.visible.stack.get(top as usize).filter(|f| f.depth == depth && f.size > index);
             if let Some(active) = family.filter(|_| canonical) {
                 self.duplicate(module, decl, active.decl);
             }
         }
-        self.push(name, Slot::Single, Active { decl: decl as u32, depth, ..Active::bottom(below) });
-    }
-
-    fn family(&self, decl: u32, depth: u32, below: u32, size: u32) -> Active {
-        let mut active = Active { decl, depth, size, ..Active::bottom(below) };
-        // The next one outward that is larger is the innermost that has the element `size`.
-        let at = self.element(below, size);
-        let Some(larger) = self.stack.get(at as usize) else {
-            active.jump = self.stack.len() as u32;
-            return active;
-        };
-        let jump = self.stack[larger.jump as usize];
-        let further = self.stack[jump.jump as usize];
-        let balanced = larger.height - jump.height == jump.height - further.height;
-        active.larger = at;
-        active.height = larger.height + 1;
-        active.jump = if balanced { jump.jump } else { at };
-        active
-    }
-
-    fn push(&mut self, name: u32, slot: Slot, active: Active) {
-        let top = self.stack.len() as u32;
-        self.stack.push(active);
-        *self.top(name, slot) = top;
-        self.undo.push((name, slot));
-    }
-
-    fn top(&mut self, name: u32, slot: Slot) -> &mut u32 {
-        let name = &mut self.names.list[name as usize];
-        match slot {
-            Slot::Single => &mut name.single,
-            Slot::Family => &mut name.family,
-            Slot::Label => &mut name.label,
-            Slot::Seen => &mut name.seen,
-        }
-    }
-
-    fn close(&mut self) {
-        let keep = self.opened.pop().unwrap_or(0);
-        while self.undo.len() > keep {
-            let Some((name, slot)) = self.undo.pop() else { break };
-            let Some(active) = self.stack.pop() else { break };
-            *self.top(name, slot) = active.below;
-        }
+        self.visible.push(name, Slot::Single, Active { decl: index32(decl), depth, ..Active::bottom(below) });
     }
 
     fn duplicate(&mut self, module: &Module<'_>, decl: usize, first: u32) {
@@ -552,12 +334,6 @@ fn is_definition(module: &Module<'_>, decl: &Decl) -> bool {
     }
 }
 
-impl Active {
-    fn bottom(below: u32) -> Self {
-        Self { decl: NONE, depth: 0, below, size: 0, larger: NONE, jump: NONE, height: 1 }
-    }
-}
-
 /// How a name is used.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
@@ -578,7 +354,7 @@ struct LabelsByScope {
 impl LabelsByScope {
     fn new(module: &Module<'_>) -> Self {
         let labels = module.decls.iter().enumerate().filter(|(_, decl)| decl.kind == DeclKind::Label);
-        let scope_of: Vec<_> = labels.map(|(index, decl)| (decl.scope.0, index as u32)).collect();
+        let scope_of: Vec<_> = labels.map(|(index, decl)| (decl.scope.0, index32(index))).collect();
         let mut starts = vec![0_u32; module.scopes.len() + 1];
         for &(scope, _) in &scope_of {
             starts[scope as usize + 1] += 1;
@@ -595,9 +371,9 @@ impl LabelsByScope {
         Self { starts, labels }
     }
 
-    fn of(&self, scope: u32) -> impl Iterator<Item = u32> + use<> {
+    fn of(&self, scope: u32) -> impl Iterator<Item = u32> {
         let range = self.starts[scope as usize] as usize..self.starts[scope as usize + 1] as usize;
-        self.labels[range].to_vec().into_iter()
+        self.labels[range].iter().copied()
     }
 }
 
@@ -616,14 +392,14 @@ fn resolve_debug_names(module: &mut Module<'_>) {
         if named && decl.family.is_none() {
             let name = names.intern(module.text, module.tokens.span(decl.name));
             let name = &mut names.list[name as usize];
-            name.single = if name.single == NONE { index as u32 } else { name.single };
+            name.single = if name.single == NONE { index32(index) } else { name.single };
         }
     }
     for index in 0..module.stmts.len() {
         if !debug(module.stmts[index].kind) {
             continue;
         }
-        for node in module.node_range(StmtId(index as u32)) {
+        for node in module.node_range(StmtId(index32(index))) {
             let Node { first, .. } = module.nodes[node as usize];
             if module.nodes[node as usize].kind() == NodeKind::Name {
                 let name = names.find(module.text, &module.text[module.tokens.span(TokenId(first))]);

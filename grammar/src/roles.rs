@@ -98,14 +98,14 @@ impl Module<'_> {
 
     /// Whether an operand is a special register that may change while a thread runs.
     fn reads_changing_register(&self, operand: NodeId) -> bool {
-        let name = match self.node_kind(operand) {
-            NodeKind::Name => operand,
-            NodeKind::Suffixed => NodeId(operand.0 - 2),
-            _other => return false,
-        };
+        let kind = self.node_kind(operand);
+        if !matches!(kind, NodeKind::Name | NodeKind::Suffixed) {
+            return false;
+        }
+        let name = if kind == NodeKind::Suffixed { NodeId(operand.0 - 2) } else { operand };
         let parts = NameParts::new(self.node_text(name));
         let changes = |prefix: &&[u8]| parts.base.starts_with(prefix);
-        self.decl_of(name).is_none() && is_special_register(parts.base) && CHANGING.iter().any(|p| changes(p))
+        self.decl_of(name).is_none() && is_special_register(parts.base) && CHANGING.iter().any(changes)
     }
 }
 

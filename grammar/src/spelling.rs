@@ -4,7 +4,7 @@
 //! table once; a statement holds only the number of its spelling.
 
 use crate::table::{self, Row};
-use crate::tree::{Span, SpellingId};
+use crate::tree::{Span, SpellingId, index32};
 use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
@@ -69,8 +69,8 @@ impl Spellings {
         id
     }
 
-    pub(crate) fn intern_split(&mut self, text: &[u8], words: Vec<u8>, span: Span) -> SpellingId {
-        self.find_or_add(text, &words, span, |words| Some(words.into()))
+    pub(crate) fn intern_split(&mut self, text: &[u8], words: &[u8], span: Span) -> SpellingId {
+        self.find_or_add(text, words, span, |words| Some(words.into()))
     }
 
     fn find_or_add(
@@ -89,11 +89,11 @@ impl Spellings {
         match found {
             Entry::Occupied(known) => SpellingId(*known.get()),
             Entry::Vacant(free) => {
-                let id = list.len() as u32;
+                let id = index32(list.len());
                 free.insert(id);
                 list.push(Spelling {
-                    start: span.start as u32,
-                    length: span.len() as u32,
+                    start: index32(span.start),
+                    length: index32(span.len()),
                     joined: keep(words),
                     row: table::lookup(words),
                 });
@@ -134,6 +134,6 @@ impl Spellings {
 
     /// All spellings, in the order of their first occurrence.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = SpellingId> + use<> {
-        (0..self.list.len() as u32).map(SpellingId)
+        (0..index32(self.list.len())).map(SpellingId)
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::token::{Tok, Tokens};
-use crate::tree::{Span, TokenId};
+use crate::tree::{Span, TokenId, index32};
 use lalrpop_util::ParseError;
 
 /// More than this many expected tokens are not worth listing.
@@ -18,7 +18,8 @@ pub(crate) fn unclosed_string(text: &[u8], tokens: &Tokens) -> Option<Diagnostic
     if tokens.kind(last) != Tok::UnclosedString {
         return None;
     }
-    let over_a_line = |&token: &TokenId| tokens.kind(token) == Tok::Str && text[tokens.span(token)].contains(&b'\n');
+    let over_a_line =
+        |&token: &TokenId| tokens.kind(token) == Tok::Str && text[tokens.span(token)].contains(&b'\n');
     let begin = tokens.span(tokens.iter().find(over_a_line).unwrap_or(last)).start;
     Some(Diagnostic::new(begin..begin + 1, "unterminated string").label("expected a closing `\"` after this"))
 }
@@ -31,7 +32,7 @@ pub(crate) fn explain(text: &[u8], tokens: &Tokens, failure: &ParseError<u32, To
         ParseError::ExtraToken { token: (at, tok, _) } => unexpected(text, tokens, *at, *tok, &[]),
         ParseError::UnrecognizedEof { expected, .. } => {
             let label = expectation(expected).unwrap_or_else(|| "expected `}`".to_owned());
-            let end = tokens.start(TokenId(tokens.len() as u32));
+            let end = tokens.start(TokenId(index32(tokens.len())));
             Diagnostic::new(end..end, "unexpected end of the input").label(label)
         }
         // The grammar raises no errors of its own and has no invalid tokens: malformed ones are tokens too.
@@ -45,20 +46,17 @@ pub(crate) fn explain(text: &[u8], tokens: &Tokens, failure: &ParseError<u32, To
 fn unexpected(text: &[u8], tokens: &Tokens, at: u32, tok: Tok, expected: &[String]) -> Diagnostic {
     let span = tokens.span(TokenId(at));
     let word = shown(text, &span);
-    match tok {
-        Tok::UnclosedComment => {
-            return Diagnostic::new(span.start..span.start + 2, "unterminated comment")
-                .label("expected a `*/` after this");
-        }
-        Tok::Junk => {
-            return Diagnostic::new(span, format!("unexpected character `{word}`"))
-                .label("expected an ASCII character of PTX");
-        }
-        Tok::BadNumber => {
-            return Diagnostic::new(span, format!("malformed number `{word}`"))
-                .label("expected a literal such as `10`, `0x1f`, `1.5` or `0f3f800000`");
-        }
-        _well_formed => {}
+    if tok == Tok::UnclosedComment {
+        return Diagnostic::new(span.start..span.start + 2, "unterminated comment")
+            .label("expected a `*/` after this");
+    }
+    if tok == Tok::Junk {
+        return Diagnostic::new(span, format!("unexpected character `{word}`"))
+            .label("expected an ASCII character of PTX");
+    }
+    if tok == Tok::BadNumber {
+        return Diagnostic::new(span, format!("malformed number `{word}`"))
+            .label("expected a literal such as `10`, `0x1f`, `1.5` or `0f3f800000`");
     }
     if let Some(version) = (0..at).rev().take(3).find(|&t| &text[tokens.span(TokenId(t))] == b".version") {
         return Diagnostic::new(tokens.span(TokenId(version)), "malformed `.version`")

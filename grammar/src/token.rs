@@ -5,7 +5,7 @@
 //! token too, so that lexing never stops early and one run can report several errors. Block comments and
 //! strings are scanned with `memchr`, so that repeated unclosed openers cost linear time.
 
-use crate::tree::{Span, TokenId};
+use crate::tree::{Span, TokenId, index32};
 use logos::{Lexer, Logos};
 
 /// The kind of a token: what the grammar distinguishes.
@@ -287,7 +287,7 @@ impl Tokens {
         let mut lexer = Tok::lexer(text);
         while let Some(tok) = lexer.next() {
             let span = lexer.span();
-            tokens.push(tok.unwrap_or(Tok::Junk), span.start as u32, span.len() as u32);
+            tokens.push(tok.unwrap_or(Tok::Junk), index32(span.start), index32(span.len()));
         }
         tokens
     }
@@ -296,7 +296,7 @@ impl Tokens {
         match u8::try_from(length) {
             Ok(short) if short < LONG => self.lengths.push(short),
             Ok(_) | Err(_) => {
-                self.long.push((self.kinds.len() as u32, length));
+                self.long.push((index32(self.kinds.len()), length));
                 self.lengths.push(LONG);
             }
         }
@@ -335,7 +335,7 @@ impl Tokens {
     pub fn start(&self, token: TokenId) -> usize {
         match self.starts.get(token.index()) {
             Some(&start) => start as usize,
-            None => self.len().checked_sub(1).map_or(0, |last| self.span(TokenId(last as u32)).end),
+            None => self.len().checked_sub(1).map_or(0, |last| self.span(TokenId(index32(last))).end),
         }
     }
 
@@ -355,6 +355,6 @@ impl Tokens {
 
     /// All tokens, in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = TokenId> + ExactSizeIterator + use<> {
-        (0..self.len() as u32).map(TokenId)
+        (0..index32(self.len())).map(TokenId)
     }
 }

@@ -5,6 +5,7 @@
 //! is lossless by construction: the statements cut the list of tokens into consecutive ranges, every token lies
 //! in exactly one of them, and what lies between tokens is blank or comment.
 
+pub use crate::kind::{NodeKind, StmtKind};
 use crate::names::{Decl, Scope};
 use crate::spelling::Spellings;
 use crate::token::Tokens;
@@ -52,108 +53,11 @@ impl ScopeId {
     pub const MODULE: Self = Self(0);
 }
 
-/// What a statement is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum StmtKind {
-    /// `.version 8.0`
-    Version,
-    /// `.target sm_90, debug`
-    Target,
-    /// `.address_size 64`
-    AddressSize,
-    /// `# 1 "file.cu"`
-    LineMarker,
-    /// `@@DWARF …`
-    DwarfLine,
-    /// `.file 1 "file.cu"`
-    File,
-    /// `.section .debug_info { … }`
-    Section,
-    /// `.pragma "nounroll";`
-    Pragma,
-    /// `.alias a, b;`
-    Alias,
-    /// Declaration of variables or parameters, with or without initialisers.
-    Variable,
-    /// `.reg .b32 %r<5>;`
-    Register,
-    /// `.entry` up to its body or its `;`.
-    Entry,
-    /// `.func` up to its body or its `;`.
-    Function,
-    /// `{` of a body or of a scope.
-    Open,
-    /// `}` of a body or of a scope.
-    Close,
-    /// `L:`
-    Label,
-    /// An instruction, with its guard.
-    Instruction,
-    /// `.loc` or `.loc_intermediate`
-    Loc,
-    /// `.branchtargets a, b;`
-    BranchTargets,
-    /// `.calltargets f, g;`
-    CallTargets,
-    /// `.callprototype (…) _ (…);`
-    CallPrototype,
-    /// Something nobody has heard of, kept verbatim.
-    Unknown,
-}
-
-/// What a node is. Composite nodes follow their children and reach from their first token to their last.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum NodeKind {
-    /// A use of a name: register, symbol, label, special register, with suffix if it has one; or the sink `_`.
-    Name,
-    /// The point where a name is declared.
-    Declared,
-    /// A name that is neither declared nor used: a prototype's dummy, a target's option, a field.
-    Word,
-    /// An integer literal.
-    Int,
-    /// A floating-point literal.
-    Float,
-    /// A string.
-    Str,
-    /// A word that begins with a dot.
-    Directive,
-    /// A constant expression of more than one token; no children.
-    Constant,
-    /// `-x`, one child.
-    Negated,
-    /// `!x`, one child.
-    Complement,
-    /// `p|q`, two children.
-    Pair,
-    /// A name and a suffix with a blank between them, `%tid .x`; two children.
-    Suffixed,
-    /// `x+constant`, two children.
-    Offset,
-    /// `x[constant]`, two children.
-    Element,
-    /// `{a, b}`, any number of children.
-    Vector,
-    /// `[a, b]` with its suffix, any number of children.
-    Address,
-    /// `(a, b)` of a call, any number of children.
-    List,
-    /// `@p`, one child.
-    Guard,
-    /// `@!p`, one child.
-    GuardNot,
-    /// The size of a family `<n>`, one child.
-    Family,
-    /// An array dimension `[n]` or `[]`, a child or none.
-    Dimension,
-    /// An initialiser, with its names as children.
-    Initialiser,
-    /// `.align n`, one child.
-    Align,
-    /// `.attribute(…)`, no children.
-    Attribute,
+/// An offset or an index as the tree holds it.
+///
+/// [`crate::parse()`] refuses a text of 4 GiB, and a text has fewer tokens, nodes, statements and names than bytes.
+pub(crate) fn index32(index: usize) -> u32 {
+    u32::try_from(index).expect("a text below 4 GiB has fewer parts than bytes")
 }
 
 /// A statement: 16 bytes.
@@ -183,44 +87,17 @@ impl Node {
 
     pub(crate) fn new(kind: NodeKind, first: u32, link: u32, below: u32) -> Self {
         debug_assert!(below <= Self::MOST_BELOW, "the builder refuses larger nodes");
-        Self { first, link, shape: (kind as u32) << 24 | below }
+        Self { first, link, shape: u32::from(kind as u8) << 24 | below }
     }
 
     pub(crate) fn kind(self) -> NodeKind {
-        NODE_KINDS[(self.shape >> 24) as usize]
+        NodeKind::ALL[(self.shape >> 24) as usize]
     }
 
     pub(crate) fn below(self) -> u32 {
         self.shape & Self::MOST_BELOW
     }
 }
-
-const NODE_KINDS: [NodeKind; 24] = [
-    NodeKind::Name,
-    NodeKind::Declared,
-    NodeKind::Word,
-    NodeKind::Int,
-    NodeKind::Float,
-    NodeKind::Str,
-    NodeKind::Directive,
-    NodeKind::Constant,
-    NodeKind::Negated,
-    NodeKind::Complement,
-    NodeKind::Pair,
-    NodeKind::Suffixed,
-    NodeKind::Offset,
-    NodeKind::Element,
-    NodeKind::Vector,
-    NodeKind::Address,
-    NodeKind::List,
-    NodeKind::Guard,
-    NodeKind::GuardNot,
-    NodeKind::Family,
-    NodeKind::Dimension,
-    NodeKind::Initialiser,
-    NodeKind::Align,
-    NodeKind::Attribute,
-];
 
 /// A parsed module: its text, and what the text says.
 #[derive(Debug)]
@@ -252,7 +129,7 @@ impl<'t> Module<'t> {
 
     /// All statements, in the order of the text.
     pub fn stmts(&self) -> impl DoubleEndedIterator<Item = StmtId> + ExactSizeIterator + use<> {
-        (0..self.stmts.len() as u32).map(StmtId)
+        (0..index32(self.stmts.len())).map(StmtId)
     }
 
     /// What `stmt` is.
@@ -264,7 +141,7 @@ impl<'t> Module<'t> {
     /// The tokens of `stmt`; the ranges of consecutive statements join without a gap.
     #[must_use]
     pub fn stmt_tokens(&self, stmt: StmtId) -> Range<u32> {
-        let end = self.stmts.get(stmt.index() + 1).map_or(self.tokens.len() as u32, |next| next.first);
+        let end = self.stmts.get(stmt.index() + 1).map_or(index32(self.tokens.len()), |next| next.first);
         self.stmts[stmt.index()].first..end
     }
 
@@ -300,7 +177,7 @@ impl<'t> Module<'t> {
     pub fn operands(&self, stmt: StmtId) -> Vec<NodeId> {
         let range = self.node_range(stmt);
         let mut roots = self.roots(range);
-        if roots.first().is_some_and(|&n| matches!(self.node_kind(n), NodeKind::Guard | NodeKind::GuardNot)) {
+        if roots.first().is_some_and(|&first| self.node_kind(first).is_guard()) {
             roots.remove(0);
         }
         roots
@@ -331,11 +208,8 @@ impl<'t> Module<'t> {
         let range = self.node_range(stmt);
         // A guard is one child and itself, and comes first.
         let node = self.nodes.get(range.start as usize + 1).filter(|_| range.len() >= 2)?;
-        match node.kind() {
-            NodeKind::Guard => Some((NodeId(range.start), false)),
-            NodeKind::GuardNot => Some((NodeId(range.start), true)),
-            _other => None,
-        }
+        let guard = node.kind();
+        (guard.is_guard()).then_some((NodeId(range.start), guard == NodeKind::GuardNot))
     }
 
     /// What `node` is.
@@ -410,7 +284,7 @@ impl<'t> Module<'t> {
 
     /// All declarations, in the order of the text.
     pub fn decls(&self) -> impl ExactSizeIterator<Item = DeclId> + use<> {
-        (0..self.decls.len() as u32).map(DeclId)
+        (0..index32(self.decls.len())).map(DeclId)
     }
 
     /// A scope.
@@ -448,68 +322,4 @@ pub struct Leaf {
     pub stmt: StmtId,
     /// The leaf node that it is; `None` for what belongs to the statement or a composite node directly.
     pub node: Option<NodeId>,
-}
-
-impl NodeKind {
-    /// Whether the node is one token and has no children.
-    #[must_use]
-    pub fn is_leaf(self) -> bool {
-        match self {
-            Self::Name
-            | Self::Declared
-            | Self::Word
-            | Self::Int
-            | Self::Float
-            | Self::Str
-            | Self::Directive => true,
-            Self::Constant
-            | Self::Negated
-            | Self::Complement
-            | Self::Pair
-            | Self::Suffixed
-            | Self::Offset
-            | Self::Element
-            | Self::Vector
-            | Self::Address
-            | Self::List
-            | Self::Guard
-            | Self::GuardNot
-            | Self::Family
-            | Self::Dimension
-            | Self::Initialiser
-            | Self::Align
-            | Self::Attribute => false,
-        }
-    }
-}
-
-impl StmtKind {
-    /// The name that reports use.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Version => "version",
-            Self::Target => "target",
-            Self::AddressSize => "address-size",
-            Self::LineMarker => "line-marker",
-            Self::DwarfLine => "dwarf-line",
-            Self::File => "file",
-            Self::Section => "section",
-            Self::Pragma => "pragma",
-            Self::Alias => "alias",
-            Self::Variable => "variable",
-            Self::Register => "register",
-            Self::Entry => "entry",
-            Self::Function => "function",
-            Self::Open => "open",
-            Self::Close => "close",
-            Self::Label => "label",
-            Self::Instruction => "instruction",
-            Self::Loc => "loc",
-            Self::BranchTargets => "branch-targets",
-            Self::CallTargets => "call-targets",
-            Self::CallPrototype => "call-prototype",
-            Self::Unknown => "unknown",
-        }
-    }
 }

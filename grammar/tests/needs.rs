@@ -16,7 +16,10 @@ fn forms_need_what_the_assembler_asks_for() {
         let row = lookup(words.as_bytes()).unwrap_or_else(|| panic!("the table lacks {words}"));
         let needs = row.needs(words.as_bytes());
         if (needs.ptx, needs.targets) != (ptx, targets) {
-            wrong.push(format!("{words}: the assembler {:?}, the table {needs:?}", Needs { ptx, targets: "" }));
+            wrong.push(format!(
+                "{words}: the assembler {:?}, the table {needs:?}",
+                Needs { ptx, targets: "" }
+            ));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

@@ -4,6 +4,8 @@
 //! The assembler is looked for in `target/nvidia`, where `sh .ci/nvidia-tools` puts it. Where it is absent these
 //! tests say so and pass, unless `PTXOPT_REQUIRE_ASSEMBLER` is set.
 
+#![expect(clippy::print_stdout, reason = "tests say how much they covered, and what they skipped")]
+
 mod acceptance;
 mod ptxas;
 mod renaming;

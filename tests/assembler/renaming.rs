@@ -7,7 +7,7 @@ use crate::ptxas::{Assemblers, target};
 use crate::support::{TestModule, modules};
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::names::{DeclKind, NameParts};
-use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, StmtKind};
+use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, ScopeId, StmtKind};
 use std::collections::HashSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -119,14 +119,7 @@ fn is_local(tree: &Module<'_>, decl: DeclId) -> bool {
         DeclKind::Function => false,
         DeclKind::Register | DeclKind::Label | DeclKind::Table | DeclKind::SectionLabel => true,
         DeclKind::Parameter => true,
-        DeclKind::Variable => {
-            let before = tree.stmts().take(found.stmt.index());
-            before.fold(0_i32, |depth, stmt| match tree.kind(stmt) {
-                StmtKind::Open => depth + 1,
-                StmtKind::Close => depth - 1,
-                _other => depth,
-            }) > 0
-        }
+        DeclKind::Variable => tree.decl_scope(decl) != ScopeId::MODULE,
     }
 }
 

@@ -50,7 +50,7 @@ fn inside_constant(module: &Module<'_>, leaf: &ptxopt_grammar::tree::Leaf) -> bo
     use ptxopt_grammar::tree::NodeKind;
     module.stmt_nodes(leaf.stmt).any(|node| {
         matches!(module.node_kind(node), NodeKind::Constant | NodeKind::Initialiser)
-            && module.node_tokens(node).contains(&(leaf.token.index() as u32))
+            && module.node_tokens(node).any(|token| token as usize == leaf.token.index())
     })
 }
 
