@@ -1,4 +1,4 @@
-//! What the grammar's productions do: append to the flat arrays of a [`Module`].
+//! What the grammar's productions do: append to the flat arrays of a module.
 //!
 //! A production appends its nodes when it is reduced, so that the arrays are in the order of the text and a
 //! composite node follows its children. What the grammar cannot say (a variable needs one state space and a

@@ -126,7 +126,7 @@ impl Visible {
 
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// What one name can mean at the moment, each the top of a stack in [`Resolver::stack`].
+/// What one name can mean at the moment, each the top of a stack in [`Visible::stack`].
 #[derive(Clone, Copy)]
 pub(crate) struct Name {
     pub(crate) start: u32,

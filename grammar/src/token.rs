@@ -274,7 +274,7 @@ impl Tokens {
     ///
     /// # Panics
     ///
-    /// If the text is 4 GiB or longer, which [`crate::parse`] reports as an error.
+    /// If the text is 4 GiB or longer, which [`crate::parse()`] reports as an error.
     #[must_use]
     pub fn new(text: &[u8]) -> Self {
         assert!(u32::try_from(text.len()).is_ok(), "offsets have 32 bits");
