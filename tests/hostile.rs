@@ -104,6 +104,12 @@ fn unclosed_strings() {
 }
 
 #[test]
+fn unclosed_source_text() {
+    let text = format!("{HEAD}.nv_intermediate_source_section {{ .code_block {{ ");
+    assert_eq!(message(text + &".source_begin ".repeat(MANY)), "unterminated source text");
+}
+
+#[test]
 fn one_line_of_fifty_megabytes() {
     let line = "mov.u32 r, 1; ".repeat(50_000_000 / 14);
     assert!(parse(body(&(".reg .b32 r; ".to_owned() + &line))).is_ok());

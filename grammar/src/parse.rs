@@ -149,6 +149,7 @@ fn ends_unknown(kind: Tok) -> bool {
             | Tok::Loc
             | Tok::UnclosedComment
             | Tok::UnclosedString
+            | Tok::UnclosedSource
             | Tok::Junk
             | Tok::BadNumber
     )

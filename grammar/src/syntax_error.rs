@@ -50,6 +50,10 @@ fn unexpected(text: &[u8], tokens: &Tokens, at: u32, tok: Tok, expected: &[Strin
         return Diagnostic::new(span.start..span.start + 2, "unterminated comment")
             .label("expected a `*/` after this");
     }
+    if tok == Tok::UnclosedSource {
+        return Diagnostic::new(span.start..span.start + ".source_begin".len(), "unterminated source text")
+            .label("expected a `.source_end` after this");
+    }
     if tok == Tok::Junk {
         return Diagnostic::new(span, format!("unexpected character `{word}`"))
             .label("expected an ASCII character of PTX");

@@ -19,19 +19,13 @@ use logos::{Lexer, Logos};
 #[repr(u8)]
 pub enum Tok {
     /// An identifier without a dot: a register, a symbol, a label, a plain opcode, or the sink `_`.
-    #[regex(b"[A-Za-z_$%][A-Za-z0-9_$]*", priority = 4)]
+    #[regex(b"[A-Za-z_$%]", word)]
     Word,
     /// A word with suffixes: an opcode with its modifiers, `%tid.x`, `V.x`, `%r1.b3210`.
-    #[regex(
-        b"[A-Za-z_$%][A-Za-z0-9_$]*(\\.[A-Za-z0-9_$]+(::[A-Za-z0-9_$]+)*(::[0-9]:[0-9])?)+",
-        priority = 4
-    )]
     Dotted,
     /// `call` with its modifiers: the one opcode whose operands have a shape of their own.
-    #[regex(b"call(\\.[A-Za-z0-9_$]+(::[A-Za-z0-9_$]+)*)*", priority = 20)]
     Call,
     /// The integer constant `WARP_SZ`.
-    #[token(b"WARP_SZ", priority = 30)]
     WarpSize,
     /// An integer literal.
     #[regex(b"0[xX][0-9a-fA-F]+U?", priority = 10)]
@@ -110,7 +104,6 @@ pub enum Tok {
     /// Any other binary operator of constant expressions.
     #[token(b"*")]
     #[token(b"/")]
-    #[token(b"%", priority = 5)]
     #[token(b"&")]
     #[token(b"^")]
     #[token(b"<<")]
@@ -124,76 +117,47 @@ pub enum Tok {
     Operator,
 
     /// `.version 8.0`: the number belongs to the word, and no newline may come between.
-    #[regex(b"\\.version[ \t]+[0-9]+\\.[0-9]+", priority = 20)]
     Version,
     /// `.target`
-    #[token(b".target", priority = 20)]
     Target,
     /// `.address_size`
-    #[token(b".address_size", priority = 20)]
     AddressSize,
     /// `.extern`, `.visible`, `.weak`, `.common`
-    #[token(b".extern", priority = 20)]
-    #[token(b".visible", priority = 20)]
-    #[token(b".weak", priority = 20)]
-    #[token(b".common", priority = 20)]
     Linkage,
     /// `.entry`
-    #[token(b".entry", priority = 20)]
     Entry,
     /// `.func`
-    #[token(b".func", priority = 20)]
     Func,
     /// `.reg`
-    #[token(b".reg", priority = 20)]
     Reg,
     /// A state space that variables live in.
-    #[token(b".global", priority = 20)]
-    #[token(b".const", priority = 20)]
-    #[token(b".shared", priority = 20)]
-    #[token(b".local", priority = 20)]
-    #[token(b".param", priority = 20)]
-    #[token(b".tex", priority = 20)]
     Space,
     /// `.align`
-    #[token(b".align", priority = 20)]
     Align,
     /// `.attribute`
-    #[token(b".attribute", priority = 20)]
     Attribute,
     /// `.ptr`
-    #[token(b".ptr", priority = 20)]
     Ptr,
     /// `.file`
-    #[token(b".file", priority = 20)]
     File,
     /// `.loc`, `.loc_intermediate`
-    #[token(b".loc", priority = 20)]
-    #[token(b".loc_intermediate", priority = 20)]
     Loc,
     /// `.section`
-    #[token(b".section", priority = 20)]
     Section,
     /// `.pragma`
-    #[token(b".pragma", priority = 20)]
     Pragma,
     /// `.alias`
-    #[token(b".alias", priority = 20)]
     Alias,
     /// `.branchtargets`
-    #[token(b".branchtargets", priority = 20)]
     BranchTargets,
     /// `.calltargets`
-    #[token(b".calltargets", priority = 20)]
     CallTargets,
     /// `.callprototype`
-    #[token(b".callprototype", priority = 20)]
     CallPrototype,
     /// Any other word that begins with a dot: a type, a performance directive, one nobody has heard of.
-    #[regex(b"\\.[A-Za-z_$][A-Za-z0-9_$]*(::[A-Za-z0-9_$]+)*", priority = 4)]
+    #[regex(b"\\.[A-Za-z_$]", directive)]
     Directive,
     /// Source text between `.source_begin` and `.source_end`, both included.
-    #[token(b".source_begin", source_text, priority = 20)]
     SourceText,
     /// `# 1 "file"`: where a preprocessor says the text came from. It may stand inside a statement.
     #[regex(b"#[ \t]*[0-9]+[ \t]+\"[^\"\n]*\"[^\n]*", allow_greedy = true)]
@@ -208,6 +172,8 @@ pub enum Tok {
     /// A `/*` without its `*/`: reaches to the end of the input.
     #[token(b"/*", block_comment)]
     UnclosedComment,
+    /// A `.source_begin` without its `.source_end`: reaches to the end of the input.
+    UnclosedSource,
     /// A string without its closing quote: reaches to the end of the input.
     UnclosedString,
     /// A byte that can begin no token.
@@ -244,6 +210,135 @@ fn block_comment(lex: &mut Lexer<'_, Tok>) -> logos::FilterResult<Tok, ()> {
     }
 }
 
+/// The rest of a word, and what it is. Two bytes of three belong to words, so they get a loop of their own.
+fn word(lex: &mut Lexer<'_, Tok>) -> Tok {
+    let rest = lex.remainder();
+    let base = word_length(rest);
+    let length = base + suffixes_length(&rest[base..]);
+    let first = lex.slice()[0];
+    lex.bump(length);
+    match lex.slice() {
+        b"%" => Tok::Operator,
+        b"$" => Tok::Junk,
+        b"WARP_SZ" => Tok::WarpSize,
+        _word if first == b'c' && rest[..base] == *b"all" => Tok::Call,
+        _word if length > base => Tok::Dotted,
+        _word => Tok::Word,
+    }
+}
+
+/// How many of the first bytes continue a word.
+fn word_length(text: &[u8]) -> usize {
+    const CONTINUES: [bool; 256] = {
+        let mut table = [false; 256];
+        let mut byte = u8::MIN;
+        loop {
+            table[byte as usize] = matches!(byte, b'0'..=b'9' | b'A'..=b'Z' | b'a'..=b'z' | b'_' | b'$');
+            if byte == u8::MAX {
+                break;
+            }
+            byte += 1;
+        }
+        table
+    };
+    text.iter().position(|&byte| !CONTINUES[usize::from(byte)]).unwrap_or(text.len())
+}
+
+/// The length of `.one.two::three.sp::2:4`.
+fn suffixes_length(text: &[u8]) -> usize {
+    let mut length = 0;
+    while text.get(length) == Some(&b'.') {
+        let part = word_length(&text[length + 1..]);
+        if part == 0 {
+            break;
+        }
+        length += 1 + part;
+        length += qualifiers_length(&text[length..]);
+    }
+    length
+}
+
+/// The length of `::two::three`, where a digit may have another one after a single colon: `::2:4`.
+fn qualifiers_length(text: &[u8]) -> usize {
+    let mut length = 0;
+    while text[length..].starts_with(b"::") {
+        let part = word_length(&text[length + 2..]);
+        if part == 0 {
+            break;
+        }
+        length += 2 + part;
+        if let [digit, b':', other, ..] = text[length - 1..]
+            && part == 1
+            && digit.is_ascii_digit()
+            && other.is_ascii_digit()
+        {
+            length += 2;
+        }
+    }
+    length
+}
+
+/// The rest of a word that begins with a dot, and what it is.
+fn directive(lex: &mut Lexer<'_, Tok>) -> Tok {
+    let rest = lex.remainder();
+    let base = word_length(rest);
+    lex.bump(base + qualifiers_length(&rest[base..]));
+    let found = KEYWORDS.binary_search_by_key(&lex.slice(), |&(keyword, _)| keyword);
+    match found.map(|at| KEYWORDS[at].1) {
+        Err(_) => Tok::Directive,
+        Ok(Tok::Version) => version(lex),
+        Ok(Tok::SourceText) => source_text(lex),
+        Ok(keyword) => keyword,
+    }
+}
+
+/// The words with a dot that change the shape of a statement, sorted.
+const KEYWORDS: [(&[u8], Tok); 29] = [
+    (b".address_size", Tok::AddressSize),
+    (b".alias", Tok::Alias),
+    (b".align", Tok::Align),
+    (b".attribute", Tok::Attribute),
+    (b".branchtargets", Tok::BranchTargets),
+    (b".callprototype", Tok::CallPrototype),
+    (b".calltargets", Tok::CallTargets),
+    (b".common", Tok::Linkage),
+    (b".const", Tok::Space),
+    (b".entry", Tok::Entry),
+    (b".extern", Tok::Linkage),
+    (b".file", Tok::File),
+    (b".func", Tok::Func),
+    (b".global", Tok::Space),
+    (b".loc", Tok::Loc),
+    (b".loc_intermediate", Tok::Loc),
+    (b".local", Tok::Space),
+    (b".param", Tok::Space),
+    (b".pragma", Tok::Pragma),
+    (b".ptr", Tok::Ptr),
+    (b".reg", Tok::Reg),
+    (b".section", Tok::Section),
+    (b".shared", Tok::Space),
+    (b".source_begin", Tok::SourceText),
+    (b".target", Tok::Target),
+    (b".tex", Tok::Space),
+    (b".version", Tok::Version),
+    (b".visible", Tok::Linkage),
+    (b".weak", Tok::Linkage),
+];
+
+fn version(lex: &mut Lexer<'_, Tok>) -> Tok {
+    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let rest = lex.remainder();
+    let blanks = rest.iter().take_while(|&&byte| byte == b' ' || byte == b'\t').count();
+    let major = digits(&rest[blanks..]);
+    let number = &rest[blanks + major..];
+    let minor = number.strip_prefix(b".").map_or(0, digits);
+    if blanks == 0 || major == 0 || minor == 0 {
+        return Tok::Directive;
+    }
+    lex.bump(blanks + major + 1 + minor);
+    Tok::Version
+}
+
 fn source_text(lex: &mut Lexer<'_, Tok>) -> Tok {
     let rest = lex.remainder();
     let end = b".source_end";
@@ -252,7 +347,10 @@ fn source_text(lex: &mut Lexer<'_, Tok>) -> Tok {
             lex.bump(at + end.len());
             Tok::SourceText
         }
-        None => Tok::Directive,
+        None => {
+            lex.bump(rest.len());
+            Tok::UnclosedSource
+        }
     }
 }
 
