@@ -76,7 +76,8 @@ impl<'t> Builder<'t> {
 
     /// The spelling of an opcode that has blanks before some of its modifiers.
     pub(crate) fn split_spelling(&mut self, first: u32, end: u32) -> u32 {
-        let words: Vec<u8> = (first..end).flat_map(|token| self.text_of(token)).copied().collect();
+        let words = (first..end).filter(|&token| self.tokens.kind(TokenId(token)) != Tok::LineMarker);
+        let words: Vec<u8> = words.flat_map(|token| self.text_of(token)).copied().collect();
         self.spellings.intern_split(self.text, &words, self.span(first, end)).0
     }
 
@@ -357,13 +358,14 @@ impl<'t> Builder<'t> {
     pub(crate) fn header(&mut self, kind: StmtKind, first: u32) {
         let mut token = first;
         while !matches!(self.tokens.kind(TokenId(token)), Tok::Entry | Tok::Func) {
-            if self.tokens.kind(TokenId(token)) != Tok::Linkage {
+            let kind = self.tokens.kind(TokenId(token));
+            if !matches!(kind, Tok::Linkage | Tok::LineMarker) {
                 let found =
                     Diagnostic::new(self.span(token, token + 1), "this may not stand before a function");
                 self.diagnostics.push(found.label("expected a linkage directive, `.entry` or `.func`"));
                 break;
             }
-            if token > first {
+            if token > first && kind == Tok::Linkage {
                 self.second_linkage(token);
             }
             token += 1;

@@ -8,7 +8,7 @@
 pub use crate::kind::{NodeKind, StmtKind};
 use crate::names::{Decl, Scope};
 use crate::spelling::Spellings;
-use crate::token::Tokens;
+use crate::token::{Tok, Tokens};
 use std::ops::Range;
 
 macro_rules! ids {
@@ -153,7 +153,12 @@ impl<'t> Module<'t> {
             let at = self.tokens.start(TokenId(tokens.start));
             return at..at;
         }
-        self.tokens.start(TokenId(tokens.start))..self.tokens.span(TokenId(tokens.end - 1)).end
+        // Line markers after a statement are in its range of tokens, but say nothing of it.
+        let mut last = tokens.end - 1;
+        while last > tokens.start && self.tokens.kind(TokenId(last)) == Tok::LineMarker {
+            last -= 1;
+        }
+        self.tokens.start(TokenId(tokens.start))..self.tokens.span(TokenId(last)).end
     }
 
     /// The text of `stmt`.
@@ -245,7 +250,10 @@ impl<'t> Module<'t> {
         if kind != StmtKind::Instruction {
             return None;
         }
-        let token = self.guard(stmt).map_or(first, |(name, _)| self.nodes[name.index()].first + 1);
+        let mut token = self.guard(stmt).map_or(first, |(name, _)| self.nodes[name.index()].first + 1);
+        while self.tokens.kind(TokenId(token)) == Tok::LineMarker {
+            token += 1;
+        }
         Some((SpellingId(payload), TokenId(token)))
     }
 
