@@ -150,6 +150,14 @@ impl Resolver {
             }
             return;
         }
+        if parts.base == b"_"
+            && module.nodes.get(node as usize + 1).is_some_and(|next| next.kind().is_guard())
+        {
+            self.diagnostics.push(
+                Diagnostic::new(module.tokens.span(token), "`_` is no guard").label("expected a predicate"),
+            );
+            return;
+        }
         if parts.base == b"_" || kind == Use::Unchecked || is_special_register(parts.base) {
             return;
         }
@@ -263,6 +271,10 @@ impl Resolver {
         let span = module.tokens.span(token);
         let parts = NameParts::new(&module.text[span.clone()]);
         if parts.base == b"_" {
+            if kind != DeclKind::Parameter {
+                let found = Diagnostic::new(span, format!("`_` cannot be the name of a {}", kind.name()));
+                self.diagnostics.push(found.label("expected a name"));
+            }
             return;
         }
         let depth = self.visible.depth();

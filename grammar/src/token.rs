@@ -160,7 +160,7 @@ pub enum Tok {
     /// Source text between `.source_begin` and `.source_end`, both included.
     SourceText,
     /// `# 1 "file"`: where a preprocessor says the text came from. It may stand inside a statement.
-    #[regex(b"#[ \t]*[0-9]+[ \t]+\"[^\"\n]*\"[^\n]*", allow_greedy = true)]
+    #[regex(b"#[ \t]*[0-9]+[ \t]+\"[^\"]*\"[^\n]*", allow_greedy = true)]
     LineMarker,
     /// A line that begins with `@@DWARF`: debug data in the form of PTX before 2.0.
     #[regex(b"@@DWARF[^\n]*", allow_greedy = true)]
