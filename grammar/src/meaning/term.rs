@@ -122,7 +122,7 @@ impl Terms {
     }
 
     /// All terms, children first.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Term> + use<> {
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = Term> + ExactSizeIterator + use<> {
         (0..u32::try_from(self.nodes.len()).expect("no more terms than their numbers allow")).map(Term)
     }
 
