@@ -2,6 +2,7 @@
 
 mod completions;
 mod dump;
+mod eval;
 mod man;
 mod optimise;
 mod progress;
@@ -62,6 +63,7 @@ Exit status:
 #[derive(Debug, Subcommand)]
 enum Command {
     Dump(dump::Args),
+    Eval(eval::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -73,6 +75,8 @@ enum Status {
     Done = 0,
     /// An input is not valid PTX.
     Invalid = 1,
+    /// The command line is wrong.
+    Usage = 2,
     /// Something could not be read or written.
     Unreachable = 3,
     /// A rewrite was wrong, and not applied.
@@ -158,6 +162,7 @@ fn run(cli: &Cli) -> Result<Status, clap::Error> {
     let result = match &cli.command {
         None => return optimise::run(&cli.optimise, &console),
         Some(Command::Dump(args)) => dump::run(args, &console),
+        Some(Command::Eval(args)) => eval::run(args, &console),
         Some(Command::Completions(args)) => completions::run(args, &console),
         Some(Command::Man(args)) => man::run(args, &console),
     };

@@ -8,6 +8,7 @@ use crate::constant;
 use crate::names::{DeclKind, NameParts, Type, is_special_register};
 use crate::table::modifiers;
 use crate::tree::{Module, NodeId, NodeKind, StmtId};
+use crate::video::register_text;
 
 /// Gives the instruction its meaning; `None` for a form that it does not know.
 pub type Means = fn(&mut Code<'_, '_>) -> Option<()>;
@@ -15,7 +16,8 @@ pub type Means = fn(&mut Code<'_, '_>) -> Option<()>;
 /// Something with a value that an instruction reads or writes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Place {
-    /// A register, by the name that uses it: a declared one, or a component of a declared vector.
+    /// A register, by the name that uses it: a declared one, or a component of a declared vector. The name may
+    /// have a selector, which is no part of the place: see [`Place::text`].
     Register(NodeId),
     /// A special register, by the name that uses it; with `.x` in a word of its own, the node around both.
     Special(NodeId),
@@ -23,6 +25,18 @@ pub enum Place {
     Address(NodeId),
     /// The carry flag: one bit.
     Carry,
+}
+
+impl Place {
+    /// The register, special register or symbol as the text names it, without a selector; `cc` for the carry.
+    #[must_use]
+    pub fn text<'t>(self, module: &Module<'t>) -> &'t [u8] {
+        match self {
+            Self::Register(node) => register_text(module, node),
+            Self::Special(node) | Self::Address(node) => module.node_text(node),
+            Self::Carry => b"cc",
+        }
+    }
 }
 
 /// What an instruction writes.
@@ -130,11 +144,10 @@ impl<'c, 't> Code<'c, 't> {
     fn same(&self, a: Place, b: Place) -> bool {
         match (a, b) {
             (Place::Register(a), Place::Register(b)) => {
-                let index = |node| NameParts::new(self.module.node_text(node)).index;
+                let parts = |node| NameParts::new(register_text(self.module, node));
+                let (x, y) = (parts(a), parts(b));
                 self.module.decl_of(a) == self.module.decl_of(b)
-                    && index(a) == index(b)
-                    && NameParts::new(self.module.node_text(a)).suffix
-                        == NameParts::new(self.module.node_text(b)).suffix
+                    && (x.index, x.suffix) == (y.index, y.suffix)
             }
             (a, b) => a == b,
         }
@@ -143,7 +156,7 @@ impl<'c, 't> Code<'c, 't> {
     /// Takes a modifier; whether it is there.
     pub(super) fn flag(&mut self, wanted: &str) -> bool {
         let found = self.words.iter().position(|&word| word == wanted.as_bytes());
-        found.inspect(|&at| drop(self.words.remove(at))).is_some()
+        found.map(|at| self.words.remove(at)).is_some()
     }
 
     /// Takes the one of these modifiers that is there.
@@ -227,6 +240,16 @@ impl<'c, 't> Code<'c, 't> {
             | NodeKind::Align
             | NodeKind::Attribute => None,
         }
+    }
+
+    /// A word in a register that may have a selector; whoever decoded the instruction has checked its type.
+    pub(super) fn word(&mut self, name: NodeId) -> Option<Term> {
+        (self.read)(self.terms, Place::Register(name), 32)
+    }
+
+    /// Says that such a register is written.
+    pub(super) fn write_word(&mut self, name: NodeId, value: Term) {
+        self.writes.push(Write { place: Place::Register(name), value });
     }
 
     /// A special register or an address.

@@ -23,7 +23,8 @@ pub(crate) fn means(code: &mut Code<'_, '_>) -> Option<()> {
     let Instance { form, d, a, b, c } = decode(code.module, code.stmt)?.ok()?;
     code.forget_modifiers();
     let mut value = |source| match source {
-        Source::Register(node) | Source::Constant(node) => code.value(node, 32),
+        Source::Register(node) => code.word(node),
+        Source::Constant(node) => code.value(node, 32),
     };
     let (a, b) = (value(a)?, value(b)?);
     let c = match c {
@@ -31,7 +32,8 @@ pub(crate) fn means(code: &mut Code<'_, '_>) -> Option<()> {
         None => code.terms.constant(0, 32),
     };
     let result = result(code.terms, form, [a, b, c]);
-    code.write(d, result)
+    code.write_word(d, result);
+    Some(())
 }
 
 /// What a form computes of `a`, `b` and `c`, all words; `c` counts only if the form reads it.
@@ -232,6 +234,9 @@ fn mad(terms: &mut Terms, form: Mad, [a, b, c]: [Term; 3]) -> Term {
     let tmp = terms.add(tmp, one);
     let amount = terms.constant(scale.bits().into(), PRODUCT);
     let tmp = terms.ashr(tmp, amount);
+    // The manual keeps 64 bits of the sum: clamped is what they say.
+    let tmp = terms.extract(tmp, 0, 64);
+    let tmp = extend(terms, tmp, sign, PRODUCT);
     let tmp = if saturate { clamp(terms, tmp, sign, 32) } else { tmp };
     terms.extract(tmp, 0, 32)
 }
