@@ -6,6 +6,7 @@ mod eval;
 mod man;
 mod optimise;
 mod progress;
+mod run;
 
 use crate::input::Input;
 use crate::render::{Colour, Renderer};
@@ -64,6 +65,7 @@ Exit status:
 enum Command {
     Dump(dump::Args),
     Eval(eval::Args),
+    Run(run::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -81,6 +83,10 @@ enum Status {
     Unreachable = 3,
     /// A rewrite was wrong, and not applied.
     Bug = 4,
+    /// A kernel that was run did something wrong.
+    Faulty = 5,
+    /// A kernel that was run came to something that cannot be evaluated.
+    NotEvaluated = 6,
 }
 
 /// Why something was not done, as the user reads it.
@@ -163,6 +169,7 @@ fn run(cli: &Cli) -> Result<Status, clap::Error> {
         None => return optimise::run(&cli.optimise, &console),
         Some(Command::Dump(args)) => dump::run(args, &console),
         Some(Command::Eval(args)) => eval::run(args, &console),
+        Some(Command::Run(args)) => run::run(args, &console),
         Some(Command::Completions(args)) => completions::run(args, &console),
         Some(Command::Man(args)) => man::run(args, &console),
     };
