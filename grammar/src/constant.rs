@@ -291,7 +291,8 @@ mod tests {
             ".version 8.0\n.target sm_80\n.func f() {{ .reg .b64 %d<2>; mov.b64 %d0, {expression}; }}\n"
         );
         let module = crate::parse(text.as_bytes()).expect("the module is legal");
-        let stmt = module.stmts().find(|&stmt| module.opcode(stmt).is_some()).expect("there is an instruction");
+        let stmt =
+            module.stmts().find(|&stmt| module.opcode(stmt).is_some()).expect("there is an instruction");
         value(&module, module.operands(stmt)[1])
     }
 

@@ -56,16 +56,15 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     if let Some(path) = &args.vectors {
         return check(Input::from(path.clone()), console);
     }
-    let instruction = args.instruction.as_deref().expect("the parser of arguments wants it without `--vectors`");
+    let instruction =
+        args.instruction.as_deref().expect("the parser of arguments wants it without `--vectors`");
     let wrapped = Wrapped::new(instruction);
     let module = ptxopt_grammar::parse(wrapped.text()).map_err(|diagnostics| Failure {
         status: Status::Invalid,
         message: console.renderer.diagnostics("<instruction>", wrapped.text(), &diagnostics),
     })?;
-    let failed = |message: String| Failure {
-        status: Status::Invalid,
-        message: console.renderer.failure(&message),
-    };
+    let failed =
+        |message: String| Failure { status: Status::Invalid, message: console.renderer.failure(&message) };
     let stmt = Wrapped::instruction(&module).map_err(failed)?;
     let results = evaluate(&module, stmt, &args.values).map_err(|message| usage(&message))?;
     to_stdout(|out| results.iter().try_for_each(|result| result.print(out)))
@@ -82,11 +81,13 @@ fn check(input: Input, console: &Console) -> Result<(), Failure> {
         status: Status::Invalid,
         message: console.renderer.failure(&format!("`{input}`: {message}")),
     })?;
-    to_stdout(|out| write!(out, "{outcome}")).map_err(|error| Failure::writing(console, "<stdout>", &error))?;
+    to_stdout(|out| write!(out, "{outcome}"))
+        .map_err(|error| Failure::writing(console, "<stdout>", &error))?;
     if outcome.failed == 0 {
         return Ok(());
     }
-    let message = format!("`{input}`: {} of {} checks failed", outcome.failed, outcome.failed + outcome.passed);
+    let message =
+        format!("`{input}`: {} of {} checks failed", outcome.failed, outcome.failed + outcome.passed);
     Err(Failure { status: Status::Invalid, message: console.renderer.failure(&message) })
 }
 

@@ -146,8 +146,7 @@ impl<'c, 't> Code<'c, 't> {
             (Place::Register(a), Place::Register(b)) => {
                 let parts = |node| NameParts::new(register_text(self.module, node));
                 let (x, y) = (parts(a), parts(b));
-                self.module.decl_of(a) == self.module.decl_of(b)
-                    && (x.index, x.suffix) == (y.index, y.suffix)
+                self.module.decl_of(a) == self.module.decl_of(b) && (x.index, x.suffix) == (y.index, y.suffix)
             }
             (a, b) => a == b,
         }
@@ -259,7 +258,9 @@ impl<'c, 't> Code<'c, 't> {
             _name => node,
         };
         let place = match self.module.decl_of(name).map(|decl| self.module.decl(decl).kind) {
-            None if is_special_register(NameParts::new(self.module.node_text(name)).base) => Place::Special(node),
+            None if is_special_register(NameParts::new(self.module.node_text(name)).base) => {
+                Place::Special(node)
+            }
             Some(DeclKind::Variable | DeclKind::Function) if name == node => Place::Address(node),
             None
             | Some(

@@ -98,7 +98,10 @@ type Slot = u32;
 /// One step. `mask` is the ones of the result's width.
 #[derive(Clone, Copy, Debug)]
 enum Step<W> {
-    Input { number: u32, mask: W },
+    Input {
+        number: u32,
+        mask: W,
+    },
     Not(Slot, W),
     And(Slot, Slot),
     Or(Slot, Slot),
@@ -112,14 +115,32 @@ enum Step<W> {
     Remainder(Slot, Slot),
     Shl(Slot, Slot, W),
     Lshr(Slot, Slot),
-    Ashr { value: Slot, amount: Slot, unused: u32, mask: W },
+    Ashr {
+        value: Slot,
+        amount: Slot,
+        unused: u32,
+        mask: W,
+    },
     Extract(Slot, u32, W),
     /// Bits from a place upwards, extended: shifted up so that the sign is on top, down, and cut.
-    Signed { value: Slot, up: u32, down: u32, mask: W },
-    Concat { high: Slot, low: Slot, shift: u32 },
+    Signed {
+        value: Slot,
+        up: u32,
+        down: u32,
+        mask: W,
+    },
+    Concat {
+        high: Slot,
+        low: Slot,
+        shift: u32,
+    },
     Equal(Slot, Slot),
     UnsignedLess(Slot, Slot),
-    SignedLess { a: Slot, b: Slot, unused: u32 },
+    SignedLess {
+        a: Slot,
+        b: Slot,
+        unused: u32,
+    },
     Choose(Slot, Slot, Slot),
 }
 

@@ -3,11 +3,15 @@
 //! The row of the instruction table names a function of this module; it takes the instruction apart, asks the
 //! caller for the value of everything that is read, and says what is written. Evaluating, testing and proving read
 //! the terms, so they agree by construction. A form that no function knows has no meaning: whatever is not
-//! understood word by word is refused, never guessed.
-//! Where the manual and the assembler disagree, the manual counts.
+//! understood word by word is refused, never guessed. Where the manual and the assembler disagree, the manual
+//! counts, and [`disputed`] tells.
 
+pub(crate) mod choice;
 mod code;
 pub mod concrete;
+pub mod disputed;
+pub(crate) mod integer;
+pub(crate) mod logic;
 pub mod term;
 pub mod video;
 

@@ -135,7 +135,8 @@ impl Terms {
     fn make(&mut self, op: Op, width: u32) -> Term {
         assert!((1..=MOST_BITS).contains(&width), "a term has 1 to {MOST_BITS} bits, not {width}");
         *self.known.entry((op, width)).or_insert_with(|| {
-            let term = Term(u32::try_from(self.nodes.len()).expect("memory ends before the numbers of terms"));
+            let term =
+                Term(u32::try_from(self.nodes.len()).expect("memory ends before the numbers of terms"));
             self.nodes.push((op, width));
             term
         })

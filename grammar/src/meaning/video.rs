@@ -8,8 +8,8 @@
 use super::code::Code;
 use super::term::{Term, Terms};
 use crate::video::{
-    Compare, Direction, Form, Instance, Lanes, Mad, Part, Scalar, ScalarOp, Selector, ShiftMode,
-    Sign, Simd, SimdArithmetic, SimdOp, SimdThen, Source, Sum, Then, decode,
+    Compare, Direction, Form, Instance, Lanes, Mad, Part, Scalar, ScalarOp, Selector, ShiftMode, Sign, Simd,
+    SimdArithmetic, SimdOp, SimdThen, Source, Sum, Then, decode,
 };
 
 /// The bits of an exact sum, difference or mean of two words of any sign, and of `c`.
@@ -244,7 +244,8 @@ fn mad(terms: &mut Terms, form: Mad, [a, b, c]: [Term; 3]) -> Term {
 /// The lane of `a` and `b` that a selector picks, extended.
 fn pick(terms: &mut Terms, lanes: Lanes, selector: Selector, lane: u8, sign: Sign, words: [Term; 2]) -> Term {
     let place = selector.pick(lane);
-    let (word, place) = if place < lanes.count() { (words[0], place) } else { (words[1], place - lanes.count()) };
+    let (word, place) =
+        if place < lanes.count() { (words[0], place) } else { (words[1], place - lanes.count()) };
     let value = terms.extract(word, u32::from(place) * lanes.bits(), lanes.bits());
     // Two bits more hold every sum and difference of lanes of any sign, and their clamps.
     extend(terms, value, sign, lanes.bits() + 2)

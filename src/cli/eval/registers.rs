@@ -27,8 +27,7 @@ impl Wrapped {
             return plain;
         }
         let all = TYPES.len().saturating_pow(u32::try_from(names.len()).unwrap_or(u32::MAX));
-        let mut others =
-            (1..all.min(MOST_TRIED)).map(|choice| Self::with_types(instruction, &names, choice));
+        let mut others = (1..all.min(MOST_TRIED)).map(|choice| Self::with_types(instruction, &names, choice));
         others.find(Self::has_meaning).unwrap_or(plain)
     }
 
