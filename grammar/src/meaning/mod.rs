@@ -12,8 +12,10 @@ pub mod concrete;
 pub mod disputed;
 pub(crate) mod integer;
 pub(crate) mod logic;
+pub mod smt;
 pub mod term;
 pub mod video;
+pub mod wide;
 
 pub use code::{Code, Means, Place, Write};
 

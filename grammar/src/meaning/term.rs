@@ -132,6 +132,30 @@ impl Terms {
         if let Op::Constant(value) = self.op(term) { Some(value) } else { None }
     }
 
+    /// The terms that a term is made of.
+    pub fn children(&self, term: Term) -> impl Iterator<Item = Term> + use<> {
+        let children = match self.op(term) {
+            Op::Input(_) | Op::Constant(_) => [None; 3],
+            Op::Not(a) | Op::Extract(a, _) | Op::ZeroExtend(a) | Op::SignExtend(a) => [Some(a), None, None],
+            Op::And(a, b)
+            | Op::Or(a, b)
+            | Op::Xor(a, b)
+            | Op::Add(a, b)
+            | Op::Mul(a, b)
+            | Op::UnsignedDivide(a, b)
+            | Op::UnsignedRemainder(a, b)
+            | Op::Shl(a, b)
+            | Op::Lshr(a, b)
+            | Op::Ashr(a, b)
+            | Op::Concat(a, b)
+            | Op::Equal(a, b)
+            | Op::UnsignedLess(a, b)
+            | Op::SignedLess(a, b) => [Some(a), Some(b), None],
+            Op::Choose(condition, then, otherwise) => [Some(condition), Some(then), Some(otherwise)],
+        };
+        children.into_iter().flatten()
+    }
+
     fn make(&mut self, op: Op, width: u32) -> Term {
         assert!((1..=MOST_BITS).contains(&width), "a term has 1 to {MOST_BITS} bits, not {width}");
         *self.known.entry((op, width)).or_insert_with(|| {
