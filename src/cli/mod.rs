@@ -6,6 +6,7 @@ mod eval;
 mod man;
 mod optimise;
 mod progress;
+mod prove;
 mod run;
 
 use crate::input::Input;
@@ -65,6 +66,7 @@ Exit status:
 enum Command {
     Dump(dump::Args),
     Eval(eval::Args),
+    Prove(prove::Args),
     Run(run::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -87,6 +89,10 @@ enum Status {
     Faulty = 5,
     /// A kernel that was run came to something that cannot be evaluated.
     NotEvaluated = 6,
+    /// Two pieces of code are not equal.
+    Different = 7,
+    /// Whether two pieces of code are equal was not found out.
+    Undecided = 8,
 }
 
 /// Why something was not done, as the user reads it.
@@ -169,6 +175,7 @@ fn run(cli: &Cli) -> Result<Status, clap::Error> {
         None => return optimise::run(&cli.optimise, &console),
         Some(Command::Dump(args)) => dump::run(args, &console),
         Some(Command::Eval(args)) => eval::run(args, &console),
+        Some(Command::Prove(args)) => prove::run(args, &console),
         Some(Command::Run(args)) => run::run(args, &console),
         Some(Command::Completions(args)) => completions::run(args, &console),
         Some(Command::Man(args)) => man::run(args, &console),

@@ -118,7 +118,8 @@ fn a_counterexample_is_small_and_shown_by_lanes() {
     let Verdict::Refuted(counterexample) = prove(&Query::new(&code.terms, vec![before], vec![after])) else {
         panic!("a carry crosses lanes")
     };
-    let shown = counterexample.describe(|number| ["a", "b", "c"][number as usize].to_owned(), |_| "d".to_owned());
+    let shown =
+        counterexample.describe(|number| ["a", "b", "c"][number as usize].to_owned(), |_| "d".to_owned());
     assert!(shown.contains("input   a = 0x00"), "{shown}");
     assert!(shown.contains("want"), "{shown}");
     println!("{shown}");

@@ -63,7 +63,10 @@ fn mutant(terms: &mut Terms, root: Term, place: Term, change: Change) -> Term {
             (Op::Constant(_), _) => term,
             (Op::Not(a), Some(_)) => old(a),
             (Op::Not(a), None) => terms.not(old(a)),
-            (Op::And(a, _) | Op::Or(a, _) | Op::Xor(a, _) | Op::Add(a, _) | Op::Mul(a, _), Some(Change::Dropped)) => old(a),
+            (
+                Op::And(a, _) | Op::Or(a, _) | Op::Xor(a, _) | Op::Add(a, _) | Op::Mul(a, _),
+                Some(Change::Dropped),
+            ) => old(a),
             (Op::And(a, _), Some(Change::Operands)) => terms.and(old(a), old(a)),
             (Op::Or(_, b), Some(Change::Operands)) => terms.or(old(b), old(b)),
             (Op::Xor(_, b), Some(Change::Operands)) => old(b),

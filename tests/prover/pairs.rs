@@ -114,7 +114,8 @@ pub enum Sign {
 
 pub fn clamp(terms: &mut Terms, x: Term, low: i128, high: i128) -> Term {
     let width = terms.width(x);
-    let (low, high) = (terms.constant(low.cast_unsigned(), width), terms.constant(high.cast_unsigned(), width));
+    let (low, high) =
+        (terms.constant(low.cast_unsigned(), width), terms.constant(high.cast_unsigned(), width));
     let under = terms.signed_less(x, low);
     let x = terms.choose(under, low, x);
     let over = terms.signed_less(high, x);
@@ -376,7 +377,12 @@ fn absolute(code: &mut Code) -> [Term; 4] {
 }
 
 pub static PAIRS: &[Pair] = &[
-    Pair { name: "vadd4 wrap = 7f words", reference: 0.05, expected: Expected::Equal, build: |code| (vadd4(code), vadd4_words(code)) },
+    Pair {
+        name: "vadd4 wrap = 7f words",
+        reference: 0.05,
+        expected: Expected::Equal,
+        build: |code| (vadd4(code), vadd4_words(code)),
+    },
     Pair {
         name: "vadd4 wrap + merge mask",
         reference: 0.04,
@@ -386,9 +392,24 @@ pub static PAIRS: &[Pair] = &[
             (merged(code, x), merged(code, y))
         },
     },
-    Pair { name: "bfe/add/bfi chain = vadd4", reference: 0.05, expected: Expected::Equal, build: |code| (vadd4_chain(code), vadd4(code)) },
-    Pair { name: "vadd4.u32 sat", reference: 0.57, expected: Expected::Equal, build: |code| (saturated(code, Sign::Unsigned), vaddus4_words(code)) },
-    Pair { name: "vadd4.s32 sat", reference: 0.64, expected: Expected::Equal, build: |code| (saturated(code, Sign::Signed), vaddss4_words(code)) },
+    Pair {
+        name: "bfe/add/bfi chain = vadd4",
+        reference: 0.05,
+        expected: Expected::Equal,
+        build: |code| (vadd4_chain(code), vadd4(code)),
+    },
+    Pair {
+        name: "vadd4.u32 sat",
+        reference: 0.57,
+        expected: Expected::Equal,
+        build: |code| (saturated(code, Sign::Unsigned), vaddus4_words(code)),
+    },
+    Pair {
+        name: "vadd4.s32 sat",
+        reference: 0.64,
+        expected: Expected::Equal,
+        build: |code| (saturated(code, Sign::Signed), vaddss4_words(code)),
+    },
     Pair {
         name: "vadd4.s32 sat + merge",
         reference: 0.48,
@@ -398,8 +419,18 @@ pub static PAIRS: &[Pair] = &[
             (merged(code, x), merged(code, y))
         },
     },
-    Pair { name: "vmin4.s32 words", reference: 0.41, expected: Expected::Equal, build: |code| (vmin4(code), vmin4_words(code)) },
-    Pair { name: "blend by lane sign", reference: 0.23, expected: Expected::Equal, build: |code| (blend(code), blend_words(code)) },
+    Pair {
+        name: "vmin4.s32 words",
+        reference: 0.41,
+        expected: Expected::Equal,
+        build: |code| (vmin4(code), vmin4_words(code)),
+    },
+    Pair {
+        name: "blend by lane sign",
+        reference: 0.23,
+        expected: Expected::Equal,
+        build: |code| (blend(code), blend_words(code)),
+    },
     Pair {
         name: "vabsdiff4.u32",
         reference: 5.8,
@@ -409,7 +440,12 @@ pub static PAIRS: &[Pair] = &[
             (code.pack(lanes), vabsdiff4_words(code))
         },
     },
-    Pair { name: "vavrg4.u32 round up", reference: 9.2, expected: Expected::Equal, build: |code| (vavrg4(code), vavrg4_words(code)) },
+    Pair {
+        name: "vavrg4.u32 round up",
+        reference: 9.2,
+        expected: Expected::Equal,
+        build: |code| (vavrg4(code), vavrg4_words(code)),
+    },
     Pair {
         name: "vabsdiff4 .add c (SAD)",
         reference: 574.0,
@@ -447,11 +483,41 @@ pub static PAIRS: &[Pair] = &[
         expected: Expected::Equal,
         build: |code| (dp4a(code, Sign::Signed), dp4a_shifts(code, Sign::Signed, [2, 0, 3, 1], true)),
     },
-    Pair { name: "u8 x u8, 32-bit = 16-bit mul", reference: 0.07, expected: Expected::Equal, build: product_of_bytes },
-    Pair { name: "two lanes in one packed mul", reference: 0.12, expected: Expected::Equal, build: packed_product },
+    Pair {
+        name: "u8 x u8, 32-bit = 16-bit mul",
+        reference: 0.07,
+        expected: Expected::Equal,
+        build: product_of_bytes,
+    },
+    Pair {
+        name: "two lanes in one packed mul",
+        reference: 0.12,
+        expected: Expected::Equal,
+        build: packed_product,
+    },
     Pair { name: "(a+b)*c distributes", reference: 60_000.0, expected: Expected::Equal, build: distributed },
-    Pair { name: "wrong: no mask", reference: 3.0, expected: Expected::Different, build: |code| (vadd4(code), code.terms.add(code.a, code.b)) },
-    Pair { name: "wrong: average rounds down", reference: 3.0, expected: Expected::Different, build: rounded_down },
-    Pair { name: "wrong: one lane not saturated", reference: 3.0, expected: Expected::Different, build: one_lane_wrong },
-    Pair { name: "wrong on 1 of 2^64 inputs", reference: 3.2, expected: Expected::Different, build: one_input_wrong },
+    Pair {
+        name: "wrong: no mask",
+        reference: 3.0,
+        expected: Expected::Different,
+        build: |code| (vadd4(code), code.terms.add(code.a, code.b)),
+    },
+    Pair {
+        name: "wrong: average rounds down",
+        reference: 3.0,
+        expected: Expected::Different,
+        build: rounded_down,
+    },
+    Pair {
+        name: "wrong: one lane not saturated",
+        reference: 3.0,
+        expected: Expected::Different,
+        build: one_lane_wrong,
+    },
+    Pair {
+        name: "wrong on 1 of 2^64 inputs",
+        reference: 3.2,
+        expected: Expected::Different,
+        build: one_input_wrong,
+    },
 ];

@@ -245,11 +245,8 @@ impl<W: Watch> Aig<W> {
             return self.xor(condition, otherwise);
         }
         // The condition is put upright, so that a choice and the one with the branches exchanged meet.
-        let (condition, then, otherwise) = if condition.inverted() {
-            (!condition, otherwise, then)
-        } else {
-            (condition, then, otherwise)
-        };
+        let (condition, then, otherwise) =
+            if condition.inverted() { (!condition, otherwise, then) } else { (condition, then, otherwise) };
         let a = self.and(condition, then);
         let b = self.and(!condition, otherwise);
         self.or(a, b)

@@ -1,10 +1,10 @@
 //! Inputs on which two pieces of code differ, made small, and shown lane by lane.
 
+use super::Question;
 use super::aig::Lit;
 use super::decide::{Plain, in_ranges, value};
 use super::query::Budget;
 use super::sweep::{Outcome, Sweep};
-use super::Question;
 use ptxopt_grammar::meaning::term::{ones, signed};
 use std::fmt::Write;
 
@@ -167,7 +167,9 @@ fn run(plain: &Plain, batch: &[Vec<u128>]) -> Vec<u64> {
     for (input, bits) in plain.inputs.iter().enumerate() {
         for (at, _) in bits.iter().enumerate().filter(|(_, lit)| !lit.is_constant()) {
             let bit = |values: &Vec<u128>| u64::try_from(values[input] >> at & 1).expect("it is one bit");
-            free.push(batch.iter().enumerate().fold(0, |word, (vector, values)| word | bit(values) << vector));
+            free.push(
+                batch.iter().enumerate().fold(0, |word, (vector, values)| word | bit(values) << vector),
+            );
         }
     }
     let mut free = free.into_iter();
@@ -214,7 +216,9 @@ fn remarks(question: &Question, plain: &mut Plain, values: &[u128]) -> (Vec<bool
         .inputs
         .iter()
         .zip(values)
-        .map(|(bits, value)| bits.iter().enumerate().map(|(at, bit)| bit.inverted_if(value >> at & 1 == 0)).collect())
+        .map(|(bits, value)| {
+            bits.iter().enumerate().map(|(at, bit)| bit.inverted_if(value >> at & 1 == 0)).collect()
+        })
         .collect();
     let mut solver = Sweep::new(Vec::new(), REMARKS, 0);
     let mut matters = vec![true; values.len()];

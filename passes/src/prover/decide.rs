@@ -25,7 +25,9 @@ pub(super) fn decide(question: &Question) -> Verdict {
     }
     match swept(question, lanes, seed) {
         Swept::Proved { conflicts } => Verdict::Proved(Proof::Sat { conflicts }),
-        Swept::Found(bits) => Verdict::Refuted(minimised(question, &mut plain, values_of(&question.cone, &bits))),
+        Swept::Found(bits) => {
+            Verdict::Refuted(minimised(question, &mut plain, values_of(&question.cone, &bits)))
+        }
         Swept::Unknown => Verdict::Unproved,
     }
 }
@@ -81,7 +83,8 @@ impl Plain {
             if differ != 0 {
                 let at = differ.trailing_zeros();
                 let bit = |lane: &Lane| u128::from(lane[group] >> at & 1);
-                let value = |lanes: &Vec<Lane>| lanes.iter().rev().fold(0, |value, lane| value << 1 | bit(lane));
+                let value =
+                    |lanes: &Vec<Lane>| lanes.iter().rev().fold(0, |value, lane| value << 1 | bit(lane));
                 return Some(lanes.iter().take(inputs.len()).map(value).collect());
             }
         }
@@ -165,9 +168,8 @@ pub(super) fn in_ranges<W: Watch>(cone: &Cone, inputs: &[Vec<Lit>], graph: &mut 
 
 /// Whether the word is less than a bound, or equal to it if `or_equal`.
 fn less<W: Watch>(graph: &mut Aig<W>, bits: &[Lit], bound: u128, or_equal: Lit) -> Lit {
-    let borrow = |borrow, (at, &bit): (usize, &Lit)| {
-        graph.majority(!bit, Lit::constant(bound >> at & 1 == 1), borrow)
-    };
+    let borrow =
+        |borrow, (at, &bit): (usize, &Lit)| graph.majority(!bit, Lit::constant(bound >> at & 1 == 1), borrow);
     bits.iter().enumerate().fold(or_equal, borrow)
 }
 

@@ -10,6 +10,7 @@ mod aig;
 mod canonical;
 mod counterexample;
 mod decide;
+pub mod fragment;
 mod linear;
 mod query;
 mod sat;
@@ -113,8 +114,7 @@ fn question(query: &Query<'_>) -> (Question, Vec<u32>) {
     }
     let assumption = |number| query.assumptions.get(&number).copied().unwrap_or(Assumption::NONE);
     let undefined = |number| query.undefined.contains(&number);
-    let (cone, numbers) =
-        canonical::cone(query.terms, &query.before, &query.after, assumption, undefined);
+    let (cone, numbers) = canonical::cone(query.terms, &query.before, &query.after, assumption, undefined);
     let demanded = (0..query.before.len()).map(|result| query.demanded(result)).collect();
     (Question { cone, demanded, budget: query.budget }, numbers)
 }
