@@ -29,21 +29,18 @@ pub fn functions(module: &Module<'_>) -> Vec<Function> {
     let mut all: Vec<Function> = Vec::new();
     let (mut depth, mut head) = (0_usize, None);
     for stmt in module.stmts() {
-        match module.kind(stmt) {
-            StmtKind::Entry | StmtKind::Function => head = Some(stmt),
-            StmtKind::Open => {
-                if let (0, Some(head)) = (depth, head) {
-                    all.push(Function { name: name_of(module, head), head, body: Vec::new() });
-                }
-                depth += 1;
+        let kind = module.kind(stmt);
+        if matches!(kind, StmtKind::Entry | StmtKind::Function) {
+            head = Some(stmt);
+        } else if kind == StmtKind::Open {
+            if let (0, Some(head)) = (depth, head) {
+                all.push(Function { name: name_of(module, head), head, body: Vec::new() });
             }
-            StmtKind::Close => depth = depth.saturating_sub(1),
-            _other if depth > 0 => {
-                if let Some(function) = all.last_mut() {
-                    function.body.push(stmt);
-                }
-            }
-            _outside => {}
+            depth += 1;
+        } else if kind == StmtKind::Close {
+            depth = depth.saturating_sub(1);
+        } else if let Some(function) = all.last_mut().filter(|_| depth > 0) {
+            function.body.push(stmt);
         }
     }
     all
@@ -91,6 +88,10 @@ struct Run<'r, 'm, 't> {
     computed: Computed,
 }
 
+/// Statements that belong to control flow, or that nobody understands.
+const OBSTACLES: [StmtKind; 4] =
+    [StmtKind::Unknown, StmtKind::BranchTargets, StmtKind::CallTargets, StmtKind::CallPrototype];
+
 /// Runs a function on terms. Both sides of a question share `terms` and `reads`.
 ///
 /// # Errors
@@ -111,23 +112,22 @@ pub fn compute(
         let unclear = || {
             let what = module.opcode(stmt).map_or_else(
                 || text(module.stmt_text(stmt)),
-                |(spelling, _)| text(&module.spellings().words(spelling, module.text())),
+                |(spelling, _)| text(module.spellings().words(spelling, module.text())),
             );
             Unclear { line: position(module.text(), module.stmt_span(stmt).start).line, what }
         };
-        match module.kind(stmt) {
-            StmtKind::Instruction => match run.instruction(stmt).ok_or_else(unclear)? {
-                Flow::On => {}
-                Flow::End => break,
-            },
-            StmtKind::Unknown | StmtKind::BranchTargets | StmtKind::CallTargets | StmtKind::CallPrototype => {
-                return Err(unclear());
-            }
-            _declaration => {}
+        let kind = module.kind(stmt);
+        if OBSTACLES.contains(&kind) {
+            return Err(unclear());
+        }
+        if kind == StmtKind::Instruction
+            && let Flow::End = run.instruction(stmt).ok_or_else(unclear)?
+        {
+            break;
         }
     }
     for (at, (decl, width)) in outputs.into_iter().enumerate() {
-        let value = run.register((decl, String::new()), width);
+        let value = run.register(&(decl, String::new()), width);
         run.computed.results.push((format!("return value {at}"), value));
     }
     Ok(run.computed)
@@ -176,8 +176,8 @@ impl Run<'_, '_, '_> {
         })
     }
 
-    fn register(&mut self, key: Register, width: u32) -> Term {
-        match self.registers.get(&key) {
+    fn register(&mut self, key: &Register, width: u32) -> Term {
+        match self.registers.get(key) {
             Some(&term) => term,
             None => self.reads.undefined(self.terms, format!("undefined {}", key.1), width),
         }
@@ -185,43 +185,40 @@ impl Run<'_, '_, '_> {
 
     /// The value of a register, a number, an address, or one of these and a number.
     fn value(&mut self, node: NodeId, width: u32) -> Option<Term> {
-        match self.module.node_kind(node) {
-            NodeKind::Name => match self.key(node) {
-                Some(key) => {
-                    let own = self.width(key.0)?;
-                    (own >= width).then_some(())?;
-                    let value = self.register(key, own);
-                    Some(self.terms.extract(value, 0, width))
-                }
-                None => {
-                    self.module.decl_of(node)?;
-                    let name = format!("address of {}", text(self.module.node_text(node)));
-                    Some(self.reads.defined(self.terms, name, width))
-                }
-            },
-            NodeKind::Int | NodeKind::Constant => {
-                let value = constant::value(self.module, node)?.cast_signed();
-                Some(self.terms.constant(i128::from(value).cast_unsigned(), width))
-            }
-            NodeKind::Offset => {
-                let [base, offset] = self.module.children(node).try_into().ok()?;
-                let (base, offset) = (self.value(base, width)?, self.value(offset, width)?);
-                Some(self.terms.add(base, offset))
-            }
-            _unusual => None,
+        let kind = self.module.node_kind(node);
+        if matches!(kind, NodeKind::Int | NodeKind::Constant) {
+            let value = constant::value(self.module, node)?.cast_signed();
+            return Some(self.terms.constant(i128::from(value).cast_unsigned(), width));
         }
+        if kind == NodeKind::Offset {
+            let [base, offset] = self.module.children(node).try_into().ok()?;
+            let (base, offset) = (self.value(base, width)?, self.value(offset, width)?);
+            return Some(self.terms.add(base, offset));
+        }
+        if kind != NodeKind::Name {
+            return None;
+        }
+        let Some(key) = self.key(node) else {
+            self.module.decl_of(node)?;
+            let name = format!("address of {}", text(self.module.node_text(node)));
+            return Some(self.reads.defined(self.terms, name, width));
+        };
+        let own = self.width(key.0)?;
+        (own >= width).then_some(())?;
+        let value = self.register(&key, own);
+        Some(self.terms.extract(value, 0, width))
     }
 
     fn guard(&mut self, stmt: StmtId) -> Option<Term> {
         let Some((register, negated)) = self.module.guard(stmt) else { return Some(self.terms.bit(true)) };
         let key = self.key(register)?;
-        let guard = self.register(key, 1);
+        let guard = self.register(&key, 1);
         Some(if negated { self.terms.not(guard) } else { guard })
     }
 
     fn instruction(&mut self, stmt: StmtId) -> Option<Flow> {
         let (spelling, _token) = self.module.opcode(stmt)?;
-        let opcode = text(&self.module.spellings().words(spelling, self.module.text()));
+        let opcode = text(self.module.spellings().words(spelling, self.module.text()));
         let guard = self.guard(stmt)?;
         let always = self.terms.bit(true);
         let words: Vec<&str> = opcode.split('.').collect();
