@@ -246,13 +246,14 @@ impl<const W: usize> Warp<W> {
         (self.predicates[slot], self.predicates_defined[slot])
     }
 
-    #[inline]
-    pub(super) fn set_word(&mut self, slot: u32, mask: u32, value: [u32; W], defined: u32) {
+    #[expect(clippy::inline_always, reason = "the value must not go through memory twice")]
+    #[inline(always)]
+    pub(super) fn set_word(&mut self, slot: u32, mask: u32, value: &[u32; W], defined: u32) {
         let slot = self.frame.words + slot as usize;
         let old = self.words_defined[slot];
         self.words_defined[slot] = old & !mask | defined & mask;
         if mask == Self::FULL {
-            self.words[slot] = value;
+            self.words[slot] = *value;
             return;
         }
         let kept = &mut self.words[slot];
@@ -262,13 +263,14 @@ impl<const W: usize> Warp<W> {
         }
     }
 
-    #[inline]
-    pub(super) fn set_long(&mut self, slot: u32, mask: u32, value: [u64; W], defined: u32) {
+    #[expect(clippy::inline_always, reason = "the value must not go through memory twice")]
+    #[inline(always)]
+    pub(super) fn set_long(&mut self, slot: u32, mask: u32, value: &[u64; W], defined: u32) {
         let slot = self.frame.longs + slot as usize;
         let old = self.longs_defined[slot];
         self.longs_defined[slot] = old & !mask | defined & mask;
         if mask == Self::FULL {
-            self.longs[slot] = value;
+            self.longs[slot] = *value;
             return;
         }
         let kept = &mut self.longs[slot];
@@ -354,59 +356,77 @@ impl<const W: usize> Warp<W> {
 }
 
 macro_rules! lane_shapes {
-    ($($name:ident($($operand:ident: $read:ident -> $from:ty),*) $write:ident -> $to:ty;)*) => {
-        /// How an operation runs over the lanes: operands are copied out, so that the result may replace one.
+    ($($name:ident($($operand:ident: $array:ident, $known:ident),*) $write:ident -> $to:ty, $zero:expr;)*) => {
+        /// How an operation runs over the lanes: the result is complete before it replaces anything.
+        ///
+        /// Plain loops over arrays of a fixed size are what becomes vector instructions.
         impl<const W: usize> Warp<W> {$(
-            #[inline]
-            pub(super) fn $name(&mut self, i: &Inst, mask: u32, f: impl Fn($($from,)*) -> $to) {
-                $(let $operand = self.$read(i.$operand);)*
-                let defined = u32::MAX $(& $operand.1)*;
-                self.$write(i.d, mask, std::array::from_fn(|lane| f($($operand.0[lane],)*)), defined);
+            #[expect(clippy::inline_always, reason = "the loop must see what it computes")]
+            #[inline(always)]
+            pub(super) fn $name(&mut self, i: &Inst, mask: u32, f: impl Fn($(lane_shapes!(@of $array),)*) -> $to) {
+                let mut value = [$zero; W];
+                let mut defined = u32::MAX;
+                $(
+                    let at = self.frame.$array + i.$operand as usize;
+                    defined &= self.$known[at];
+                    let $operand = &self.$array[at];
+                )*
+                for lane in 0..W {
+                    value[lane] = f($($operand[lane],)*);
+                }
+                self.$write(i.d, mask, &value, defined);
             }
         )*}
     };
+    (@of words) => { u32 };
+    (@of longs) => { u64 };
 }
 
 lane_shapes! {
-    w1(a: word -> u32) set_word -> u32;
-    w2(a: word -> u32, b: word -> u32) set_word -> u32;
-    w4(a: word -> u32, b: word -> u32, c: word -> u32, x: word -> u32) set_word -> u32;
-    l1(a: long -> u64) set_long -> u64;
-    l2(a: long -> u64, b: long -> u64) set_long -> u64;
-    llw(a: long -> u64, b: word -> u32) set_long -> u64;
-    lw(a: word -> u32) set_long -> u64;
-    lww(a: word -> u32, b: word -> u32) set_long -> u64;
-    lwwl(a: word -> u32, b: word -> u32, c: long -> u64) set_long -> u64;
-    wl(a: long -> u64) set_word -> u32;
+    w1(a: words, words_defined) set_word -> u32, 0_u32;
+    w2(a: words, words_defined, b: words, words_defined) set_word -> u32, 0_u32;
+    w4(a: words, words_defined, b: words, words_defined, c: words, words_defined, x: words, words_defined) set_word -> u32, 0_u32;
+    l1(a: longs, longs_defined) set_long -> u64, 0_u64;
+    l2(a: longs, longs_defined, b: longs, longs_defined) set_long -> u64, 0_u64;
+    llw(a: longs, longs_defined, b: words, words_defined) set_long -> u64, 0_u64;
+    lw(a: words, words_defined) set_long -> u64, 0_u64;
+    lww(a: words, words_defined, b: words, words_defined) set_long -> u64, 0_u64;
+    lwwl(a: words, words_defined, b: words, words_defined, c: longs, longs_defined) set_long -> u64, 0_u64;
+    wl(a: longs, longs_defined) set_word -> u32, 0_u32;
 }
 
-/// The shapes that have something of their own: a constant, or a result of one bit.
-impl<const W: usize> Warp<W> {
-    #[inline]
-    pub(super) fn w3(&mut self, i: &Inst, mask: u32, f: impl Fn(u32, u32, u32, u32) -> u32) {
-        let (a, b, c) = (self.word(i.a), self.word(i.b), self.word(i.c));
-        let value = std::array::from_fn(|lane| f(a.0[lane], b.0[lane], c.0[lane], i.x));
-        self.set_word(i.d, mask, value, a.1 & b.1 & c.1);
-    }
+macro_rules! special_shapes {
+    ($array:ident $known:ident $of:ty, $three:ident $set:ident, $two:ident) => {
+        /// The shapes that have something of their own: a constant, or a result of one bit.
+        impl<const W: usize> Warp<W> {
+            #[expect(clippy::inline_always, reason = "the loop must see what it computes")]
+            #[inline(always)]
+            pub(super) fn $three(&mut self, i: &Inst, mask: u32, f: impl Fn($of, $of, $of, u32) -> $of) {
+                let [a, b, c] = [i.a, i.b, i.c].map(|slot| self.frame.$array + slot as usize);
+                let defined = self.$known[a] & self.$known[b] & self.$known[c];
+                let (a, b, c) = (&self.$array[a], &self.$array[b], &self.$array[c]);
+                let mut value = [0; W];
+                for lane in 0..W {
+                    value[lane] = f(a[lane], b[lane], c[lane], i.x);
+                }
+                self.$set(i.d, mask, &value, defined);
+            }
 
-    #[inline]
-    pub(super) fn l3(&mut self, i: &Inst, mask: u32, f: impl Fn(u64, u64, u64, u32) -> u64) {
-        let (a, b, c) = (self.long(i.a), self.long(i.b), self.long(i.c));
-        let value = std::array::from_fn(|lane| f(a.0[lane], b.0[lane], c.0[lane], i.x));
-        self.set_long(i.d, mask, value, a.1 & b.1 & c.1);
-    }
-
-    #[inline]
-    pub(super) fn pw(&mut self, i: &Inst, mask: u32, f: impl Fn(u32, u32) -> bool) {
-        let (a, b) = (self.word(i.a), self.word(i.b));
-        let value = (0..W).fold(0, |bits, lane| bits | u32::from(f(a.0[lane], b.0[lane])) << lane);
-        self.set_predicate(i.d, mask, value, a.1 & b.1);
-    }
-
-    #[inline]
-    pub(super) fn pl(&mut self, i: &Inst, mask: u32, f: impl Fn(u64, u64) -> bool) {
-        let (a, b) = (self.long(i.a), self.long(i.b));
-        let value = (0..W).fold(0, |bits, lane| bits | u32::from(f(a.0[lane], b.0[lane])) << lane);
-        self.set_predicate(i.d, mask, value, a.1 & b.1);
-    }
+            #[expect(clippy::inline_always, reason = "the loop must see what it computes")]
+            #[inline(always)]
+            pub(super) fn $two(&mut self, i: &Inst, mask: u32, f: impl Fn($of, $of) -> bool) {
+                let [a, b] = [i.a, i.b].map(|slot| self.frame.$array + slot as usize);
+                let defined = self.$known[a] & self.$known[b];
+                let (a, b) = (&self.$array[a], &self.$array[b]);
+                let mut value = 0;
+                for lane in 0..W {
+                    value |= u32::from(f(a[lane], b[lane])) << lane;
+                }
+                self.set_predicate(i.d, mask, value, defined);
+            }
+        }
+    };
 }
+
+special_shapes!(words words_defined u32, w3 set_word, pw);
+special_shapes!(longs longs_defined u64, l3 set_long, pl);

@@ -84,9 +84,10 @@ fn load<const W: usize, const N: usize>(
         }
         let kept = if slot.bits >= 32 { u32::MAX } else { (1 << slot.bits) - 1 };
         if slot.class == Class::Word {
-            warp.set_word(slot.index, mask, values[element].map(|value| value as u32 & kept), defined[element]);
+            let words = values[element].map(|value| value as u32 & kept);
+            warp.set_word(slot.index, mask, &words, defined[element]);
         } else {
-            warp.set_long(slot.index, mask, values[element], defined[element]);
+            warp.set_long(slot.index, mask, &values[element], defined[element]);
         }
     }
     Ok(())

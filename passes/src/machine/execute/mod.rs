@@ -140,12 +140,12 @@ fn step<const W: usize>(
                 let take = 0_u32.wrapping_sub(c >> lane & 1);
                 a[lane] & take | b[lane] & !take
             });
-            warp.set_word(i.d, mask, value, dc & (da & c | db & !c));
+            warp.set_word(i.d, mask, &value, dc & (da & c | db & !c));
         }
         Op::Select64 => {
             let ((a, da), (b, db), (c, dc)) = (warp.long(i.a), warp.long(i.b), warp.predicate(i.c));
             let value = std::array::from_fn(|lane| if c >> lane & 1 == 1 { a[lane] } else { b[lane] });
-            warp.set_long(i.d, mask, value, dc & (da & c | db & !c));
+            warp.set_long(i.d, mask, &value, dc & (da & c | db & !c));
         }
         Op::Logic => {
             let ((a, da), (b, db), (c, dc)) = (warp.predicate(i.a), warp.predicate(i.b), warp.predicate(i.c));
@@ -154,23 +154,23 @@ fn step<const W: usize>(
         Op::PredicateTo32 => {
             let (a, defined) = warp.predicate(i.a);
             let value = std::array::from_fn(|lane| i.x & 0_u32.wrapping_sub(a >> lane & 1));
-            warp.set_word(i.d, mask, value, defined);
+            warp.set_word(i.d, mask, &value, defined);
         }
         Op::Special32 => {
             let value = std::array::from_fn(|lane| super::special::value(cx, warp, i.x, lane) as u32);
-            warp.set_word(i.d, mask, value, u32::MAX);
+            warp.set_word(i.d, mask, &value, u32::MAX);
         }
         Op::Special64 => {
             let value = std::array::from_fn(|lane| super::special::value(cx, warp, i.x, lane));
-            warp.set_long(i.d, mask, value, u32::MAX);
+            warp.set_long(i.d, mask, &value, u32::MAX);
         }
         Op::LocalAddress32 => {
             let value = warp.frame.local as u32 + i.x;
-            warp.set_word(i.d, mask, [value; W], u32::MAX);
+            warp.set_word(i.d, mask, &[value; W], u32::MAX);
         }
         Op::LocalAddress64 => {
             let value = warp.frame.local as u64 + u64::from(i.x);
-            warp.set_long(i.d, mask, [value; W], u32::MAX);
+            warp.set_long(i.d, mask, &[value; W], u32::MAX);
         }
         Op::Access => access::run(cx, warp, i, mask)?,
         Op::Atomic => access::atomic(cx, warp, i, mask)?,
