@@ -9,7 +9,7 @@ use ptxopt_grammar::meaning::term::{Op, Term, Terms};
 use ptxopt_passes::prover::{Budget, Counterexample, Query, Verdict, prove};
 
 const VECTORS: usize = 1_000_000;
-const MOST_PER_PAIR: usize = 160;
+const MOST_PER_PAIR: usize = 140;
 const WANTED: usize = 1500;
 
 /// What is done to one term.
