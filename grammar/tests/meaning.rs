@@ -273,7 +273,7 @@ fn agree(terms: &Terms, outputs: &[Term], widths: &[u32], vectors: usize, number
         }
         if let Some(narrow) = &mut narrow {
             let mut words = vec![0; outputs.len()];
-            let input: Vec<u64> = input.iter().map(|&value| value as u64).collect();
+            let input: Vec<u64> = input.iter().map(|&value| u64::try_from(value).expect("it fits")).collect();
             narrow.run(&input, &mut words);
             assert!(words.iter().zip(&results).all(|(&word, &result)| u128::from(word) == result));
         }
@@ -281,6 +281,7 @@ fn agree(terms: &Terms, outputs: &[Term], widths: &[u32], vectors: usize, number
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "the counts are for people")]
 fn every_video_form_evaluates() {
     let mut numbers = Numbers(1);
     let (scalar, simd) = (scalar_forms(), simd_forms());
@@ -325,8 +326,8 @@ fn random_term(terms: &mut Terms, pool: &[Term], numbers: &mut Numbers) -> Term 
         8 => terms.lshr(a, b),
         9 => terms.ashr(a, b),
         10 => {
-            let low = numbers.below(width as usize) as u32;
-            let kept = 1 + numbers.below((width - low) as usize) as u32;
+            let low = u32::try_from(numbers.below(width as usize)).expect("it is small");
+            let kept = 1 + u32::try_from(numbers.below((width - low) as usize)).expect("it is small");
             terms.extract(a, low, kept)
         }
         11 if 2 * width <= 128 => terms.concat(a, b),

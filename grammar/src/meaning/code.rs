@@ -253,10 +253,8 @@ impl<'c, 't> Code<'c, 't> {
 
     /// A special register or an address.
     fn named(&mut self, node: NodeId, width: u32) -> Option<Term> {
-        let name = match self.module.node_kind(node) {
-            NodeKind::Suffixed => *self.module.children(node).first()?,
-            _name => node,
-        };
+        let split = self.module.node_kind(node) == NodeKind::Suffixed;
+        let name = if split { *self.module.children(node).first()? } else { node };
         let place = match self.module.decl_of(name).map(|decl| self.module.decl(decl).kind) {
             None if is_special_register(NameParts::new(self.module.node_text(name)).base) => {
                 Place::Special(node)

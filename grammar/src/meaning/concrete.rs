@@ -50,9 +50,8 @@ macro_rules! words {
             const BITS: u32 = Self::BITS;
             const ONE: Self = 1;
 
-            #[expect(clippy::cast_possible_truncation, reason = "the lowest bits are what is asked for")]
             fn cut(value: u128) -> Self {
-                value as Self
+                Self::try_from(value & u128::from(Self::MAX)).expect("only as many bits are left")
             }
 
             fn whole(self) -> u128 {
@@ -299,10 +298,10 @@ fn operands(terms: &Terms, term: Term) -> [Option<Term>; 3] {
             Sum::Plain(a, b) | Sum::Difference(a, b) => [Some(a), Some(b), None],
             Sum::Constant(a, _) | Sum::Opposite(a) => [Some(a), None, None],
         },
-        Op::SignExtend(inner) => match terms.op(inner) {
-            Op::Extract(whole, _) => [Some(whole), None, None],
-            _other => [Some(inner), None, None],
-        },
+        Op::SignExtend(inner) => {
+            let whole = if let Op::Extract(whole, _) = terms.op(inner) { whole } else { inner };
+            [Some(whole), None, None]
+        }
         Op::Not(a) | Op::Extract(a, _) | Op::ZeroExtend(a) => [Some(a), None, None],
         Op::And(a, b)
         | Op::Or(a, b)
@@ -347,10 +346,8 @@ fn step<W: Word>(terms: &Terms, term: Term, places: &[Slot]) -> Step<W> {
         Op::Ashr(a, b) => Step::Ashr { value: at(a), amount: at(b), unused: W::BITS - width, mask },
         Op::Extract(a, low) => Step::Extract(at(a), low, mask),
         Op::SignExtend(inner) => {
-            let (value, low) = match terms.op(inner) {
-                Op::Extract(whole, low) => (whole, low),
-                _other => (inner, 0),
-            };
+            let (value, low) =
+                if let Op::Extract(whole, low) = terms.op(inner) { (whole, low) } else { (inner, 0) };
             let up = W::BITS - low - terms.width(inner);
             Step::Signed { value: at(value), up, down: up + low, mask }
         }

@@ -494,25 +494,31 @@ impl Terms {
     /// Zeros above, up to `width`.
     pub fn zero_extend(&mut self, a: Term, width: u32) -> Term {
         assert!(width >= self.width(a), "an extension does not cut");
-        match self.op(a) {
-            _same if width == self.width(a) => a,
-            Op::Constant(value) => self.constant(value, width),
-            Op::ZeroExtend(inner) => self.make(Op::ZeroExtend(inner), width),
-            _other => self.make(Op::ZeroExtend(a), width),
+        if width == self.width(a) {
+            return a;
         }
+        if let Some(value) = self.value(a) {
+            return self.constant(value, width);
+        }
+        let inner = if let Op::ZeroExtend(inner) = self.op(a) { inner } else { a };
+        self.make(Op::ZeroExtend(inner), width)
     }
 
     /// Copies of the sign above, up to `width`.
     pub fn sign_extend(&mut self, a: Term, width: u32) -> Term {
         assert!(width >= self.width(a), "an extension does not cut");
-        match self.op(a) {
-            _same if width == self.width(a) => a,
-            Op::Constant(value) => self.constant(signed(value, self.width(a)).cast_unsigned(), width),
-            // An extension has at least one zero at the top, so its sign is zero.
-            Op::ZeroExtend(inner) => self.make(Op::ZeroExtend(inner), width),
-            Op::SignExtend(inner) => self.make(Op::SignExtend(inner), width),
-            _other => self.make(Op::SignExtend(a), width),
+        if width == self.width(a) {
+            return a;
         }
+        if let Some(value) = self.value(a) {
+            return self.constant(signed(value, self.width(a)).cast_unsigned(), width);
+        }
+        // A zero extension has at least one zero at the top, so its sign is zero.
+        if let Op::ZeroExtend(inner) = self.op(a) {
+            return self.make(Op::ZeroExtend(inner), width);
+        }
+        let inner = if let Op::SignExtend(inner) = self.op(a) { inner } else { a };
+        self.make(Op::SignExtend(inner), width)
     }
 
     /// One bit: whether they are equal.

@@ -81,17 +81,16 @@ impl Program {
     pub fn run(&mut self, inputs: &[Vec<Plane>]) {
         let Self { gates, slots, .. } = self;
         for &(slot, gate) in &*gates {
-            let at = |slot: u32| slots[slot as usize];
+            let at = |slot: u32| &slots[slot as usize];
             slots[slot as usize] = match gate {
                 Gate::Input { number, bit } => inputs[number as usize][bit as usize],
-                Gate::Not(a) => at(a).map(|a| !a),
+                Gate::Not(a) => pair(at(a), at(a), |a, _same| !a),
                 Gate::And(a, b) => pair(at(a), at(b), |a, b| a & b),
                 Gate::Or(a, b) => pair(at(a), at(b), |a, b| a | b),
                 Gate::Xor(a, b) => pair(at(a), at(b), |a, b| a ^ b),
                 Gate::Choose(c, a, b) => {
-                    let (a, b) = (at(a), at(b));
-                    let changed = pair(pair(a, b, |a, b| a ^ b), at(c), |d, c| d & c);
-                    pair(changed, b, |d, b| d ^ b)
+                    let (c, a, b) = (at(c), at(a), at(b));
+                    std::array::from_fn(|word| (a[word] ^ b[word]) & c[word] ^ b[word])
                 }
             };
         }
@@ -104,7 +103,7 @@ impl Program {
 }
 
 #[inline]
-fn pair(a: Plane, b: Plane, op: impl Fn(u64, u64) -> u64) -> Plane {
+fn pair(a: &Plane, b: &Plane, op: impl Fn(u64, u64) -> u64) -> Plane {
     std::array::from_fn(|word| op(a[word], b[word]))
 }
 
