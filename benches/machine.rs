@@ -20,7 +20,9 @@ fn kernel(body: &str) -> String {
     for _ in 0..4 {
         writeln!(text, "{body}").expect("a string takes everything");
     }
-    text.push_str("add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, %r1; @%p1 bra L;\nst.global.u32 [%d2], %r4; ret; }\n");
+    text.push_str(
+        "add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, %r1; @%p1 bra L;\nst.global.u32 [%d2], %r4; ret; }\n",
+    );
     text
 }
 
@@ -30,13 +32,16 @@ const BYTES: &str = "prmt.b32 %r6, %r3, %r4, 0x5140; lop3.b32 %r7, %r6, %r3, %r4
     bfe.u32 %r8, %r3, 8, 8; min.u32 %r8, %r8, 200; mad.lo.u32 %r4, %r8, %r3, %r4;";
 const WIDE: &str = "mad.wide.u32 %d3, %r3, %r4, %d2; shr.u64 %d4, %d3, 7; xor.b64 %d3, %d3, %d4; cvt.u32.u64 %r3, %d3; \
     add.u64 %d3, %d3, 12345; cvt.u32.u64 %r4, %d3;";
-const MEMORY: &str = "ld.global.u32 %r6, [%d2]; add.u32 %r6, %r6, %r4; st.global.u32 [%d2], %r6; add.u32 %r4, %r6, 1;";
+const MEMORY: &str =
+    "ld.global.u32 %r6, [%d2]; add.u32 %r6, %r6, %r4; st.global.u32 [%d2], %r6; add.u32 %r4, %r6, 1;";
 const VIDEO: &str = "vadd4.u32.u32.u32.sat %r4, %r3, %r4, %r2; add.u32 %r3, %r3, %r4;";
 
 fn main() {
     let mut out = std::io::stdout().lock();
-    writeln!(out, "{:<12}{:>8}{:>26}{:>26}", "kernel", "threads", "million instructions/s", "lane by lane").expect("there is a reader");
-    let kernels = [("arithmetic", ARITHMETIC), ("bytes", BYTES), ("wide", WIDE), ("memory", MEMORY), ("video", VIDEO)];
+    writeln!(out, "{:<12}{:>8}{:>26}{:>26}", "kernel", "threads", "million instructions/s", "lane by lane")
+        .expect("there is a reader");
+    let kernels =
+        [("arithmetic", ARITHMETIC), ("bytes", BYTES), ("wide", WIDE), ("memory", MEMORY), ("video", VIDEO)];
     for (name, body) in kernels {
         let text = kernel(body);
         let module = ptxopt_grammar::parse(text.as_bytes()).expect("the kernel is legal");
@@ -57,7 +62,8 @@ fn measure(machine: &Machine<'_, '_>, threads: u32) -> (f64, f64) {
         let mut memory = machine.memory();
         let buffer = memory.allocate(vec![0; 4096]);
         let begin = Instant::now();
-        let outcome = machine.launch(&launch, &[Argument::Buffer(buffer), Argument::Number(rounds)], &mut memory);
+        let outcome =
+            machine.launch(&launch, &[Argument::Buffer(buffer), Argument::Number(rounds)], &mut memory);
         let micros = begin.elapsed().as_secs_f64() * 1e6;
         assert_eq!(outcome.end, End::Finished, "{}", outcome.end);
         let speed = (outcome.instructions as f64 / micros, outcome.lane_instructions as f64 / micros);

@@ -54,7 +54,12 @@ const KERNELS: &[(&str, Reference)] = &[
     ("bytes_arr", Bytes(|x, y| (x + y).min(255))),
     ("clampk", Bytes(|x, _| x.clamp(16, 235))),
     ("cmp01", Bytes(|x, y| i32::from(x < y))),
-    ("dot4", Words(|d, a, b| (0..4).fold(d, |sum, lane| sum.wrapping_add((bytes(a)[lane] * bytes(b)[lane]) as u32)))),
+    (
+        "dot4",
+        Words(|d, a, b| {
+            (0..4).fold(d, |sum, lane| sum.wrapping_add((bytes(a)[lane] * bytes(b)[lane]) as u32))
+        }),
+    ),
     ("eq01", Bytes(|x, y| i32::from(x == y))),
     ("h_add", Bytes(|x, y| x + y)),
     ("h_addsat", Bytes(|x, y| (x + y).min(255))),
@@ -137,7 +142,10 @@ fn to_bytes(words: &[u32]) -> Vec<u8> {
 }
 
 fn to_words(bytes: &[u8]) -> Vec<u32> {
-    bytes.chunks(4).map(|word| u32::from_le_bytes(word.try_into().expect("buffers are whole words"))).collect()
+    bytes
+        .chunks(4)
+        .map(|word| u32::from_le_bytes(word.try_into().expect("buffers are whole words")))
+        .collect()
 }
 
 /// An argument of a test: a buffer whose address is moved by some bytes, or a number.
@@ -272,7 +280,8 @@ fn gray_computes_what_its_source_says() {
 fn dilations_compute_what_their_source_says() {
     let a = words(THREADS + 2 * WIDTH + 2, 9);
     let begin = WIDTH + 1;
-    let at = |i: usize, offset: isize| a[(begin + i).checked_add_signed(offset).expect("the image has a border")];
+    let at =
+        |i: usize, offset: isize| a[(begin + i).checked_add_signed(offset).expect("the image has a border")];
     let row = WIDTH as isize;
     let column = |i: usize, k: isize| {
         let two = lanes(at(i, k - row), at(i, k), 8, false, i32::max);
@@ -296,7 +305,8 @@ fn dilations_compute_what_their_source_says() {
 fn sad_loop_computes_what_its_source_says() {
     let (a, b) = (words(THREADS * WIDTH, 11), words(THREADS * WIDTH, 12));
     for count in [0, 1, 7, WIDTH] {
-        let [d, a_given, b_given] = [words(THREADS, 13), a.clone(), b.clone()].map(|words| Given::Buffer(words, 0));
+        let [d, a_given, b_given] =
+            [words(THREADS, 13), a.clone(), b.clone()].map(|words| Given::Buffer(words, 0));
         let result = run("sad_loop", &[d, a_given, b_given, Given::Number(count as u64)]);
         for i in 0..THREADS {
             let want: u32 = (i * count..(i + 1) * count).map(|j| sum_of_differences(a[j], b[j])).sum();

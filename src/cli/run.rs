@@ -97,7 +97,8 @@ fn shape(text: &str) -> Result<[u32; 3], String> {
         return Err("expected at most three numbers".to_owned());
     }
     for (axis, part) in shape.iter_mut().zip(parts) {
-        *axis = part.parse().ok().filter(|&n| n > 0).ok_or_else(|| format!("`{part}` is no positive integer"))?;
+        *axis =
+            part.parse().ok().filter(|&n| n > 0).ok_or_else(|| format!("`{part}` is no positive integer"))?;
     }
     Ok(shape)
 }
@@ -211,8 +212,10 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         let buffer = buffers.get(number).copied().flatten();
         buffer.ok_or_else(|| usage(format!("argument {number} is no buffer")))
     };
-    let outs: Vec<_> = args.out.iter().map(|(n, path)| Ok((buffer_of(*n)?, path))).collect::<Result<_, Failure>>()?;
-    let shows: Vec<_> = args.show.iter().map(|&(n, form)| Ok((n, buffer_of(n)?, form))).collect::<Result<_, Failure>>()?;
+    let outs: Vec<_> =
+        args.out.iter().map(|(n, path)| Ok((buffer_of(*n)?, path))).collect::<Result<_, Failure>>()?;
+    let shows: Vec<_> =
+        args.show.iter().map(|&(n, form)| Ok((n, buffer_of(n)?, form))).collect::<Result<_, Failure>>()?;
     let outcome = machine.launch(&launch, &arguments, &mut memory);
     for (buffer, path) in outs {
         let output = Output::from(PathBuf::from(path));
@@ -245,7 +248,11 @@ fn entry(args: &Args, machine: &Machine<'_, '_>) -> Result<String, Failure> {
     }
 }
 
-fn prepare(given: &Given, memory: &mut Memory, console: &Console) -> Result<(Argument, Option<Buffer>), Failure> {
+fn prepare(
+    given: &Given,
+    memory: &mut Memory,
+    console: &Console,
+) -> Result<(Argument, Option<Buffer>), Failure> {
     let bytes = match given {
         Given::Number(number) => return Ok((Argument::Number(*number), None)),
         Given::Bytes(bytes) => return Ok((Argument::Bytes(bytes.clone()), None)),
@@ -269,7 +276,8 @@ fn print(out: &mut dyn Write, number: usize, bytes: &[u8], form: Form) -> std::i
     };
     for (line, bytes) in bytes.chunks(per_line).enumerate() {
         write!(out, "{:6x}:", line * per_line)?;
-        let words = bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+        let words =
+            bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
         match form {
             Form::U8 => bytes.iter().try_for_each(|byte| write!(out, " {byte}"))?,
             Form::S8 => bytes.iter().try_for_each(|byte| write!(out, " {}", byte.cast_signed()))?,
@@ -282,7 +290,9 @@ fn print(out: &mut dyn Write, number: usize, bytes: &[u8], form: Form) -> std::i
                     write!(out, " {word:#010x}  lanes")?;
                     word.to_be_bytes().iter().try_for_each(|lane| write!(out, " {lane:3}"))?;
                     write!(out, "  signed")?;
-                    word.to_be_bytes().iter().try_for_each(|lane| write!(out, " {:4}", lane.cast_signed()))?;
+                    word.to_be_bytes()
+                        .iter()
+                        .try_for_each(|lane| write!(out, " {:4}", lane.cast_signed()))?;
                 }
             }
         }
@@ -293,14 +303,21 @@ fn print(out: &mut dyn Write, number: usize, bytes: &[u8], form: Form) -> std::i
 
 fn report(out: &mut dyn Write, outcome: &Outcome) -> std::io::Result<()> {
     if outcome.is_exact() {
-        writeln!(out, "exact: {} instructions, {} lane by lane", outcome.instructions, outcome.lane_instructions)?;
+        writeln!(
+            out,
+            "exact: {} instructions, {} lane by lane",
+            outcome.instructions, outcome.lane_instructions
+        )?;
     }
     for reason in &outcome.inexact {
         writeln!(out, "not exact: the result depends on {reason}")?;
     }
     if outcome.end == End::Finished {
         for (opcode, line) in &outcome.unknown {
-            writeln!(out, "note: cannot evaluate `{opcode}` (line {line}), but control flow did not get there")?;
+            writeln!(
+                out,
+                "note: cannot evaluate `{opcode}` (line {line}), but control flow did not get there"
+            )?;
         }
     }
     Ok(())

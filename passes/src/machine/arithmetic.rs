@@ -51,7 +51,13 @@ macro_rules! extremes {
                 (true, false) => b,
                 (false, true) => a,
                 (false, false) if x == y => a | b,
-                (false, false) => if x < y { a } else { b },
+                (false, false) => {
+                    if x < y {
+                        a
+                    } else {
+                        b
+                    }
+                }
             }
         }
 
@@ -64,7 +70,13 @@ macro_rules! extremes {
                 (true, false) => b,
                 (false, true) => a,
                 (false, false) if x == y => a & b,
-                (false, false) => if x > y { a } else { b },
+                (false, false) => {
+                    if x > y {
+                        a
+                    } else {
+                        b
+                    }
+                }
             }
         }
     };
@@ -254,9 +266,7 @@ pub(super) fn dot(a: u32, b: u32, c: u32, a_signed: bool, b_signed: bool) -> u32
         let x = (x >> (8 * lane)) as u8;
         if signed { i32::from(x as i8) } else { i32::from(x) }
     };
-    (0..4).fold(c, |sum, lane| {
-        sum.wrapping_add((byte(a, lane, a_signed) * byte(b, lane, b_signed)) as u32)
-    })
+    (0..4).fold(c, |sum, lane| sum.wrapping_add((byte(a, lane, a_signed) * byte(b, lane, b_signed)) as u32))
 }
 
 /// `dp2a`: bit 0 of `mode` says that a is signed, bit 1 that b is, bit 2 that it takes the high bytes.

@@ -136,7 +136,14 @@ impl Shared {
     }
 
     /// Notes an access; the thread that it races with, if any. `new` is what a write writes.
-    pub(super) fn touch(&mut self, at: usize, size: u32, who: Toucher, how: Touching, new: &[u8]) -> Option<u32> {
+    pub(super) fn touch(
+        &mut self,
+        at: usize,
+        size: u32,
+        who: Toucher,
+        how: Touching,
+        new: &[u8],
+    ) -> Option<u32> {
         let touch = Touch { thread: who.thread + 1, block_epoch: self.epoch, warp_epoch: who.warp_epoch };
         let mut race = None;
         for (index, trace) in self.traces[at..at + size as usize].iter_mut().enumerate() {
@@ -153,7 +160,9 @@ impl Shared {
             if concurrent(trace.writer) && !same_value && !both_atomic {
                 race = Some(trace.writer.thread - 1);
             }
-            let read_since = trace.several && trace.reader.block_epoch == touch.block_epoch && trace.reader.warp_epoch == touch.warp_epoch;
+            let read_since = trace.several
+                && trace.reader.block_epoch == touch.block_epoch
+                && trace.reader.warp_epoch == touch.warp_epoch;
             if how != Touching::Read && !same_value && (concurrent(trace.reader) || read_since) {
                 race = Some(trace.reader.thread - 1);
             }

@@ -90,7 +90,13 @@ impl Launch {
     /// One thread of `entry`, with a budget of a billion instructions.
     #[must_use]
     pub fn of(entry: &str) -> Self {
-        Self { entry: entry.to_owned(), grid: [1; 3], block: [1; 3], dynamic_shared: 0, budget: 1_000_000_000 }
+        Self {
+            entry: entry.to_owned(),
+            grid: [1; 3],
+            block: [1; 3],
+            dynamic_shared: 0,
+            budget: 1_000_000_000,
+        }
     }
 }
 
@@ -142,7 +148,8 @@ impl<'m, 't> Machine<'m, 't> {
     #[must_use]
     pub fn memory(&self) -> Memory {
         let mut memory = Memory::new(if self.address_bits == 64 { 32 } else { 24 });
-        let buffers: Vec<_> = self.initial.iter().map(|initial| memory.allocate(initial.bytes.clone())).collect();
+        let buffers: Vec<_> =
+            self.initial.iter().map(|initial| memory.allocate(initial.bytes.clone())).collect();
         for (initial, &buffer) in self.initial.iter().zip(&buffers) {
             for &(at, size, target, plus) in &initial.addresses {
                 let address = memory.address(buffers[target]).wrapping_add(plus).to_le_bytes();
@@ -168,7 +175,12 @@ impl<'m, 't> Machine<'m, 't> {
         }
     }
 
-    fn prepare(&self, launch: &Launch, arguments: &[Argument], memory: &Memory) -> Result<(usize, Vec<u8>), String> {
+    fn prepare(
+        &self,
+        launch: &Launch,
+        arguments: &[Argument],
+        memory: &Memory,
+    ) -> Result<(usize, Vec<u8>), String> {
         let of_name = |function: &code::Function| function.is_entry && function.name == launch.entry;
         let entry = self.code.functions.iter().position(of_name);
         let entry = entry.ok_or_else(|| format!("there is no entry `{}` with a body", launch.entry))?;
@@ -199,7 +211,13 @@ impl<'m, 't> Machine<'m, 't> {
         Ok((entry, bytes))
     }
 
-    fn run<const W: usize>(&self, launch: &Launch, entry: usize, parameters: &[u8], memory: &mut Memory) -> Outcome {
+    fn run<const W: usize>(
+        &self,
+        launch: &Launch,
+        entry: usize,
+        parameters: &[u8],
+        memory: &mut Memory,
+    ) -> Outcome {
         let mut inexact = BTreeSet::new();
         let mut meanings = self.code.meanings.clone();
         let (mut instructions, mut lane_instructions) = (0, 0);
@@ -243,9 +261,11 @@ impl<'m, 't> Machine<'m, 't> {
                 reason: self.code.unknown[reason as usize].clone(),
                 place: self.place(stmt),
             },
-            Stop::Fault { kind, stmt, thread } => {
-                End::Fault(Fault { kind, place: self.place(stmt), thread: (block, special::thread(shape, thread)) })
-            }
+            Stop::Fault { kind, stmt, thread } => End::Fault(Fault {
+                kind,
+                place: self.place(stmt),
+                thread: (block, special::thread(shape, thread)),
+            }),
         }
     }
 
@@ -295,11 +315,11 @@ impl<'m, 't> Machine<'m, 't> {
         let loc = before.take_while(within).find(|&at| self.module.kind(at) == StmtKind::Loc)?;
         let numbers: Vec<_> = self.integers(loc).collect();
         let (&file, &line) = (numbers.first()?, numbers.get(1)?);
-        let named = |&at: &StmtId| {
-            self.module.kind(at) == StmtKind::File && self.integers(at).next() == Some(file)
-        };
+        let named =
+            |&at: &StmtId| self.module.kind(at) == StmtKind::File && self.integers(at).next() == Some(file);
         let name = self.module.stmts().find(named).and_then(|at| {
-            let node = self.module.stmt_nodes(at).find(|&node| self.module.node_kind(node) == NodeKind::Str)?;
+            let node =
+                self.module.stmt_nodes(at).find(|&node| self.module.node_kind(node) == NodeKind::Str)?;
             let text = String::from_utf8_lossy(self.module.node_text(node)).into_owned();
             Some(text.trim_matches('"').to_owned())
         });

@@ -23,7 +23,8 @@ fn run_text(text: &str, threads: u32, prefer: Prefer) -> (Outcome, Vec<u32>) {
     let buffer = memory.allocate((0..4096_u32).flat_map(u32::to_le_bytes).collect());
     let launch = Launch { block: [threads, 1, 1], budget: 1_000_000, ..Launch::of("k") };
     let outcome = machine.launch(&launch, &[Argument::Buffer(buffer)], &mut memory);
-    let words = memory.bytes(buffer).chunks(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes")));
+    let words =
+        memory.bytes(buffer).chunks(4).map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes")));
     (outcome, words.collect())
 }
 
@@ -111,17 +112,32 @@ fn accesses_are_checked() {
     assert!(matches!(faults("ld.global.u32 %r1, [%d0+16384];", 1), FaultKind::OutOfBounds(_, 4)));
     assert!(matches!(faults("ld.global.u32 %r1, [%d0+-4];", 1), FaultKind::OutOfBounds(_, 4)));
     assert!(matches!(faults("ld.global.u32 %r1, [%d0+2];", 1), FaultKind::Misaligned(_, 4)));
-    assert!(matches!(faults("ld.global.v4.u8 {%h1, %h2, %h3, %h4}, [%d0+2];", 1), FaultKind::Misaligned(_, 4)));
+    assert!(matches!(
+        faults("ld.global.v4.u8 {%h1, %h2, %h3, %h4}, [%d0+2];", 1),
+        FaultKind::Misaligned(_, 4)
+    ));
     assert!(matches!(faults("mov.u64 %d2, 0; st.global.u8 [%d2], %r0;", 1), FaultKind::OutOfBounds(0, 1)));
 }
 
 #[test]
 fn undefined_registers_may_be_computed_with_but_not_used() {
-    assert_eq!(faults("add.u32 %r2, %r1, 1; st.global.u32 [%d1], %r2;", 4), FaultKind::Undefined("the stored value"));
+    assert_eq!(
+        faults("add.u32 %r2, %r1, 1; st.global.u32 [%d1], %r2;", 4),
+        FaultKind::Undefined("the stored value")
+    );
     assert_eq!(faults("setp.eq.u32 %p1, %r1, 1; @%p1 bra E;\nE:", 4), FaultKind::Undefined("the guard"));
-    assert_eq!(faults("add.u64 %d2, %d3, %d0; ld.global.u32 %r1, [%d2];", 4), FaultKind::Undefined("the address"));
-    assert_eq!(faults(".local .u32 l; ld.local.u32 %r1, [l]; st.global.u32 [%d1], %r1;", 4), FaultKind::Undefined("the stored value"));
-    finishes("add.u32 %r2, %r1, 1; setp.lt.u32 %p1, %r0, 2; @%p1 mov.u32 %r2, 3; @%p1 st.global.u32 [%d1], %r2;", 4);
+    assert_eq!(
+        faults("add.u64 %d2, %d3, %d0; ld.global.u32 %r1, [%d2];", 4),
+        FaultKind::Undefined("the address")
+    );
+    assert_eq!(
+        faults(".local .u32 l; ld.local.u32 %r1, [l]; st.global.u32 [%d1], %r1;", 4),
+        FaultKind::Undefined("the stored value")
+    );
+    finishes(
+        "add.u32 %r2, %r1, 1; setp.lt.u32 %p1, %r0, 2; @%p1 mov.u32 %r2, 3; @%p1 st.global.u32 [%d1], %r2;",
+        4,
+    );
 }
 
 #[test]
@@ -131,7 +147,11 @@ fn what_is_not_known_matters_only_where_control_flow_gets_there() {
     assert!(outcome.is_exact());
     assert_eq!(outcome.unknown, [("sin.approx.f32".to_owned(), 7)]);
     let (outcome, _) = run("sin.approx.f32 %f1, 0f3F800000;", 4);
-    assert!(outcome.end.to_string().starts_with("cannot evaluate `sin.approx.f32` at line 7: "), "{}", outcome.end);
+    assert!(
+        outcome.end.to_string().starts_with("cannot evaluate `sin.approx.f32` at line 7: "),
+        "{}",
+        outcome.end
+    );
 }
 
 #[test]
@@ -230,30 +250,135 @@ fn a_fault_names_the_line_of_the_source() {
 
 /// Every form with a lane operation of its own, as it is written; `W`, `L` and `H` stand for registers.
 const FORMS: &[&str] = &[
-    "add.u32 W W W", "add.s64 L L L", "add.u16 H H H", "add.sat.s32 W W W", "sub.s32 W W W", "sub.u64 L L L",
-    "sub.s16 H H H", "sub.sat.s32 W W W", "mul.lo.u32 W W W", "mul.lo.s64 L L L", "mul.lo.u16 H H H",
-    "mul.hi.u32 W W W", "mul.hi.s32 W W W", "mul.hi.u64 L L L", "mul.hi.s64 L L L", "mul.hi.u16 H H H",
-    "mul.hi.s16 H H H", "mul.wide.u32 L W W", "mul.wide.s32 L W W", "mul.wide.u16 W H H", "mul.wide.s16 W H H",
-    "mad.lo.u32 W W W W", "mad.lo.u64 L L L L", "mad.lo.s16 H H H H", "mad.hi.u32 W W W W", "mad.hi.s32 W W W W",
-    "mad.wide.u32 L W W L", "mad.wide.s32 L W W L", "mad.wide.u16 W H H W", "mad.wide.s16 W H H W",
-    "sad.u32 W W W W", "sad.s32 W W W W", "div.u32 W W W", "div.s32 W W W", "rem.u32 W W W", "rem.s32 W W W",
-    "and.b32 W W W", "and.b64 L L L", "and.b16 H H H", "or.b32 W W W", "or.b64 L L L", "xor.b32 W W W", "xor.b64 L L L",
-    "xor.b16 H H H", "not.b32 W W", "not.b64 L L", "not.b16 H H", "cnot.b32 W W", "cnot.b16 H H", "neg.s32 W W",
-    "neg.s64 L L", "neg.s16 H H", "abs.s32 W W", "abs.s64 L L", "abs.s16 H H", "min.u32 W W W", "min.s32 W W W",
-    "min.u16 H H H", "min.s16 H H H", "min.u64 L L L", "min.s64 L L L", "max.u32 W W W", "max.s32 W W W",
-    "max.u16 H H H", "max.s16 H H H", "max.u64 L L L", "max.s64 L L L", "shl.b32 W W W", "shl.b64 L L W",
-    "shl.b16 H H W", "shr.u32 W W W", "shr.s32 W W W", "shr.u64 L L W", "shr.s64 L L W", "shr.u16 H H W",
-    "shr.s16 H H W", "shf.l.wrap.b32 W W W W", "shf.l.clamp.b32 W W W W", "shf.r.wrap.b32 W W W W",
-    "shf.r.clamp.b32 W W W W", "popc.b32 W W", "popc.b64 W L", "clz.b32 W W", "clz.b64 W L", "brev.b32 W W",
-    "brev.b64 L L", "bfind.u32 W W", "bfind.s32 W W", "bfind.u64 W L", "bfind.s64 W L", "bfe.u32 W W W W",
-    "bfe.s32 W W W W", "bfi.b32 W W W W W", "prmt.b32 W W W W", "lop3.b32 W W W W 0x5a", "lop3.b32 W W W W 0xe8",
-    "dp4a.u32.u32 W W W W", "dp4a.u32.s32 W W W W", "dp4a.s32.u32 W W W W", "dp4a.s32.s32 W W W W",
-    "dp2a.lo.u32.s32 W W W W", "dp2a.hi.s32.u32 W W W W", "dp2a.lo.s32.s32 W W W W", "cvt.u32.u16 W H",
-    "cvt.s32.s16 W H", "cvt.u32.u8 W W", "cvt.s32.s8 W W", "cvt.s16.s8 H H", "cvt.u16.u32 H W", "cvt.u64.u32 L W",
-    "cvt.s64.s32 L W", "cvt.u32.u64 W L", "cvt.s64.s8 L W", "cvt.u8.u32 W W", "cvt.s8.s32 W W", "cvt.sat.u8.s32 W W",
-    "cvt.sat.s8.s32 W W", "cvt.sat.u16.s32 H W", "cvt.sat.s16.s32 H W", "cvt.sat.s8.u32 W W", "cvt.sat.u32.s32 W W",
-    "cvt.sat.s32.u32 W W", "cvt.sat.u8.s16 W H", "mov.b32 W W", "mov.b64 L L", "mov.b16 H H", "selp.b32 W W W P",
-    "selp.b64 L L L P", "set.lt.u32.s32 W W W",
+    "add.u32 W W W",
+    "add.s64 L L L",
+    "add.u16 H H H",
+    "add.sat.s32 W W W",
+    "sub.s32 W W W",
+    "sub.u64 L L L",
+    "sub.s16 H H H",
+    "sub.sat.s32 W W W",
+    "mul.lo.u32 W W W",
+    "mul.lo.s64 L L L",
+    "mul.lo.u16 H H H",
+    "mul.hi.u32 W W W",
+    "mul.hi.s32 W W W",
+    "mul.hi.u64 L L L",
+    "mul.hi.s64 L L L",
+    "mul.hi.u16 H H H",
+    "mul.hi.s16 H H H",
+    "mul.wide.u32 L W W",
+    "mul.wide.s32 L W W",
+    "mul.wide.u16 W H H",
+    "mul.wide.s16 W H H",
+    "mad.lo.u32 W W W W",
+    "mad.lo.u64 L L L L",
+    "mad.lo.s16 H H H H",
+    "mad.hi.u32 W W W W",
+    "mad.hi.s32 W W W W",
+    "mad.wide.u32 L W W L",
+    "mad.wide.s32 L W W L",
+    "mad.wide.u16 W H H W",
+    "mad.wide.s16 W H H W",
+    "sad.u32 W W W W",
+    "sad.s32 W W W W",
+    "div.u32 W W W",
+    "div.s32 W W W",
+    "rem.u32 W W W",
+    "rem.s32 W W W",
+    "and.b32 W W W",
+    "and.b64 L L L",
+    "and.b16 H H H",
+    "or.b32 W W W",
+    "or.b64 L L L",
+    "xor.b32 W W W",
+    "xor.b64 L L L",
+    "xor.b16 H H H",
+    "not.b32 W W",
+    "not.b64 L L",
+    "not.b16 H H",
+    "cnot.b32 W W",
+    "cnot.b16 H H",
+    "neg.s32 W W",
+    "neg.s64 L L",
+    "neg.s16 H H",
+    "abs.s32 W W",
+    "abs.s64 L L",
+    "abs.s16 H H",
+    "min.u32 W W W",
+    "min.s32 W W W",
+    "min.u16 H H H",
+    "min.s16 H H H",
+    "min.u64 L L L",
+    "min.s64 L L L",
+    "max.u32 W W W",
+    "max.s32 W W W",
+    "max.u16 H H H",
+    "max.s16 H H H",
+    "max.u64 L L L",
+    "max.s64 L L L",
+    "shl.b32 W W W",
+    "shl.b64 L L W",
+    "shl.b16 H H W",
+    "shr.u32 W W W",
+    "shr.s32 W W W",
+    "shr.u64 L L W",
+    "shr.s64 L L W",
+    "shr.u16 H H W",
+    "shr.s16 H H W",
+    "shf.l.wrap.b32 W W W W",
+    "shf.l.clamp.b32 W W W W",
+    "shf.r.wrap.b32 W W W W",
+    "shf.r.clamp.b32 W W W W",
+    "popc.b32 W W",
+    "popc.b64 W L",
+    "clz.b32 W W",
+    "clz.b64 W L",
+    "brev.b32 W W",
+    "brev.b64 L L",
+    "bfind.u32 W W",
+    "bfind.s32 W W",
+    "bfind.u64 W L",
+    "bfind.s64 W L",
+    "bfe.u32 W W W W",
+    "bfe.s32 W W W W",
+    "bfi.b32 W W W W W",
+    "prmt.b32 W W W W",
+    "lop3.b32 W W W W 0x5a",
+    "lop3.b32 W W W W 0xe8",
+    "dp4a.u32.u32 W W W W",
+    "dp4a.u32.s32 W W W W",
+    "dp4a.s32.u32 W W W W",
+    "dp4a.s32.s32 W W W W",
+    "dp2a.lo.u32.s32 W W W W",
+    "dp2a.hi.s32.u32 W W W W",
+    "dp2a.lo.s32.s32 W W W W",
+    "cvt.u32.u16 W H",
+    "cvt.s32.s16 W H",
+    "cvt.u32.u8 W W",
+    "cvt.s32.s8 W W",
+    "cvt.s16.s8 H H",
+    "cvt.u16.u32 H W",
+    "cvt.u64.u32 L W",
+    "cvt.s64.s32 L W",
+    "cvt.u32.u64 W L",
+    "cvt.s64.s8 L W",
+    "cvt.u8.u32 W W",
+    "cvt.s8.s32 W W",
+    "cvt.sat.u8.s32 W W",
+    "cvt.sat.s8.s32 W W",
+    "cvt.sat.u16.s32 H W",
+    "cvt.sat.s16.s32 H W",
+    "cvt.sat.s8.u32 W W",
+    "cvt.sat.u32.s32 W W",
+    "cvt.sat.s32.u32 W W",
+    "cvt.sat.u8.s16 W H",
+    "mov.b32 W W",
+    "mov.b64 L L",
+    "mov.b16 H H",
+    "selp.b32 W W W P",
+    "selp.b64 L L L P",
+    "set.lt.u32.s32 W W W",
 ];
 
 /// A kernel that loads registers with what looks random, applies `form` to them, and stores the result.

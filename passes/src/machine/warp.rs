@@ -73,8 +73,16 @@ impl<const W: usize> Warp<W> {
     pub(super) const FULL: u32 = if W >= 32 { u32::MAX } else { (1 << W) - 1 };
 
     pub(super) fn new(number: u32, live: u32) -> Self {
-        let frame =
-            Frame { function: 0, words: 0, longs: 0, predicates: 0, local: 0, depth: 0, caller: None, mask: live };
+        let frame = Frame {
+            function: 0,
+            words: 0,
+            longs: 0,
+            predicates: 0,
+            local: 0,
+            depth: 0,
+            caller: None,
+            mask: live,
+        };
         Self {
             words: Vec::new(),
             longs: Vec::new(),
@@ -190,7 +198,8 @@ impl<const W: usize> Warp<W> {
         self.current.mask = 0;
         let frames = &self.frames;
         let runnable = self.others.iter().enumerate().filter(|(_, group)| group.wait == Wait::No);
-        let best = runnable.min_by_key(|(_, group)| (u32::MAX - frames[group.frame].depth, group.pc, group.frame));
+        let best =
+            runnable.min_by_key(|(_, group)| (u32::MAX - frames[group.frame].depth, group.pc, group.frame));
         let Some((best, _)) = best else { return false };
         self.current = self.others.swap_remove(best);
         self.frame = self.frames[self.current.frame];

@@ -1,9 +1,7 @@
 //! Jumps, calls, barriers, and exchanges between lanes.
 
 use super::{Decoder, Words};
-use crate::machine::code::{
-    Barrier, Call, Class, Exchange, ExchangeOp as E, Op, Reduction, Slot, Transfer,
-};
+use crate::machine::code::{Barrier, Call, Class, Exchange, ExchangeOp as E, Op, Reduction, Slot, Transfer};
 use ptxopt_grammar::names::Type;
 use ptxopt_grammar::tree::{NodeId, NodeKind, StmtKind};
 

@@ -56,7 +56,11 @@ impl Decoder<'_, '_> {
         // 1/x has one operand more than it is written with.
         let count = if words.opcode == "rcp" { 3 } else { count };
         if words.opcode == "rcp" {
-            sources[0] = if double { self.constant_long(1.0_f64.to_bits()) } else { self.constant_word(1.0_f32.to_bits()) };
+            sources[0] = if double {
+                self.constant_long(1.0_f64.to_bits())
+            } else {
+                self.constant_word(1.0_f32.to_bits())
+            };
             sources[1] = if double { self.long(operands[1])? } else { self.word(operands[1], 32)? };
         } else {
             for (source, &node) in sources.iter_mut().zip(&operands[1..]) {

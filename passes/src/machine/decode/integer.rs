@@ -158,11 +158,7 @@ impl Decoder<'_, '_> {
             _other => return None,
         };
         Self::count(operands, count)?;
-        if bits == 64 {
-            self.longs_to_long(lane, operands)
-        } else {
-            self.words_to_word(lane, operands, bits)
-        }
+        if bits == 64 { self.longs_to_long(lane, operands) } else { self.words_to_word(lane, operands, bits) }
     }
 
     fn shift(&mut self, words: &Words<'_>, operands: &[NodeId], kind: Kind, bits: u32) -> Option<()> {
@@ -237,7 +233,9 @@ impl Decoder<'_, '_> {
     }
 
     fn dot(&mut self, words: &Words<'_>, operands: &[NodeId]) -> Option<()> {
-        let [a @ (Type::U32 | Type::S32), b @ (Type::U32 | Type::S32)] = words.types()[..] else { return None };
+        let [a @ (Type::U32 | Type::S32), b @ (Type::U32 | Type::S32)] = words.types()[..] else {
+            return None;
+        };
         Self::count(operands, 4)?;
         let (a, b) = (a == Type::S32, b == Type::S32);
         if words.opcode == "dp4a" {
@@ -364,7 +362,8 @@ impl Decoder<'_, '_> {
                 return None;
             }
             let shifted = if bits == 64 {
-                let (long, low) = (self.temporary(Class::Long, 64).index, self.temporary(Class::Word, 32).index);
+                let (long, low) =
+                    (self.temporary(Class::Long, 64).index, self.temporary(Class::Word, 32).index);
                 let amount = self.constant_word(at * part_bits);
                 self.lane(L::ShrU64, [long, source, amount, 0, 0]);
                 self.lane(L::Low32, [low, long, 0, 0, 0]);
@@ -398,13 +397,20 @@ impl Decoder<'_, '_> {
 
     fn setp(&mut self, words: &Words<'_>, operands: &[NodeId]) -> Option<()> {
         let [ty] = words.types()[..] else { return None };
-        let compare = *words.modifiers.iter().find(|word| Type::parse(format!(".{word}").as_bytes()) == Type::Unknown && !["and", "or", "xor", "ftz"].contains(word))?;
+        let compare = *words.modifiers.iter().find(|word| {
+            Type::parse(format!(".{word}").as_bytes()) == Type::Unknown
+                && !["and", "or", "xor", "ftz"].contains(word)
+        })?;
         Self::only(words, &[compare, "and", "or", "xor", "ftz"])?;
         let (lane, swapped, negated) = self.comparison(ty, compare)?;
-        let (a, b) = if swapped { (operands.get(2)?, operands.get(1)?) } else { (operands.get(1)?, operands.get(2)?) };
+        let (a, b) =
+            if swapped { (operands.get(2)?, operands.get(1)?) } else { (operands.get(1)?, operands.get(2)?) };
         let bits = ty.bits()?;
-        let (mut a, mut b) =
-            if bits == 64 { (self.long(*a)?, self.long(*b)?) } else { (self.word(*a, bits)?, self.word(*b, bits)?) };
+        let (mut a, mut b) = if bits == 64 {
+            (self.long(*a)?, self.long(*b)?)
+        } else {
+            (self.word(*a, bits)?, self.word(*b, bits)?)
+        };
         if words.has("ftz") {
             (a, b) = (self.flushed(a), self.flushed(b));
         }

@@ -183,7 +183,8 @@ impl Layout {
             match name.and_then(|&name| module.decl_of(name)) {
                 Some(target) => {
                     let plus = item.iter().rposition(|&byte| byte == b'+');
-                    let plus = plus.and_then(|plus| constant::literal(item[plus + 1..].trim_ascii())).unwrap_or(0);
+                    let plus =
+                        plus.and_then(|plus| constant::literal(item[plus + 1..].trim_ascii())).unwrap_or(0);
                     if let Some(Place::Allocation(number)) = self.places.get(&target) {
                         let address = (at, element, *number as usize, plus);
                         self.initial[last].addresses.push(address);

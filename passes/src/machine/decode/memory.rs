@@ -10,10 +10,45 @@ use ptxopt_grammar::tree::{NodeId, NodeKind};
 
 /// Modifiers that say how memory is cached or ordered, which makes no difference here.
 const HARMLESS: &[&str] = &[
-    "weak", "volatile", "relaxed", "acquire", "release", "acq_rel", "cta", "cluster", "gpu", "sys", "ca", "cg", "cs", "lu", "cv",
-    "wb", "wt", "nc", "unified", "L1::evict_normal", "L1::evict_last", "L1::evict_first", "L1::no_allocate",
-    "L1::evict_unchanged", "L2::64B", "L2::128B", "L2::256B", "global", "shared", "shared::cta", "local",
-    "param", "param::entry", "param::func", "const", "v2", "v4", "v8", "mmio",
+    "weak",
+    "volatile",
+    "relaxed",
+    "acquire",
+    "release",
+    "acq_rel",
+    "cta",
+    "cluster",
+    "gpu",
+    "sys",
+    "ca",
+    "cg",
+    "cs",
+    "lu",
+    "cv",
+    "wb",
+    "wt",
+    "nc",
+    "unified",
+    "L1::evict_normal",
+    "L1::evict_last",
+    "L1::evict_first",
+    "L1::no_allocate",
+    "L1::evict_unchanged",
+    "L2::64B",
+    "L2::128B",
+    "L2::256B",
+    "global",
+    "shared",
+    "shared::cta",
+    "local",
+    "param",
+    "param::entry",
+    "param::func",
+    "const",
+    "v2",
+    "v4",
+    "v8",
+    "mmio",
 ];
 
 impl Decoder<'_, '_> {
@@ -33,7 +68,12 @@ impl Decoder<'_, '_> {
     }
 
     fn space(&self, words: &Words<'_>, base: Base, place: Option<Place>) -> Option<Space> {
-        let has = |name: &str| words.modifiers.iter().any(|m| *m == name || m.strip_prefix(name).is_some_and(|r| r.starts_with("::")));
+        let has = |name: &str| {
+            words
+                .modifiers
+                .iter()
+                .any(|m| *m == name || m.strip_prefix(name).is_some_and(|r| r.starts_with("::")))
+        };
         Some(match () {
             () if has("global") => Space::Global,
             () if has("shared") => Space::Shared,
@@ -104,7 +144,9 @@ impl Decoder<'_, '_> {
         for node in nodes {
             if bits == 128 {
                 let slot = self.slot(node).filter(|slot| slot.class == Class::Quad)?;
-                elements.extend([0, 1].map(|half| Some(Slot { class: Class::Long, index: slot.index + half, bits: 64 })));
+                elements.extend(
+                    [0, 1].map(|half| Some(Slot { class: Class::Long, index: slot.index + half, bits: 64 })),
+                );
             } else {
                 elements.push(self.element(node, ty, stores)?);
             }
@@ -134,15 +176,19 @@ impl Decoder<'_, '_> {
         if !stores {
             return None;
         }
-        let (class, index, bits) =
-            if bits == 64 { (Class::Long, self.long(node)?, 64) } else { (Class::Word, self.word(node, 32)?, 32) };
+        let (class, index, bits) = if bits == 64 {
+            (Class::Long, self.long(node)?, 64)
+        } else {
+            (Class::Word, self.word(node, 32)?, 32)
+        };
         Some(Some(Slot { class, index, bits }))
     }
 
     fn atomic(&mut self, words: &Words<'_>, operands: &[NodeId]) -> Option<()> {
         let ops = ["add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"];
         let name = ops.into_iter().find(|op| words.has(op))?;
-        let known: Vec<_> = HARMLESS.iter().copied().chain(ops).filter(|m| !["v2", "v4", "v8"].contains(m)).collect();
+        let known: Vec<_> =
+            HARMLESS.iter().copied().chain(ops).filter(|m| !["v2", "v4", "v8"].contains(m)).collect();
         Self::only(words, &known)?;
         let [ty] = words.types()[..] else { return None };
         let signed = matches!(ty, Type::S32 | Type::S64);

@@ -91,9 +91,9 @@ impl Words<'_> {
 
     /// Whether every modifier is one of `known` or a type.
     fn only(&self, known: &[&str]) -> bool {
-        self.modifiers.iter().all(|word| {
-            known.contains(word) || Type::parse(format!(".{word}").as_bytes()).is_known()
-        })
+        self.modifiers
+            .iter()
+            .all(|word| known.contains(word) || Type::parse(format!(".{word}").as_bytes()).is_known())
     }
 }
 
@@ -144,7 +144,8 @@ impl<'m, 't> Decoder<'m, 't> {
             match self.module.kind(stmt) {
                 StmtKind::Label => {
                     let pc = self.pc();
-                    let declared = self.module.stmt_nodes(stmt).next().and_then(|node| self.module.decl_of(node));
+                    let declared =
+                        self.module.stmt_nodes(stmt).next().and_then(|node| self.module.decl_of(node));
                     self.labels.extend(declared.map(|decl| (decl, pc)));
                 }
                 StmtKind::Instruction => self.instruction(stmt),

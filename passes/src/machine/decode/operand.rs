@@ -127,7 +127,8 @@ impl Decoder<'_, '_> {
         if self.module.decl_of(name).is_some() {
             return None;
         }
-        let text: Vec<u8> = self.module.node_text(node).iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
+        let text: Vec<u8> =
+            self.module.node_text(node).iter().copied().filter(|b| !b.is_ascii_whitespace()).collect();
         special::find(&text)
     }
 

@@ -188,7 +188,14 @@ fn refuse<const W: usize>(
 }
 
 #[cold]
-fn race<const W: usize>(cx: &Context<'_>, at: u64, other: u32, warp: &Warp<W>, i: &Inst, lane: usize) -> Stop {
+fn race<const W: usize>(
+    cx: &Context<'_>,
+    at: u64,
+    other: u32,
+    warp: &Warp<W>,
+    i: &Inst,
+    lane: usize,
+) -> Stop {
     fault(FaultKind::Race(at, crate::machine::special::thread(cx.block, other)), warp, i, 1 << lane)
 }
 
@@ -339,15 +346,45 @@ fn update(op: AtomicOp, bits: u32, old: u128, b: u128, c: u128) -> u128 {
         AtomicOp::Add => old.wrapping_add(b),
         AtomicOp::MinUnsigned => old.min(b),
         AtomicOp::MaxUnsigned => old.max(b),
-        AtomicOp::MinSigned => if signed(b) < signed(old) { b } else { old },
-        AtomicOp::MaxSigned => if signed(b) > signed(old) { b } else { old },
+        AtomicOp::MinSigned => {
+            if signed(b) < signed(old) {
+                b
+            } else {
+                old
+            }
+        }
+        AtomicOp::MaxSigned => {
+            if signed(b) > signed(old) {
+                b
+            } else {
+                old
+            }
+        }
         AtomicOp::And => old & b,
         AtomicOp::Or => old | b,
         AtomicOp::Xor => old ^ b,
         AtomicOp::Exchange => b,
-        AtomicOp::CompareAndSwap => if old == b { c } else { old },
-        AtomicOp::Increment => if old >= b { 0 } else { old + 1 },
-        AtomicOp::Decrement => if old == 0 || old > b { b } else { old - 1 },
+        AtomicOp::CompareAndSwap => {
+            if old == b {
+                c
+            } else {
+                old
+            }
+        }
+        AtomicOp::Increment => {
+            if old >= b {
+                0
+            } else {
+                old + 1
+            }
+        }
+        AtomicOp::Decrement => {
+            if old == 0 || old > b {
+                b
+            } else {
+                old - 1
+            }
+        }
         AtomicOp::AddF32 => {
             let sum = f32::from_bits(old as u32) + f32::from_bits(b as u32);
             u128::from(crate::machine::arithmetic::canonical32(sum))

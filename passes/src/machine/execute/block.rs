@@ -100,7 +100,9 @@ impl<const W: usize> Block<W> {
                     continue;
                 }
                 let inst = &cx.code.insts[group.pc as usize - 1];
-                let Some((reduction, d, p, negated)) = cx.code.barriers[inst.x as usize].reduction else { continue };
+                let Some((reduction, d, p, negated)) = cx.code.barriers[inst.x as usize].reduction else {
+                    continue;
+                };
                 let frame = warp.frames[group.frame];
                 let value = warp.predicates[frame.predicates + p as usize];
                 let value = if negated { !value } else { value } & group.mask;
@@ -131,7 +133,8 @@ impl<const W: usize> Block<W> {
             let stmt = cx.code.insts[group.pc.saturating_sub(1) as usize].stmt;
             (Some(stmt), warp.number * 32 + group.mask.trailing_zeros(), waits_at_barrier(warp))
         });
-        let what = if at_barrier { "not all threads reach this barrier" } else { "lanes wait for each other" };
+        let what =
+            if at_barrier { "not all threads reach this barrier" } else { "lanes wait for each other" };
         Stop::Fault {
             kind: FaultKind::Deadlock(what),
             stmt: stmt.unwrap_or_else(|| cx.code.insts[0].stmt),

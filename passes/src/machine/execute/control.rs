@@ -151,7 +151,12 @@ fn exit<const W: usize>(warp: &mut Warp<W>, mask: u32) {
     warp.current.mask &= !mask;
 }
 
-fn barrier<const W: usize>(cx: &mut Context<'_>, warp: &mut Warp<W>, i: &Inst, mask: u32) -> Result<(), Stop> {
+fn barrier<const W: usize>(
+    cx: &mut Context<'_>,
+    warp: &mut Warp<W>,
+    i: &Inst,
+    mask: u32,
+) -> Result<(), Stop> {
     let barrier = &cx.code.barriers[i.x as usize];
     let uniform = |(value, defined): ([u32; W], u32)| {
         let first = value[mask.trailing_zeros() as usize];

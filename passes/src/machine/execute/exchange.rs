@@ -96,7 +96,8 @@ fn combine(op: E, mask: u32, values: &[u128; 32]) -> u128 {
 
 fn compare<const W: usize>(warp: &mut Warp<W>, exchange: &Exchange, mask: u32, values: &[u128; 32]) {
     for lane in lanes(mask) {
-        let same = lanes(mask).filter(|&other| values[other] == values[lane]).fold(0, |bits, l| bits | 1 << l);
+        let same =
+            lanes(mask).filter(|&other| values[other] == values[lane]).fold(0, |bits, l| bits | 1 << l);
         let all = same == mask;
         let result = if exchange.op == E::MatchAny || all { same } else { 0_u32 };
         write(warp, exchange, lane, u128::from(result), all);
