@@ -190,19 +190,6 @@ pub(super) fn remainder_s32(a: i32, b: i32) -> u32 {
     if b == 0 { a as u32 } else { a.wrapping_rem(b) as u32 }
 }
 
-/// `bmsk.clamp`: `width` ones from `position` on.
-#[inline]
-pub(super) fn bit_mask(position: u32, width: u32) -> u32 {
-    let ones = (1_u64 << width.min(32)) - 1;
-    if position >= 32 { 0 } else { (ones << position) as u32 }
-}
-
-/// Applies `f` to both halves.
-#[inline]
-pub(super) fn halves(a: u32, b: u32, f: impl Fn(u32, u32) -> u32) -> u32 {
-    f(a & 0xffff, b & 0xffff) & 0xffff | f(a >> 16, b >> 16) << 16
-}
-
 #[inline]
 pub(super) fn lop3(a: u32, b: u32, c: u32, table: u32) -> u32 {
     let mut result = 0;

@@ -48,8 +48,6 @@ pub(super) enum Op {
     Select64,
     /// Predicate `d` by the truth table `x` of `a`, `b`, `c`, one bit per combination.
     Logic,
-    /// Predicate `d` to a 32-bit slot: `x` where true, else 0.
-    PredicateTo32,
     /// 32-bit or 64-bit `d` = special register `x`.
     Special32,
     /// The same, 64 bits wide.

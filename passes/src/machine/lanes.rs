@@ -54,9 +54,6 @@ macro_rules! lane_operations {
                 match self { $($(Self::$name => Shape::$shape,)*)* }
             }
 
-            /// Every operation.
-            #[cfg(test)]
-            pub(super) const ALL: &[Self] = &[$($(Self::$name,)*)*];
         }
 
         /// Runs `lane` on the lanes of `mask`.
@@ -103,7 +100,6 @@ lane_operations! {
         Zext8 = |a| a & 0xff;
         Zext16 = |a| a & H;
         Sext8To32 = |a| i32::from(a as u8 as i8) as u32;
-        Sext8To16 = |a| i32::from(a as u8 as i8) as u32 & H;
         Sext16To32 = |a| h(a) as u32;
         FNeg32 = |a| a ^ 0x8000_0000;
         FAbs32 = |a| a & 0x7fff_ffff;
@@ -152,8 +148,6 @@ lane_operations! {
         MulHiS16 = |a, b| (h(a) * h(b) >> 16) as u32 & H;
         MulWideU16 = |a, b| (a & H).wrapping_mul(b & H);
         MulWideS16 = |a, b| (h(a) * h(b)) as u32;
-        Mul24LoU = |a, b| (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff);
-        Mul24LoS = |a, b| ((s(a) << 8) >> 8).wrapping_mul((s(b) << 8) >> 8) as u32;
         DivU32 = |a, b| a.checked_div(b).unwrap_or(u32::MAX);
         DivS32 = |a, b| ar::divide_s32(s(a), s(b));
         RemU32 = |a, b| a.checked_rem(b).unwrap_or(a);
@@ -175,15 +169,8 @@ lane_operations! {
         MaxS32 = |a, b| s(a).max(s(b)) as u32;
         MinS16 = |a, b| h(a).min(h(b)) as u32 & H;
         MaxS16 = |a, b| h(a).max(h(b)) as u32 & H;
-        BmskClamp = |a, b| ar::bit_mask(a, b);
         Pack16 = |a, b| a & H | b << 16;
         Pack8 = |a, b| a & 0xff | (b & 0xff) << 8;
-        AddHalves = |a, b| ar::halves(a, b, u32::wrapping_add);
-        SubHalves = |a, b| ar::halves(a, b, u32::wrapping_sub);
-        MinHalvesU = |a, b| ar::halves(a, b, u32::min);
-        MaxHalvesU = |a, b| ar::halves(a, b, u32::max);
-        MinHalvesS = |a, b| ar::halves(a, b, |x, y| h(x).min(h(y)) as u32);
-        MaxHalvesS = |a, b| ar::halves(a, b, |x, y| h(x).max(h(y)) as u32);
         FAdd32 = |a, b| ar::canonical32(f32::from_bits(a) + f32::from_bits(b));
         FSub32 = |a, b| ar::canonical32(f32::from_bits(a) - f32::from_bits(b));
         FMul32 = |a, b| ar::canonical32(f32::from_bits(a) * f32::from_bits(b));
@@ -199,12 +186,8 @@ lane_operations! {
         MadHiS32 = |a, b, c, _| ((i64::from(s(a)) * i64::from(s(b)) >> 32) as u32).wrapping_add(c);
         MadWideU16 = |a, b, c, _| (a & H).wrapping_mul(b & H).wrapping_add(c);
         MadWideS16 = |a, b, c, _| ((h(a) * h(b)) as u32).wrapping_add(c);
-        Mad24LoU = |a, b, c, _| (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff).wrapping_add(c);
-        Mad24LoS = |a, b, c, _| (((s(a) << 8) >> 8).wrapping_mul((s(b) << 8) >> 8) as u32).wrapping_add(c);
         SadU32 = |a, b, c, _| c.wrapping_add(a.abs_diff(b));
         SadS32 = |a, b, c, _| c.wrapping_add(s(a).abs_diff(s(b)));
-        SadU16 = |a, b, c, _| c.wrapping_add(a.abs_diff(b)) & H;
-        SadS16 = |a, b, c, _| c.wrapping_add(h(a).abs_diff(h(b))) & H;
         Lop3 = |a, b, c, table| ar::lop3(a, b, c, table);
         Prmt = |a, b, c, _| ar::permute(a, b, c);
         BfeU32 = |a, b, c, _| ar::extract_u32(a, b, c);
@@ -218,7 +201,6 @@ lane_operations! {
         Dp4aSU = |a, b, c, _| ar::dot(a, b, c, true, false);
         Dp4aSS = |a, b, c, _| ar::dot(a, b, c, true, true);
         Dp2a = |a, b, c, mode| ar::dot_halves(a, b, c, mode);
-        Slct32 = |a, b, c, _| if s(c) >= 0 { a } else { b };
         FFma32 = |a, b, c, _| ar::canonical32(f32::from_bits(a).mul_add(f32::from_bits(b), f32::from_bits(c)));
         FSoft32 = |a, b, c, mode| ar::soft32(a, b, c, mode);
     }
@@ -231,7 +213,6 @@ lane_operations! {
         Not64 = |a| !a;
         Neg64 = |a| a.wrapping_neg();
         Abs64 = |a| t(a).wrapping_abs() as u64;
-        Cnot64 = |a| u64::from(a == 0);
         Brev64 = |a| a.reverse_bits();
         FNeg64 = |a| a ^ 1 << 63;
         FAbs64 = |a| a & !(1 << 63);
@@ -290,15 +271,9 @@ lane_operations! {
     LofW lw {
         Zext32To64 = |a| u64::from(a);
         Sext32To64 = |a| i64::from(s(a)) as u64;
-        Sext16To64 = |a| i64::from(h(a)) as u64;
-        Sext8To64 = |a| i64::from(a as u8 as i8) as u64;
         F64OfF32 = |a| ar::canonical64(f64::from(f32::from_bits(a)));
         F64OfS32 = |a| f64::from(s(a)).to_bits();
         F64OfU32 = |a| f64::from(a).to_bits();
-        S64OfF32Zero = |a| ar::f64_to_s64(f64::from(f32::from_bits(a)).trunc());
-        S64OfF32Even = |a| ar::f64_to_s64(f64::from(f32::from_bits(a)).round_ties_even());
-        U64OfF32Zero = |a| ar::f64_to_u64(f64::from(f32::from_bits(a)).trunc());
-        U64OfF32Even = |a| ar::f64_to_u64(f64::from(f32::from_bits(a)).round_ties_even());
     }
     LofW2 lww {
         MulWideU32 = |a, b| u64::from(a) * u64::from(b);
@@ -311,14 +286,7 @@ lane_operations! {
     }
     WofL wl {
         Low32 = |a| a as u32;
-        Low16 = |a| a as u32 & H;
-        Low8 = |a| a as u32 & 0xff;
-        LowS8To16 = |a| i32::from(a as u8 as i8) as u32 & H;
-        LowS8To32 = |a| i32::from(a as u8 as i8) as u32;
-        LowS16To32 = |a| h(a as u32) as u32;
         High32 = |a| (a >> 32) as u32;
-        High16 = |a| (a >> 48) as u32;
-        Mid16 = |a| (a >> 16) as u32 & H;
         Popc64 = |a| a.count_ones();
         Clz64 = |a| a.leading_zeros();
         BfindU64 = |a| ar::bfind(a);

@@ -255,7 +255,6 @@ impl<const W: usize> Warp<W> {
         (self.predicates[slot], self.predicates_defined[slot])
     }
 
-    #[expect(clippy::inline_always, reason = "the value must not go through memory twice")]
     #[inline(always)]
     pub(super) fn set_word(&mut self, slot: u32, mask: u32, value: &[u32; W], defined: u32) {
         let slot = self.frame.words + slot as usize;
@@ -272,7 +271,6 @@ impl<const W: usize> Warp<W> {
         }
     }
 
-    #[expect(clippy::inline_always, reason = "the value must not go through memory twice")]
     #[inline(always)]
     pub(super) fn set_long(&mut self, slot: u32, mask: u32, value: &[u64; W], defined: u32) {
         let slot = self.frame.longs + slot as usize;
@@ -370,7 +368,6 @@ macro_rules! lane_shapes {
         ///
         /// Plain loops over arrays of a fixed size are what becomes vector instructions.
         impl<const W: usize> Warp<W> {$(
-            #[expect(clippy::inline_always, reason = "the loop must see what it computes")]
             #[inline(always)]
             pub(super) fn $name(&mut self, i: &Inst, mask: u32, f: impl Fn($(lane_shapes!(@of $array),)*) -> $to) {
                 let mut value = [$zero; W];
@@ -408,7 +405,6 @@ macro_rules! special_shapes {
     ($array:ident $known:ident $of:ty, $three:ident $set:ident, $two:ident) => {
         /// The shapes that have something of their own: a constant, or a result of one bit.
         impl<const W: usize> Warp<W> {
-            #[expect(clippy::inline_always, reason = "the loop must see what it computes")]
             #[inline(always)]
             pub(super) fn $three(&mut self, i: &Inst, mask: u32, f: impl Fn($of, $of, $of, u32) -> $of) {
                 let [a, b, c] = [i.a, i.b, i.c].map(|slot| self.frame.$array + slot as usize);
@@ -421,7 +417,6 @@ macro_rules! special_shapes {
                 self.$set(i.d, mask, &value, defined);
             }
 
-            #[expect(clippy::inline_always, reason = "the loop must see what it computes")]
             #[inline(always)]
             pub(super) fn $two(&mut self, i: &Inst, mask: u32, f: impl Fn($of, $of) -> bool) {
                 let [a, b] = [i.a, i.b].map(|slot| self.frame.$array + slot as usize);

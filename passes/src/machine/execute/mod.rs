@@ -151,11 +151,6 @@ fn step<const W: usize>(
             let ((a, da), (b, db), (c, dc)) = (warp.predicate(i.a), warp.predicate(i.b), warp.predicate(i.c));
             warp.set_predicate(i.d, mask, super::arithmetic::lop3(a, b, c, i.x), da & db & dc);
         }
-        Op::PredicateTo32 => {
-            let (a, defined) = warp.predicate(i.a);
-            let value = std::array::from_fn(|lane| i.x & 0_u32.wrapping_sub(a >> lane & 1));
-            warp.set_word(i.d, mask, &value, defined);
-        }
         Op::Special32 => {
             let value = std::array::from_fn(|lane| super::special::value(cx, warp, i.x, lane) as u32);
             warp.set_word(i.d, mask, &value, u32::MAX);
