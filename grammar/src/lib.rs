@@ -5,6 +5,7 @@
 pub mod constant;
 pub mod diagnostic;
 pub mod edit;
+pub mod meaning;
 pub mod names;
 pub mod roles;
 pub mod spelling;

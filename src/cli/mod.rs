@@ -2,9 +2,12 @@
 
 mod completions;
 mod dump;
+mod eval;
 mod man;
 mod optimise;
 mod progress;
+mod prove;
+mod run;
 
 use crate::input::Input;
 use crate::render::{Colour, Renderer};
@@ -62,6 +65,9 @@ Exit status:
 #[derive(Debug, Subcommand)]
 enum Command {
     Dump(dump::Args),
+    Eval(eval::Args),
+    Prove(prove::Args),
+    Run(run::Args),
     Completions(completions::Args),
     Man(man::Args),
 }
@@ -73,10 +79,20 @@ enum Status {
     Done = 0,
     /// An input is not valid PTX.
     Invalid = 1,
+    /// The command line is wrong.
+    Usage = 2,
     /// Something could not be read or written.
     Unreachable = 3,
     /// A rewrite was wrong, and not applied.
     Bug = 4,
+    /// A kernel that was run did something wrong.
+    Faulty = 5,
+    /// A kernel that was run came to something that cannot be evaluated.
+    NotEvaluated = 6,
+    /// Two pieces of code are not equal.
+    Different = 7,
+    /// Whether two pieces of code are equal was not found out.
+    Undecided = 8,
 }
 
 /// Why something was not done, as the user reads it.
@@ -158,6 +174,9 @@ fn run(cli: &Cli) -> Result<Status, clap::Error> {
     let result = match &cli.command {
         None => return optimise::run(&cli.optimise, &console),
         Some(Command::Dump(args)) => dump::run(args, &console),
+        Some(Command::Eval(args)) => eval::run(args, &console),
+        Some(Command::Prove(args)) => prove::run(args, &console),
+        Some(Command::Run(args)) => run::run(args, &console),
         Some(Command::Completions(args)) => completions::run(args, &console),
         Some(Command::Man(args)) => man::run(args, &console),
     };

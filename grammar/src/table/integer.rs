@@ -4,9 +4,10 @@
 //! [manual](https://docs.nvidia.com/cuda/parallel-thread-execution/#instruction-set).
 
 use super::{Row, form, row};
+use crate::meaning::{choice, integer, logic};
 
 pub(super) const ROWS: &[Row] = &[
-    row("sub").writes_leading(1).forms(&[
+    row("sub").means(integer::sub).writes_leading(1).forms(&[
         form("u8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
         form("s8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
         form("cc u64", (4, 3), "20"),
@@ -17,36 +18,36 @@ pub(super) const ROWS: &[Row] = &[
         form("bf16", (7, 8), "90"),
         form("bf16x2", (7, 8), "90"),
     ]),
-    row("mul").writes_leading(1).forms(&[
+    row("mul").means(integer::mul).writes_leading(1).forms(&[
         form("f32x2", (8, 6), "100"),
         form("f16", (4, 2), "53"),
         form("f16x2", (4, 2), "53"),
         form("bf16", (7, 8), "90"),
         form("bf16x2", (7, 8), "90"),
     ]),
-    row("abs").writes_leading(1),
-    row("neg").writes_leading(1).forms(&[
+    row("abs").means(integer::abs).writes_leading(1),
+    row("neg").means(integer::neg).writes_leading(1).forms(&[
         form("s8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
         form("f16", (6, 0), "53"),
         form("f16x2", (6, 0), "53"),
         form("bf16", (7, 0), "80"),
         form("bf16x2", (7, 0), "80"),
     ]),
-    row("min").writes_leading(1).forms(&[
+    row("min").means(integer::min).writes_leading(1).forms(&[
         form("u8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
         form("s8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
         form("u16x2", (8, 0), "90"),
         form("s16x2", (8, 0), "90"),
         form("relu s32", (8, 0), "90"),
     ]),
-    row("max").writes_leading(1).forms(&[
+    row("max").means(integer::max).writes_leading(1).forms(&[
         form("u8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
         form("s8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
         form("u16x2", (8, 0), "90"),
         form("s16x2", (8, 0), "90"),
         form("relu s32", (8, 0), "90"),
     ]),
-    row("add").writes_leading(1).forms(&[
+    row("add").means(integer::add).writes_leading(1).forms(&[
         form("sat u8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
         form("sat s8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
         form("u8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
@@ -64,62 +65,62 @@ pub(super) const ROWS: &[Row] = &[
         form("bf16", (7, 8), "90"),
         form("bf16x2", (7, 8), "90"),
     ]),
-    row("addc").writes_leading(1).reads_carry(),
-    row("subc").writes_leading(1).reads_carry(),
-    row("madc").writes_leading(1).since(3, 0).on("20").reads_carry(),
-    row("mad").writes_leading(1).forms(&[
+    row("addc").means(integer::addc).writes_leading(1).reads_carry(),
+    row("subc").means(integer::subc).writes_leading(1).reads_carry(),
+    row("madc").means(integer::madc).writes_leading(1).since(3, 0).on("20").reads_carry(),
+    row("mad").means(integer::mad).writes_leading(1).forms(&[
         form("cc u64", (4, 3), "20"),
         form("cc s64", (4, 3), "20"),
         form("cc", (3, 0), "20"),
     ]),
-    row("mul24").writes_leading(1),
-    row("mad24").writes_leading(1),
+    row("mul24").means(integer::mul24).writes_leading(1),
+    row("mad24").means(integer::mad24).writes_leading(1),
     row("clmad").writes_leading(1).since(9, 3).on("80"),
-    row("sad").writes_leading(1),
+    row("sad").means(integer::sad).writes_leading(1),
     row("div").writes_leading(1),
     row("rem").writes_leading(1),
-    row("popc").writes_leading(1).since(2, 0).on("20"),
-    row("clz").writes_leading(1).since(2, 0).on("20"),
-    row("bfind").writes_leading(1).since(2, 0).on("20"),
-    row("brev").writes_leading(1).since(2, 0).on("20"),
-    row("bfe").writes_leading(1).since(2, 0).on("20"),
-    row("bfi").writes_leading(1).since(2, 0).on("20"),
+    row("popc").means(logic::popc).writes_leading(1).since(2, 0).on("20"),
+    row("clz").means(logic::clz).writes_leading(1).since(2, 0).on("20"),
+    row("bfind").means(logic::bfind).writes_leading(1).since(2, 0).on("20"),
+    row("brev").means(logic::brev).writes_leading(1).since(2, 0).on("20"),
+    row("bfe").means(logic::bfe).writes_leading(1).since(2, 0).on("20"),
+    row("bfi").means(logic::bfi).writes_leading(1).since(2, 0).on("20"),
     row("fns").writes_leading(1).since(6, 0).on("30"),
-    row("szext").writes_leading(1).since(7, 6).on("70"),
-    row("bmsk").writes_leading(1).since(7, 6).on("70"),
-    row("dp4a").writes_leading(1).since(5, 0).on("61"),
-    row("dp2a").writes_leading(1).since(5, 0).on("61"),
-    row("and").writes_leading(1),
-    row("or").writes_leading(1),
-    row("xor").writes_leading(1),
-    row("not").writes_leading(1),
-    row("cnot").writes_leading(1),
-    row("lop3").writes_leading(1).since(4, 3).on("50").forms(&[
+    row("szext").means(logic::szext).writes_leading(1).since(7, 6).on("70"),
+    row("bmsk").means(logic::bmsk).writes_leading(1).since(7, 6).on("70"),
+    row("dp4a").means(integer::dp4a).writes_leading(1).since(5, 0).on("61"),
+    row("dp2a").means(integer::dp2a).writes_leading(1).since(5, 0).on("61"),
+    row("and").means(logic::and).writes_leading(1),
+    row("or").means(logic::or).writes_leading(1),
+    row("xor").means(logic::xor).writes_leading(1),
+    row("not").means(logic::not).writes_leading(1),
+    row("cnot").means(logic::cnot).writes_leading(1),
+    row("lop3").means(logic::lop3).writes_leading(1).since(4, 3).on("50").forms(&[
         form("or", (8, 2), "70"),
         form("and", (8, 2), "70"),
         form("xor", (8, 2), "70"),
     ]),
-    row("shf").writes_leading(1).since(3, 1).on("32"),
-    row("shl").writes_leading(1),
-    row("shr").writes_leading(1),
-    row("set").writes_leading(1).forms(&[
+    row("shf").means(logic::shf).writes_leading(1).since(3, 1).on("32"),
+    row("shl").means(logic::shl).writes_leading(1),
+    row("shr").means(logic::shr).writes_leading(1),
+    row("set").means(choice::set).writes_leading(1).forms(&[
         form("u8x4", (9, 4), "107a 107f"),
         form("s8x4", (9, 4), "107a 107f"),
         form("u16x2", (9, 4), "107a 107f"),
         form("s16x2", (9, 4), "107a 107f"),
     ]),
-    row("setp").writes_leading(1).forms(&[
+    row("setp").means(choice::setp).writes_leading(1).forms(&[
         form("f16", (4, 2), "53"),
         form("f16x2", (4, 2), "53"),
         form("bf16", (7, 8), "90"),
         form("bf16x2", (7, 8), "90"),
     ]),
-    row("selp").writes_leading(1),
-    row("slct").writes_leading(1),
-    row("prmt").writes_leading(1).since(2, 0).on("20"),
-    row("mov").writes_leading(1).forms(&[form("b128", (8, 3), "70")]),
-    row("cvt").writes_leading(1).forms(&[form("rs", (8, 7), "100a 103a 107a")]),
-    row("cvt.pack").writes_leading(1).since(6, 5).on("72").forms(&[
+    row("selp").means(choice::selp).writes_leading(1),
+    row("slct").means(choice::slct).writes_leading(1),
+    row("prmt").means(logic::prmt).writes_leading(1).since(2, 0).on("20"),
+    row("mov").means(choice::mov).writes_leading(1).forms(&[form("b128", (8, 3), "70")]),
+    row("cvt").means(choice::cvt).writes_leading(1).forms(&[form("rs", (8, 7), "100a 103a 107a")]),
+    row("cvt.pack").means(choice::cvt_pack).writes_leading(1).since(6, 5).on("72").forms(&[
         form("u4", (6, 5), "75"),
         form("s4", (6, 5), "75"),
         form("u2", (6, 5), "75"),

@@ -12,6 +12,7 @@ mod memory;
 mod tensor;
 mod video;
 
+use crate::meaning::Means;
 use crate::video::Opcode;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -33,6 +34,8 @@ pub struct Row {
     pub forms: &'static [Form],
     /// Which video instruction it is, if it is one.
     pub video: Option<Opcode>,
+    /// What it computes; `None` where nothing says so.
+    pub means: Option<Means>,
 }
 
 /// A form of an instruction, told by its modifiers.
@@ -166,6 +169,7 @@ const fn row(name: &'static str) -> Row {
         needs: Needs { ptx: (1, 0), targets: "" },
         forms: &[],
         video: None,
+        means: None,
     }
 }
 
@@ -207,6 +211,11 @@ impl Row {
 
     const fn video(mut self, opcode: Opcode) -> Self {
         self.video = Some(opcode);
+        self
+    }
+
+    const fn means(mut self, means: Means) -> Self {
+        self.means = Some(means);
         self
     }
 

@@ -4,6 +4,7 @@
 //! [manual](https://docs.nvidia.com/cuda/parallel-thread-execution/#instruction-set).
 
 use super::{Row, row};
+use crate::meaning::video::means;
 use crate::video::{Arithmetic, Direction, Lanes, Opcode, SimdArithmetic};
 
 pub(super) const ROWS: &[Row] = &[
@@ -33,9 +34,9 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 const fn scalar(opcode: Opcode) -> Row {
-    row(opcode.name()).video(opcode).writes_leading(1).since(2, 0).on("20")
+    row(opcode.name()).video(opcode).means(means).writes_leading(1).since(2, 0).on("20")
 }
 
 const fn simd(opcode: Opcode) -> Row {
-    row(opcode.name()).video(opcode).writes_leading(1).since(3, 0).on("30")
+    row(opcode.name()).video(opcode).means(means).writes_leading(1).since(3, 0).on("30")
 }

@@ -1,0 +1,39 @@
+//! How long proofs take, next to what the fastest earlier prover took: `cargo bench --bench prover`.
+//!
+//! Each pair is decided afresh, nothing being remembered; the median of several runs is shown.
+
+#[path = "../tests/prover/pairs.rs"]
+mod pairs;
+
+use pairs::{Code, PAIRS};
+use ptxopt_passes::prover::{Proof, Query, Verdict, prove};
+use std::io::Write;
+use std::time::Instant;
+
+fn main() {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{:<30} {:>10} {:>10}  verdict", "pair", "before ms", "now ms").expect("there is a reader");
+    for pair in PAIRS {
+        let mut code = Code::new();
+        let (before, after) = (pair.build)(&mut code);
+        let query = Query::new(&code.terms, vec![before], vec![after]);
+        let mut times = Vec::new();
+        let mut verdict = Verdict::Unproved;
+        let began = Instant::now();
+        while times.len() < 3 || times.len() < 51 && began.elapsed().as_millis() < 500 {
+            let start = Instant::now();
+            verdict = prove(&query);
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+        }
+        times.sort_by(f64::total_cmp);
+        let verdict = match verdict {
+            Verdict::Proved(Proof::Structural) => "proved (structural)".to_owned(),
+            Verdict::Proved(Proof::Sat { conflicts }) => format!("proved (sat), {conflicts} conflicts"),
+            Verdict::Refuted(_) => "refuted".to_owned(),
+            Verdict::Unproved => "unproved".to_owned(),
+        };
+        let median = times[times.len() / 2];
+        writeln!(out, "{:<30} {:>10.3} {median:>10.3}  {verdict}", pair.name, pair.reference)
+            .expect("there is a reader");
+    }
+}

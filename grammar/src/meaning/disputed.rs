@@ -1,0 +1,197 @@
+//! Forms whose meaning the manual and NVIDIA's assembler see differently.
+//!
+//! A program may have been tested with either meaning, so such a form is to be left alone. The classes were found
+//! by comparing the machine code of every form with the manual's pseudocode; a form belongs to a class if some
+//! input can tell the two apart, or might: what the possible values of the operands rule out is left out.
+
+use crate::video::{
+    Arithmetic, Direction, Form, Mad, Part, Scalar, ScalarOp, Scale, ShiftMode, Sign, Sum, Then,
+};
+
+/// A class of forms with two meanings.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dispute {
+    /// What messages call it.
+    pub name: &'static str,
+    /// Which forms belong to it.
+    pub forms: &'static str,
+    /// What the manual says.
+    pub manual: &'static str,
+    /// What the assembler's code does.
+    pub assembler: &'static str,
+    /// How that is known.
+    pub evidence: &'static str,
+    /// The assemblers that deviate, as far as they were tried: the first and the last.
+    pub assemblers: (&'static str, &'static str),
+}
+
+const COMPARED: &str = "the machine code of ptxas 13.5 for sm_75 and sm_90, run on reference vectors";
+
+/// All classes.
+pub static DISPUTES: [Dispute; 7] = [
+    Dispute {
+        name: "merge-h1",
+        forms: "scalar instructions with the destination `d.h1`",
+        manual: "the upper half of `d` is the low half of the result",
+        assembler: "it is the upper half of the result",
+        evidence: "the machine code of ptxas 12.9 and earlier; that of 13.5 does what the manual says",
+        assemblers: ("11.8", "12.9"),
+    },
+    Dispute {
+        name: "sat-u32-high",
+        forms: "`vadd`, `vsub`, `vabsdiff` with `.sat` and destination type `.u32`, where the result can be 2^32 or more",
+        manual: "the result is clamped at 0xffffffff",
+        assembler: "it wraps; only results below zero are clamped",
+        evidence: COMPARED,
+        assemblers: ("12.9", "13.5"),
+    },
+    Dispute {
+        name: "sat-subword",
+        forms: "`vadd`, `vsub`, `vmin`, `vmax` with `.sat` and a destination selector, where the result can be negative",
+        manual: "a result below the range becomes the lowest value",
+        assembler: "a negative result becomes the highest value",
+        evidence: COMPARED,
+        assemblers: ("12.9", "13.5"),
+    },
+    Dispute {
+        name: "shift-sat-subword",
+        forms: "`vshl`, `vshr` with `.sat` and a destination selector",
+        manual: "the result is clamped to the range of the selected part",
+        assembler: "it is clamped to 32 bits and then cut",
+        evidence: COMPARED,
+        assemblers: ("12.9", "13.5"),
+    },
+    Dispute {
+        name: "shift-34",
+        forms: "`vshl` with `.sat`",
+        manual: "the exact result is clamped",
+        assembler: "its lowest 34 bits are, as a signed number",
+        evidence: COMPARED,
+        assemblers: ("12.9", "13.5"),
+    },
+    Dispute {
+        name: "secop-tmp",
+        forms: "scalar instructions with `.min` or `.max` whose result before it may not fit in 31 bits (`.u32`) \
+                or 32 bits (`.s32`); `vset` with `.min` or `.max` and a signed `a`",
+        manual: "the exact result is compared with `c`, which has the type of `d` and for `vset` no sign",
+        assembler: "64 bits are compared, unsigned for `.u32`; sums and differences are cut to 32 bits and sign-extended \
+                    before; `c` of `vset` has the sign of `a`",
+        evidence: COMPARED,
+        assemblers: ("12.9", "13.5"),
+    },
+    Dispute {
+        name: "vmad-s32",
+        forms: "`vmad` with `.sat`, `.shr7` or `.shr15`, where an operand, `c` included, is an unsigned word, or where \
+                `.sat` with the type of `d` is another clamp than with the sign of the result",
+        manual: "unsigned words have no sign, and `.sat` clamps by the sign of the result",
+        assembler: "words multiply as signed ones and `c` is sign-extended",
+        evidence: COMPARED,
+        assemblers: ("12.9", "13.5"),
+    },
+];
+
+/// The class of a form with two meanings; the first if there are several.
+#[must_use]
+pub fn disputed(form: Form) -> Option<&'static Dispute> {
+    let name = match form {
+        Form::Scalar(form) => scalar(form),
+        Form::Mad(form) => mad(form),
+        Form::Simd(_) => None,
+    }?;
+    DISPUTES.iter().find(|dispute| dispute.name == name)
+}
+
+/// The least and the greatest value.
+type Range = (i128, i128);
+
+const WORD: Range = (0, u32::MAX as i128);
+const SIGNED: Range = (i32::MIN as i128, i32::MAX as i128);
+
+fn within((least, greatest): Range, outer: Range) -> bool {
+    outer.0 <= least && greatest <= outer.1
+}
+
+/// What a source may be.
+fn source(sign: Sign, part: Option<Part>) -> Range {
+    let bits = part.map_or(32, Part::bits);
+    match sign {
+        Sign::Unsigned => (0, (1 << bits) - 1),
+        Sign::Signed => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
+    }
+}
+
+/// What a scalar instruction may compute, before clamping.
+fn exact(form: Scalar) -> Range {
+    let (a, b) = (source(form.atype, form.a), source(form.op.btype(), form.b));
+    match form.op {
+        ScalarOp::Arithmetic { op, .. } => match op {
+            Arithmetic::Add => (a.0 + b.0, a.1 + b.1),
+            Arithmetic::Sub => (a.0 - b.1, a.1 - b.0),
+            Arithmetic::AbsDiff => (0, (a.1 - b.0).max(b.1 - a.0)),
+            Arithmetic::Min => (a.0.min(b.0), a.1.min(b.1)),
+            Arithmetic::Max => (a.0.max(b.0), a.1.max(b.1)),
+        },
+        ScalarOp::Shift { direction: Direction::Right, .. } => a,
+        ScalarOp::Shift { direction: Direction::Left, mode, .. } => {
+            let most = match mode {
+                ShiftMode::Clamp => 32,
+                ShiftMode::Wrap => 31,
+            };
+            (a.0 << most, a.1 << most)
+        }
+        ScalarOp::Set { .. } => (0, 1),
+    }
+}
+
+fn scalar(form: Scalar) -> Option<&'static str> {
+    let Scalar { op, atype, then, .. } = form;
+    let exact = exact(form);
+    if then == Then::Merge(Part::H1) {
+        return Some("merge-h1");
+    }
+    let merges = matches!(then, Then::Merge(_));
+    if op.saturates() {
+        let class = match op {
+            ScalarOp::Arithmetic { .. } if merges && exact.0 < 0 => Some("sat-subword"),
+            ScalarOp::Arithmetic {
+                op: Arithmetic::Add | Arithmetic::Sub | Arithmetic::AbsDiff,
+                dtype,
+                ..
+            } if !merges && dtype == Sign::Unsigned && exact.1 > WORD.1 => Some("sat-u32-high"),
+            ScalarOp::Shift { .. } if merges => Some("shift-sat-subword"),
+            ScalarOp::Shift { direction: Direction::Left, .. } => Some("shift-34"),
+            ScalarOp::Arithmetic { .. } | ScalarOp::Shift { .. } | ScalarOp::Set { .. } => None,
+        };
+        if class.is_some() {
+            return class;
+        }
+    }
+    let compares = matches!(then, Then::Min | Then::Max);
+    (compares && compared(op, atype, exact)).then_some("secop-tmp")
+}
+
+/// Whether a result of the range, clamped if it is, may be compared with `c` in two ways.
+fn compared(op: ScalarOp, atype: Sign, exact: Range) -> bool {
+    let clamp = |range: Range| {
+        if op.saturates() {
+            (exact.0.clamp(range.0, range.1), exact.1.clamp(range.0, range.1))
+        } else {
+            exact
+        }
+    };
+    match (op, op.dtype()) {
+        (ScalarOp::Set { .. }, _) => atype == Sign::Signed,
+        (_, Sign::Signed) => !within(clamp(SIGNED), SIGNED),
+        (_, Sign::Unsigned) => !within(clamp(WORD), (0, SIGNED.1)),
+    }
+}
+
+fn mad(form: Mad) -> Option<&'static str> {
+    let Mad { dtype, atype, btype, saturate, scale, sum, a, b } = form;
+    let negated = matches!(sum, Sum::NegatedProduct | Sum::NegatedAddend);
+    let signed = atype == Sign::Signed || btype == Sign::Signed || negated;
+    let word = |sign, part: Option<Part>| sign == Sign::Unsigned && part.is_none();
+    let unsigned = word(atype, a) || word(btype, b) || !signed;
+    let clamps = saturate && (dtype == Sign::Signed) != signed;
+    ((saturate || scale != Scale::None) && (unsigned || clamps)).then_some("vmad-s32")
+}

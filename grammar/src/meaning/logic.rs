@@ -1,0 +1,358 @@
+//! Bitwise logic, shifts, bit fields, permutations and counting.
+
+use super::code::{Code, Kind, Shape};
+use super::term::{Term, Terms};
+
+/// A type of bits: 16, 32 or 64, or a predicate where `predicates`.
+fn bits(code: &mut Code<'_, '_>, predicates: bool) -> Option<u32> {
+    let shape = code.plain_shape().filter(|shape| shape.kind == Kind::Bits)?;
+    let good = matches!(shape.bits, 16 | 32 | 64) || predicates && shape.bits == 1;
+    good.then_some(shape.bits)
+}
+
+/// A type of 32 or 64 bits and this kind.
+fn word(code: &mut Code<'_, '_>, kinds: &[Kind]) -> Option<Shape> {
+    code.plain_shape().filter(|shape| kinds.contains(&shape.kind) && matches!(shape.bits, 32 | 64))
+}
+
+pub(crate) fn and(code: &mut Code<'_, '_>) -> Option<()> {
+    let width = bits(code, true)?;
+    code.each(width, |terms, [a, b]| terms.and(a, b))
+}
+
+pub(crate) fn or(code: &mut Code<'_, '_>) -> Option<()> {
+    let width = bits(code, true)?;
+    code.each(width, |terms, [a, b]| terms.or(a, b))
+}
+
+pub(crate) fn xor(code: &mut Code<'_, '_>) -> Option<()> {
+    let width = bits(code, true)?;
+    code.each(width, |terms, [a, b]| terms.xor(a, b))
+}
+
+pub(crate) fn not(code: &mut Code<'_, '_>) -> Option<()> {
+    let width = bits(code, true)?;
+    code.each(width, |terms, [a]| terms.not(a))
+}
+
+pub(crate) fn cnot(code: &mut Code<'_, '_>) -> Option<()> {
+    let width = bits(code, false)?;
+    code.each(width, |terms, [a]| {
+        let zero = terms.constant(0, width);
+        let empty = terms.equal(a, zero);
+        terms.zero_extend(empty, width)
+    })
+}
+
+/// The table's bit at `4a + 2b + c`, for each bit; without the forms that also write a predicate.
+pub(crate) fn lop3(code: &mut Code<'_, '_>) -> Option<()> {
+    let [d, a, b, c, table] = code.operands()?;
+    if bits(code, false)? != 32 {
+        return None;
+    }
+    let table = crate::constant::value(code.module, table)?;
+    let inputs = [code.value(a, 32)?, code.value(b, 32)?, code.value(c, 32)?];
+    let result = by_table(code.terms, inputs, table & 0xff);
+    code.write(d, result)
+}
+
+fn by_table(terms: &mut Terms, [a, b, c]: [Term; 3], table: u64) -> Term {
+    let mut result = terms.constant(0, 32);
+    for row in (0..8).filter(|row| table >> row & 1 == 1) {
+        let mut product = terms.constant(u128::MAX, 32);
+        for (input, bit) in [(a, 4), (b, 2), (c, 1)] {
+            let factor = if row & bit == 0 { terms.not(input) } else { input };
+            product = terms.and(product, factor);
+        }
+        result = terms.or(result, product);
+    }
+    result
+}
+
+/// A word as a shift amount of `width` bits: what is too large stays too large.
+fn amount(terms: &mut Terms, word: Term, width: u32) -> Term {
+    if width >= 32 {
+        return terms.zero_extend(word, width);
+    }
+    let most = terms.constant(width.into(), 32);
+    let large = terms.unsigned_less(most, word);
+    let least = terms.choose(large, most, word);
+    terms.extract(least, 0, width)
+}
+
+fn shifted(code: &mut Code<'_, '_>, width: u32, shift: fn(&mut Terms, Term, Term) -> Term) -> Option<()> {
+    let [d, a, b] = code.operands()?;
+    let (a, b) = (code.value(a, width)?, code.value(b, 32)?);
+    let amount = amount(code.terms, b, width);
+    let result = shift(code.terms, a, amount);
+    code.write(d, result)
+}
+
+pub(crate) fn shl(code: &mut Code<'_, '_>) -> Option<()> {
+    let width = bits(code, false)?;
+    shifted(code, width, Terms::shl)
+}
+
+pub(crate) fn shr(code: &mut Code<'_, '_>) -> Option<()> {
+    let shape = code.plain_shape().filter(|shape| matches!(shape.bits, 16 | 32 | 64))?;
+    shifted(code, shape.bits, if shape.signed() { Terms::ashr } else { Terms::lshr })
+}
+
+pub(crate) fn shf(code: &mut Code<'_, '_>) -> Option<()> {
+    let left = code.one_of(&[("l", true), ("r", false)])?;
+    let wrap = code.one_of(&[("wrap", true), ("clamp", false)])?;
+    if bits(code, false)? != 32 {
+        return None;
+    }
+    code.each(32, |terms, [low, high, count]| {
+        let both = terms.concat(high, low);
+        let count = if wrap {
+            terms.extract(count, 0, 5)
+        } else {
+            let most = terms.constant(32, 32);
+            let large = terms.unsigned_less(most, count);
+            terms.choose(large, most, count)
+        };
+        let count = terms.zero_extend(count, 64);
+        let moved = if left { terms.shl(both, count) } else { terms.lshr(both, count) };
+        terms.extract(moved, if left { 32 } else { 0 }, 32)
+    })
+}
+
+/// The lowest byte of a word, as wide as asked.
+fn byte(terms: &mut Terms, word: Term, width: u32) -> Term {
+    let low = terms.extract(word, 0, 8);
+    terms.zero_extend(low, width)
+}
+
+/// Ones in the lowest places, as many as `count` says.
+fn low_ones(terms: &mut Terms, count: Term) -> Term {
+    let all = terms.constant(u128::MAX, terms.width(count));
+    let above = terms.shl(all, count);
+    terms.not(above)
+}
+
+pub(crate) fn bfe(code: &mut Code<'_, '_>) -> Option<()> {
+    let shape = word(code, &[Kind::Unsigned, Kind::Signed])?;
+    let width = shape.bits;
+    let [d, a, position, length] = code.operands()?;
+    let a = code.value(a, width)?;
+    let (position, length) = (code.value(position, 32)?, code.value(length, 32)?);
+    let terms = &mut *code.terms;
+    let (position, length) = (byte(terms, position, width), byte(terms, length, width));
+    let field = terms.lshr(a, position);
+    let mask = low_ones(terms, length);
+    let field = terms.and(field, mask);
+    let result = if shape.signed() {
+        let sign = field_sign(terms, a, position, length);
+        let fill = terms.not(mask);
+        // Where the field reaches over the end, its missing bits are signs too.
+        let all = terms.constant(u128::MAX, width);
+        let moved = terms.lshr(all, position);
+        let missing = terms.not(moved);
+        let fill = terms.or(fill, missing);
+        let filled = terms.or(field, fill);
+        terms.choose(sign, filled, field)
+    } else {
+        field
+    };
+    code.write(d, result)
+}
+
+/// The bit that fills a signed field: its highest, or that of the word if it reaches over the end; none if it is
+/// empty.
+fn field_sign(terms: &mut Terms, a: Term, position: Term, length: Term) -> Term {
+    let width = terms.width(a);
+    let (zero, one) = (terms.constant(0, width), terms.constant(1, width));
+    let end = terms.add(position, length);
+    let last = terms.sub(end, one);
+    let most = terms.constant((width - 1).into(), width);
+    let over = terms.unsigned_less(most, last);
+    let last = terms.choose(over, most, last);
+    let moved = terms.lshr(a, last);
+    let bit = terms.extract(moved, 0, 1);
+    let empty = terms.equal(length, zero);
+    let none = terms.bit(false);
+    terms.choose(empty, none, bit)
+}
+
+pub(crate) fn bfi(code: &mut Code<'_, '_>) -> Option<()> {
+    let width = word(code, &[Kind::Bits])?.bits;
+    let [d, a, b, position, length] = code.operands()?;
+    let (a, b) = (code.value(a, width)?, code.value(b, width)?);
+    let (position, length) = (code.value(position, 32)?, code.value(length, 32)?);
+    let terms = &mut *code.terms;
+    let (position, length) = (byte(terms, position, width), byte(terms, length, width));
+    let mask = low_ones(terms, length);
+    let mask = terms.shl(mask, position);
+    let field = terms.shl(a, position);
+    let field = terms.and(field, mask);
+    let rest = terms.not(mask);
+    let kept = terms.and(b, rest);
+    let result = terms.or(kept, field);
+    code.write(d, result)
+}
+
+/// The modes of `prmt`: for each value of the lowest two bits of `c`, the selector.
+const MODES: [(&str, [u16; 4]); 6] = [
+    ("f4e", [0x3210, 0x4321, 0x5432, 0x6543]),
+    ("b4e", [0x5670, 0x6701, 0x7012, 0x0123]),
+    ("rc8", [0x0000, 0x1111, 0x2222, 0x3333]),
+    ("ecl", [0x3210, 0x3211, 0x3222, 0x3333]),
+    ("ecr", [0x0000, 0x1110, 0x2210, 0x3210]),
+    ("rc16", [0x1010, 0x3232, 0x1010, 0x3232]),
+];
+
+pub(crate) fn prmt(code: &mut Code<'_, '_>) -> Option<()> {
+    let mode = code.one_of(&MODES);
+    if bits(code, false)? != 32 {
+        return None;
+    }
+    code.each(32, |terms, [a, b, c]| {
+        let pool = terms.concat(b, a);
+        let selector = match mode {
+            None => c,
+            Some(selectors) => {
+                let [k0, k1] = [0, 1].map(|bit| terms.extract(c, bit, 1));
+                let [s0, s1, s2, s3] = selectors.map(|selector| terms.constant(selector.into(), 32));
+                let (low, high) = (terms.choose(k0, s1, s0), terms.choose(k0, s3, s2));
+                terms.choose(k1, high, low)
+            }
+        };
+        let bytes = [0, 1, 2, 3].map(|lane| permuted(terms, pool, selector, lane));
+        let low = terms.concat(bytes[1], bytes[0]);
+        let high = terms.concat(bytes[3], bytes[2]);
+        terms.concat(high, low)
+    })
+}
+
+/// The byte that a nibble of the selector picks, or eight copies of its highest bit.
+fn permuted(terms: &mut Terms, pool: Term, selector: Term, lane: u32) -> Term {
+    let [k0, k1, k2, replicate] = [0, 1, 2, 3].map(|bit| terms.extract(selector, 4 * lane + bit, 1));
+    let pairs: [Term; 4] = [0, 1, 2, 3].map(|pair| {
+        let (low, high) = (terms.extract(pool, 16 * pair, 8), terms.extract(pool, 16 * pair + 8, 8));
+        terms.choose(k0, high, low)
+    });
+    let (low, high) = (terms.choose(k1, pairs[1], pairs[0]), terms.choose(k1, pairs[3], pairs[2]));
+    let byte = terms.choose(k2, high, low);
+    let sign = terms.extract(byte, 7, 1);
+    let signs = terms.sign_extend(sign, 8);
+    terms.choose(replicate, signs, byte)
+}
+
+/// How many bits are set, as a word.
+fn ones_in(terms: &mut Terms, a: Term) -> Term {
+    (0..terms.width(a)).fold(terms.constant(0, 32), |count, bit| {
+        let bit = terms.extract(a, bit, 1);
+        let bit = terms.zero_extend(bit, 32);
+        terms.add(count, bit)
+    })
+}
+
+/// The number of the highest bit that is set, as a word; `none` if no bit is.
+fn highest(terms: &mut Terms, a: Term, none: Term) -> Term {
+    (0..terms.width(a)).fold(none, |found, number| {
+        let bit = terms.extract(a, number, 1);
+        let number = terms.constant(number.into(), 32);
+        terms.choose(bit, number, found)
+    })
+}
+
+pub(crate) fn popc(code: &mut Code<'_, '_>) -> Option<()> {
+    let width = word(code, &[Kind::Bits])?.bits;
+    let [d, a] = code.operands()?;
+    let a = code.value(a, width)?;
+    let result = ones_in(code.terms, a);
+    code.write(d, result)
+}
+
+pub(crate) fn clz(code: &mut Code<'_, '_>) -> Option<()> {
+    let width = word(code, &[Kind::Bits])?.bits;
+    let [d, a] = code.operands()?;
+    let a = code.value(a, width)?;
+    // From minus one the count of an empty word is its width.
+    let none = code.terms.constant(u128::MAX, 32);
+    let found = highest(code.terms, a, none);
+    let last = code.terms.constant((width - 1).into(), 32);
+    let result = code.terms.sub(last, found);
+    code.write(d, result)
+}
+
+pub(crate) fn brev(code: &mut Code<'_, '_>) -> Option<()> {
+    let width = word(code, &[Kind::Bits])?.bits;
+    code.each(width, |terms, [a]| {
+        let lowest = terms.extract(a, width - 1, 1);
+        (1..width).fold(lowest, |under, bit| {
+            let above = terms.extract(a, width - 1 - bit, 1);
+            terms.concat(above, under)
+        })
+    })
+}
+
+pub(crate) fn bfind(code: &mut Code<'_, '_>) -> Option<()> {
+    let as_amount = code.flag("shiftamt");
+    let shape = word(code, &[Kind::Unsigned, Kind::Signed])?;
+    let [d, a] = code.operands()?;
+    let a = code.value(a, shape.bits)?;
+    let terms = &mut *code.terms;
+    let a = if shape.signed() {
+        let sign = terms.extract(a, shape.bits - 1, 1);
+        let flipped = terms.not(a);
+        terms.choose(sign, flipped, a)
+    } else {
+        a
+    };
+    let none = terms.constant(u128::MAX, 32);
+    let found = highest(terms, a, none);
+    let result = if as_amount {
+        let last = terms.constant((shape.bits - 1).into(), 32);
+        let amount = terms.sub(last, found);
+        let zero = terms.constant(0, shape.bits);
+        let empty = terms.equal(a, zero);
+        terms.choose(empty, none, amount)
+    } else {
+        found
+    };
+    code.write(d, result)
+}
+
+/// A word used as a count: cut to five bits, or at most 32.
+fn count(terms: &mut Terms, wrap: bool, word: Term) -> Term {
+    if wrap {
+        let low = terms.extract(word, 0, 5);
+        return terms.zero_extend(low, 32);
+    }
+    let most = terms.constant(32, 32);
+    let large = terms.unsigned_less(most, word);
+    terms.choose(large, most, word)
+}
+
+pub(crate) fn szext(code: &mut Code<'_, '_>) -> Option<()> {
+    let wrap = code.one_of(&[("wrap", true), ("clamp", false)])?;
+    let shape = word(code, &[Kind::Unsigned, Kind::Signed]).filter(|shape| shape.bits == 32)?;
+    code.each(32, |terms, [a, n]| {
+        let n = count(terms, wrap, n);
+        let mask = low_ones(terms, n);
+        let kept = terms.and(a, mask);
+        if !shape.signed() {
+            return kept;
+        }
+        let zero = terms.constant(0, 32);
+        let sign = field_sign(terms, a, zero, n);
+        let above = terms.not(mask);
+        let filled = terms.or(kept, above);
+        terms.choose(sign, filled, kept)
+    })
+}
+
+pub(crate) fn bmsk(code: &mut Code<'_, '_>) -> Option<()> {
+    let wrap = code.one_of(&[("wrap", true), ("clamp", false)])?;
+    if bits(code, false)? != 32 {
+        return None;
+    }
+    code.each(32, |terms, [position, length]| {
+        let (position, length) = (count(terms, wrap, position), count(terms, wrap, length));
+        let ones = low_ones(terms, length);
+        terms.shl(ones, position)
+    })
+}

@@ -1,0 +1,61 @@
+//! The disputed forms: the page that lists them, and forms on both sides of the line.
+
+use ptxopt_grammar::meaning::disputed::{DISPUTES, disputed};
+use ptxopt_grammar::video::decode;
+use std::fmt::Write;
+
+fn class(instruction: &str) -> Option<&'static str> {
+    let text = format!(".version 8.0\n.target sm_80\n.func f() {{ .reg .b32 %r<4>; {instruction}; }}\n");
+    let module = ptxopt_grammar::parse(text.as_bytes()).expect("the module is legal");
+    let found = module.stmts().find_map(|stmt| decode(&module, stmt));
+    let form = found.expect("it is a video instruction").expect("it is legal").form;
+    disputed(form).map(|dispute| dispute.name)
+}
+
+#[test]
+fn both_sides_of_the_line() {
+    assert_eq!(class("vadd.u32.u32.u32 %r0.h1, %r1, %r2, %r3"), Some("merge-h1"));
+    assert_eq!(class("vadd.u32.u32.u32 %r0.h0, %r1, %r2, %r3"), None);
+    assert_eq!(class("vadd.u32.u32.u32.sat %r0, %r1, %r2"), Some("sat-u32-high"));
+    assert_eq!(class("vadd.u32.u32.u32.sat %r0, %r1.b0, %r2.h1"), None);
+    assert_eq!(class("vsub.u32.u32.u32.sat %r0, %r1, %r2"), None);
+    assert_eq!(class("vsub.s32.u32.u32.sat %r0.b1, %r1, %r2, %r3"), Some("sat-subword"));
+    assert_eq!(class("vabsdiff.s32.s32.s32.sat %r0.b1, %r1, %r2, %r3"), None);
+    assert_eq!(class("vshr.u32.u32.u32.sat.clamp %r0.b1, %r1, %r2, %r3"), Some("shift-sat-subword"));
+    assert_eq!(class("vshr.u32.u32.u32.sat.clamp %r0, %r1, %r2"), None);
+    assert_eq!(class("vshl.u32.u32.u32.sat.clamp %r0, %r1, %r2"), Some("shift-34"));
+    assert_eq!(class("vmin.u32.u32.u32.max %r0, %r1, %r2, %r3"), Some("secop-tmp"));
+    assert_eq!(class("vmin.s32.s32.s32.max %r0, %r1, %r2, %r3"), None);
+    assert_eq!(class("vmad.u32.u32.u32.shr7 %r0, %r1, %r2, %r3"), Some("vmad-s32"));
+    assert_eq!(class("vmad.u32.u32.u32 %r0, %r1, %r2, %r3"), None);
+    assert_eq!(class("vadd4.u32.u32.u32.sat %r0, %r1, %r2, %r3"), None);
+}
+
+/// `UPDATE=1` writes the page anew.
+#[test]
+fn the_page_lists_every_class() {
+    let mut page = INTRODUCTION.to_owned();
+    for dispute in &DISPUTES {
+        let (first, last) = dispute.assemblers;
+        write!(
+            page,
+            "\n## {}\n\n- Forms: {}.\n- Manual: {}.\n- Assembler: {}.\n- Assemblers: ptxas {first} to {last}.\n- Evidence: {}.\n",
+            dispute.name, dispute.forms, dispute.manual, dispute.assembler, dispute.evidence,
+        )
+        .expect("a string can be written to");
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/disputed-forms.md");
+    if std::env::var_os("UPDATE").is_some() {
+        std::fs::write(path, &page).expect("the page can be written");
+    }
+    let written = std::fs::read_to_string(path).expect("the page can be read");
+    assert!(written == page, "run this test with UPDATE=1");
+}
+
+const INTRODUCTION: &str = "\
+# Disputed forms
+
+Some forms of scalar video instructions mean one thing by the manual's pseudocode and another by the code that
+NVIDIA's assembler makes of them. `ptxopt eval` computes what the manual says. The SIMD instructions with two or four
+lanes have no such form.
+";

@@ -1,0 +1,363 @@
+//! Meaning: corner cases, every form of every video instruction, and the readers of terms against each other.
+
+use ptxopt_grammar::meaning::concrete::{Program, evaluate};
+use ptxopt_grammar::meaning::term::{Term, Terms, ones};
+use ptxopt_grammar::meaning::{meaning, video, wide};
+use ptxopt_grammar::video::{
+    Arithmetic, Compare, Direction, Form, Lanes, Mad, Part, Routing, Scalar, ScalarOp, Scale, ShiftMode,
+    Sign, Simd, SimdArithmetic, SimdOp, SimdThen, Sum, Then,
+};
+
+/// What an instruction writes, in order: `%a…` have 32 bits, `%d…` 64, `%h…` 16, `%p…` one; `cc` is the carry.
+fn run(instruction: &str, inputs: &[(&str, u128)]) -> Option<Vec<u128>> {
+    let text = format!(
+        ".version 8.0\n.target sm_90\n.func f() {{ .reg .b32 %a<6>; .reg .b64 %d<6>; .reg .b16 %h<6>; \
+         .reg .pred %p<6>; {instruction}; }}\n"
+    );
+    let module =
+        ptxopt_grammar::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{instruction}: {error:?}"));
+    let stmt = module.stmts().find(|&stmt| module.opcode(stmt).is_some()).expect("there is an instruction");
+    let mut terms = Terms::new();
+    let written = meaning(&module, stmt, &mut terms, &mut |terms, place, width| {
+        let name = place.text(&module);
+        let value = inputs.iter().find(|(known, _)| known.as_bytes() == name);
+        Some(terms.constant(value.unwrap_or_else(|| panic!("{instruction} reads {name:?}")).1, width))
+    })?;
+    let outputs: Vec<Term> = written.iter().map(|write| write.value).collect();
+    Some(evaluate(&terms, &outputs, &[]))
+}
+
+fn words(instruction: &str, inputs: &[u128]) -> u128 {
+    let names = ["%a1", "%a2", "%a3", "%a4"];
+    let inputs: Vec<_> = names.into_iter().zip(inputs.iter().copied()).collect();
+    run(instruction, &inputs).unwrap_or_else(|| panic!("{instruction} has no meaning"))[0]
+}
+
+#[test]
+fn shifts_and_fields() {
+    assert_eq!(words("shl.b32 %a0, %a1, %a2", &[1, 32]), 0);
+    assert_eq!(words("shr.s32 %a0, %a1, %a2", &[0x8000_0000, 0xffff_ffff]), 0xffff_ffff);
+    assert_eq!(words("shr.u32 %a0, %a1, %a2", &[0x8000_0000, 31]), 1);
+    assert_eq!(words("shf.l.wrap.b32 %a0, %a1, %a2, %a3", &[0x8000_0000, 1, 33]), 3);
+    assert_eq!(words("shf.r.clamp.b32 %a0, %a1, %a2, %a3", &[5, 7, 99]), 7);
+    assert_eq!(words("bfe.u32 %a0, %a1, 4, 8", &[0xabcd]), 0xbc);
+    assert_eq!(words("bfe.s32 %a0, %a1, 28, 12", &[0x8000_0000]), 0xffff_fff8);
+    assert_eq!(words("bfe.s32 %a0, %a1, 40, 3", &[0x8000_0000]), 0xffff_ffff);
+    assert_eq!(words("bfe.s32 %a0, %a1, 40, 0", &[0x8000_0000]), 0);
+    assert_eq!(words("bfi.b32 %a0, %a1, %a2, 28, 12", &[0xfff, 0]), 0xf000_0000);
+    assert_eq!(words("bfi.b32 %a0, %a1, %a2, 32, 4", &[0xf, 0x1234]), 0x1234);
+    assert_eq!(words("bfi.b32 %a0, %a1, %a2, 0, 255", &[0xf, 0x1234]), 0xf);
+    assert_eq!(words("szext.clamp.s32 %a0, %a1, 8", &[0x80]), 0xffff_ff80);
+    assert_eq!(words("szext.wrap.u32 %a0, %a1, 32", &[0xff]), 0);
+    assert_eq!(words("bmsk.clamp.b32 %a0, 4, 8", &[]), 0xff0);
+    assert_eq!(words("bmsk.clamp.b32 %a0, 31, 8", &[]), 0x8000_0000);
+    assert_eq!(words("bmsk.wrap.b32 %a0, 4, 32", &[]), 0);
+}
+
+#[test]
+fn bytes() {
+    assert_eq!(words("prmt.b32 %a0, %a1, %a2, 0x7b40", &[0x8322_1100, 0x7766_5544]), 0x77ff_4400);
+    assert_eq!(words("prmt.b32.b4e %a0, %a1, %a2, 2", &[0x3322_1100, 0x7766_5544]), 0x7700_1122);
+    assert_eq!(words("prmt.b32.ecl %a0, %a1, %a2, 2", &[0x3322_1100, 0]), 0x3322_2222);
+    assert_eq!(words("lop3.b32 %a0, %a1, %a2, %a3, 0x96", &[0b1100, 0b1010, 0b1111]), 0b1001);
+    assert_eq!(words("dp4a.s32.u32 %a0, %a1, %a2, %a3", &[0xff01_0080, 0x02ff_00ff, 1]), 0xffff_817e);
+    assert_eq!(words("dp2a.hi.u32.u32 %a0, %a1, %a2, %a3", &[0x0002_ffff, 0x0301_0000, 1]), 0x0001_0006);
+    assert_eq!(words("cvt.pack.sat.u8.s32.b32 %a0, %a1, %a2, %a3", &[300, 0xffff_ffff, 0x1234]), 0x1234_ff00);
+    assert_eq!(words("cvt.pack.sat.s16.s32 %a0, %a1, %a2", &[0x10000, 0x8000_0000]), 0x7fff_8000);
+    assert_eq!(words("add.sat.u8x4 %a0, %a1, %a2", &[0xff01_8010, 0x0102_8001]), 0xff03_ff11);
+    assert_eq!(words("sub.s16x2.sat %a0, %a1, %a2", &[0x8000_0005, 0x0001_0006]), 0x8000_ffff);
+    assert_eq!(words("neg.s8x4 %a0, %a1", &[0x8001_ff00]), 0x80ff_0100);
+    assert_eq!(words("min.relu.s16x2 %a0, %a1, %a2", &[0xffff_0005, 3 << 16 | 4]), 4);
+    assert_eq!(words("set.lt.s8x4 %a0, %a1, %a2", &[0xff00_0100, 0x0000_0001]), 0xff00_00ff);
+}
+
+#[test]
+fn numbers() {
+    assert_eq!(words("add.sat.s32 %a0, %a1, 1", &[0x7fff_ffff]), 0x7fff_ffff);
+    assert_eq!(words("mul.hi.s32 %a0, %a1, %a2", &[0xffff_ffff, 2]), 0xffff_ffff);
+    assert_eq!(words("mul.hi.u32 %a0, %a1, %a2", &[0xffff_ffff, 2]), 1);
+    assert_eq!(words("mul.wide.s32 %d0, %a1, %a2", &[0xffff_ffff, 2]), ones(64) - 1);
+    assert_eq!(words("mad.lo.u32 %a0, %a1, %a2, %a3", &[3, 5, 7]), 22);
+    assert_eq!(words("mad.hi.sat.s32 %a0, %a1, %a2, %a3", &[0x4000_0000, 8, 0x7fff_fffe]), 0x7fff_ffff);
+    assert_eq!(words("mul24.lo.s32 %a0, %a1, %a2", &[0xff_ffff, 5]), 0xffff_fffb);
+    assert_eq!(words("mul24.hi.u32 %a0, %a1, %a2", &[0xff_ffff, 0xff_ffff]), 0xffff_fe00);
+    assert_eq!(words("sad.s32 %a0, %a1, %a2, %a3", &[0xffff_ffff, 4, 10]), 15);
+    assert_eq!(words("sad.u32 %a0, %a1, %a2, %a3", &[0xffff_ffff, 4, 10]), 5);
+    assert_eq!(words("abs.s32 %a0, %a1", &[0x8000_0000]), 0x8000_0000);
+    assert_eq!(words("max.relu.s32 %a0, %a1, %a2", &[0x8000_0000, 0xffff_ffff]), 0);
+    assert_eq!(words("popc.b32 %a0, %a1", &[0xf00f]), 8);
+    assert_eq!(words("clz.b32 %a0, %a1", &[0]), 32);
+    assert_eq!(words("brev.b32 %a0, %a1", &[1]), 0x8000_0000);
+    assert_eq!(words("bfind.s32 %a0, %a1", &[0xffff_ffff]), 0xffff_ffff);
+    assert_eq!(words("bfind.shiftamt.u32 %a0, %a1", &[1]), 31);
+    assert_eq!(words("bfind.shiftamt.s32 %a0, %a1", &[0xffff_fffe]), 31);
+    assert_eq!(words("cnot.b32 %a0, %a1", &[0]), 1);
+    assert_eq!(words("slct.u32.s32 %a0, %a1, %a2, %a3", &[1, 2, 0x8000_0000]), 2);
+    assert_eq!(words("cvt.sat.u8.s32 %a0, %a1", &[0xffff_ff00]), 0);
+    assert_eq!(words("cvt.s8.s32 %a0, %a1", &[0x80]), 0xffff_ff80);
+    assert_eq!(words("cvt.u32.s8 %a0, %a1", &[0x180]), 0xffff_ff80);
+    assert_eq!(words("cvt.sat.s32.u32 %a0, %a1", &[0x8000_0000]), 0x7fff_ffff);
+}
+
+#[test]
+fn predicates_and_carries() {
+    let values = [("%a1", ones(32)), ("%a2", 5), ("%p2", 1)];
+    assert_eq!(run("setp.lt.s32 %p0|%p1, %a1, %a2", &values), Some(vec![1, 0]));
+    assert_eq!(run("setp.lt.or.u32 %p0|%p1, %a1, %a2, %p2", &values), Some(vec![1, 1]));
+    assert_eq!(run("setp.lt.and.u32 %p0, %a1, %a2, !%p2", &values), Some(vec![0]));
+    assert_eq!(run("setp.lo.s32 %p0, %a1, %a2", &values), None);
+    assert_eq!(run("set.gt.u32.s32 %a0, %a1, %a2", &values), Some(vec![0]));
+    assert_eq!(run("selp.b32 %a0, %a1, %a2, !%p2", &values), Some(vec![5]));
+    assert_eq!(run("add.cc.u32 %a0, %a1, %a2", &values), Some(vec![1, 4]));
+    assert_eq!(run("sub.cc.u32 %a0, %a2, %a1", &values), Some(vec![1, 6]));
+    let carried = [("%a1", ones(32)), ("%a2", 5), ("cc", 1)];
+    assert_eq!(run("addc.u32 %a0, %a1, %a2", &carried), Some(vec![5]));
+    assert_eq!(run("subc.u32 %a0, %a2, %a1", &carried), Some(vec![5]));
+    assert_eq!(run("madc.hi.u32 %a0, %a1, %a1, %a2", &carried), Some(vec![4]));
+}
+
+#[test]
+fn vectors_of_elements() {
+    let values = [("%h1", 0x1234), ("%h2", 0xabcd), ("%a1", 0x5566_7788)];
+    assert_eq!(run("mov.b32 %a0, {%h1, %h2}", &values), Some(vec![0xabcd_1234]));
+    assert_eq!(run("mov.b32 {%h3, %h4}, %a1", &values), Some(vec![0x7788, 0x5566]));
+    assert_eq!(run("mov.b32 {%h3, _}, %a1", &values), Some(vec![0x7788]));
+    assert_eq!(run("mov.b32 {%h3, %h3}, %a1", &values), None);
+    assert_eq!(run("mov.b32 %a0, -1", &values), Some(vec![ones(32)]));
+    assert_eq!(run("mov.b64 %d0, %a1", &values), None);
+}
+
+const SIGNS: [Sign; 2] = [Sign::Unsigned, Sign::Signed];
+const ALL: [Arithmetic; 5] =
+    [Arithmetic::Add, Arithmetic::Sub, Arithmetic::AbsDiff, Arithmetic::Min, Arithmetic::Max];
+
+fn scalar_ops() -> Vec<ScalarOp> {
+    let mut ops = Vec::new();
+    for (btype, saturate) in
+        [(Sign::Unsigned, true), (Sign::Unsigned, false), (Sign::Signed, true), (Sign::Signed, false)]
+    {
+        for dtype in SIGNS {
+            ops.extend(ALL.map(|op| ScalarOp::Arithmetic { op, dtype, btype, saturate }));
+        }
+    }
+    for dtype in SIGNS {
+        for (direction, mode) in [
+            (Direction::Left, ShiftMode::Clamp),
+            (Direction::Left, ShiftMode::Wrap),
+            (Direction::Right, ShiftMode::Clamp),
+            (Direction::Right, ShiftMode::Wrap),
+        ] {
+            ops.extend([true, false].map(|saturate| ScalarOp::Shift { direction, mode, dtype, saturate }));
+        }
+    }
+    for btype in SIGNS {
+        ops.extend(Compare::ALL.map(|compare| ScalarOp::Set { compare, btype }));
+    }
+    ops
+}
+
+/// Selectors: whole; then every part of `a` with the whole of `b`, and so on.
+fn parts() -> Vec<(Option<Part>, Option<Part>)> {
+    let all: Vec<Option<Part>> = [None].into_iter().chain(Part::ALL.map(Some)).collect();
+    all.iter().flat_map(|&a| all.iter().map(move |&b| (a, b))).collect()
+}
+
+fn scalar_forms() -> Vec<Form> {
+    let mut thens = vec![Then::Store, Then::Add, Then::Min, Then::Max];
+    thens.extend(Part::ALL.map(Then::Merge));
+    let mut forms = Vec::new();
+    for op in scalar_ops() {
+        for atype in SIGNS {
+            for &then in &thens {
+                forms
+                    .extend(parts().into_iter().map(|(a, b)| Form::Scalar(Scalar { op, atype, a, b, then })));
+            }
+        }
+    }
+    for sum in [Sum::Plain, Sum::PlusOne, Sum::NegatedProduct, Sum::NegatedAddend] {
+        for scale in [Scale::None, Scale::Shr7, Scale::Shr15] {
+            for types in 0..16 {
+                let [dtype, atype, btype] = [0, 1, 2].map(|bit| SIGNS[types >> bit & 1]);
+                let saturate = types & 8 != 0;
+                forms.extend(
+                    parts()
+                        .into_iter()
+                        .map(|(a, b)| Form::Mad(Mad { dtype, atype, btype, saturate, scale, sum, a, b })),
+                );
+            }
+        }
+    }
+    forms
+}
+
+fn simd_forms() -> Vec<Form> {
+    let mut ops = Vec::new();
+    for dtype in SIGNS {
+        for then in [SimdThen::Store, SimdThen::Saturate, SimdThen::Add] {
+            let all = ALL.map(SimdArithmetic::from).into_iter().chain([SimdArithmetic::Average]);
+            ops.extend(all.map(|op| SimdOp::Arithmetic { op, dtype, then }));
+        }
+    }
+    for accumulate in [true, false] {
+        ops.extend(Compare::ALL.map(|compare| SimdOp::Set { compare, accumulate }));
+    }
+    let selectors: [&[[&[u8]; 2]]; 2] = [
+        &[[&[0, 1], &[2, 3]], [&[1, 0], &[2, 3]], [&[2, 0], &[1, 3]], [&[0, 0], &[3, 3]]],
+        &[
+            [&[0, 1, 2, 3], &[4, 5, 6, 7]],
+            [&[3, 1, 0, 2], &[4, 5, 6, 7]],
+            [&[4, 1, 6, 3], &[0, 5, 2, 7]],
+            [&[2, 2, 2, 2], &[7, 7, 4, 4]],
+        ],
+    ];
+    let mut forms = Vec::new();
+    for (lanes, selectors) in [Lanes::Two, Lanes::Four].into_iter().zip(selectors) {
+        for mask in 1..=lanes.full_mask() {
+            for [a, b] in selectors {
+                let routing = Routing::plain(lanes).masked(mask).and_then(|routing| routing.selected(a, b));
+                let routing = routing.expect("the mask and the places exist");
+                for &op in &ops {
+                    for (atype, btype) in SIGNS.into_iter().flat_map(|a| SIGNS.map(|b| (a, b))) {
+                        forms.push(Form::Simd(Simd { op, atype, btype, routing }));
+                    }
+                }
+            }
+        }
+    }
+    forms
+}
+
+/// A generator of numbers that like the edges.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        usize::try_from(self.next() % count as u64).expect("it is below a `usize`")
+    }
+
+    fn value(&mut self) -> u128 {
+        let random = u128::from(self.next()) << 64 | u128::from(self.next());
+        let edges = [0, 1, 0x7f, 0x80, 0xff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x8080_8080, u128::MAX];
+        match self.below(4) {
+            0 => edges[self.below(edges.len())],
+            1 => random & 0xff,
+            2 => random & edges[self.below(edges.len())],
+            _random => random,
+        }
+    }
+}
+
+/// Numbers and planes agree on the terms, and one number with the words that fit.
+fn agree(terms: &Terms, outputs: &[Term], widths: &[u32], vectors: usize, numbers: &mut Numbers) {
+    let mut exact = Program::<u128>::compile(terms, outputs).expect("nothing is wider");
+    let mut narrow = Program::<u64>::compile(terms, outputs);
+    let mut planes = wide::Program::compile(terms, outputs);
+    let inputs: Vec<Vec<u128>> =
+        (0..vectors).map(|_| widths.iter().map(|&width| numbers.value() & ones(width)).collect()).collect();
+    let columns = widths.iter().enumerate().map(|(number, &width)| {
+        wide::planes(&inputs.iter().map(|input| input[number]).collect::<Vec<_>>(), width)
+    });
+    planes.run(&columns.collect::<Vec<_>>());
+    for (vector, input) in inputs.iter().enumerate() {
+        let mut results = vec![0; outputs.len()];
+        exact.run(input, &mut results);
+        for (number, &result) in results.iter().enumerate() {
+            assert_eq!(wide::number(planes.output(number), vector), result, "{input:x?} of {terms:?}");
+        }
+        if let Some(narrow) = &mut narrow {
+            let mut words = vec![0; outputs.len()];
+            let input: Vec<u64> = input.iter().map(|&value| u64::try_from(value).expect("it fits")).collect();
+            narrow.run(&input, &mut words);
+            assert!(words.iter().zip(&results).all(|(&word, &result)| u128::from(word) == result));
+        }
+    }
+}
+
+#[test]
+#[expect(clippy::print_stdout, reason = "the counts are for people")]
+fn every_video_form_evaluates() {
+    let mut numbers = Numbers(1);
+    let (scalar, simd) = (scalar_forms(), simd_forms());
+    println!("{} scalar and {} SIMD forms", scalar.len(), simd.len());
+    for (at, form) in scalar.into_iter().chain(simd).enumerate() {
+        // Of constants a term is made by folding alone; every so often the readers of terms are compared with it.
+        let values = [0, 1, 2].map(|_| numbers.value() & ones(32));
+        let mut terms = Terms::new();
+        let constants = values.map(|value| terms.constant(value, 32));
+        let folded = video::result(&mut terms, form, constants);
+        assert_eq!(terms.width(folded), 32, "{form}");
+        let folded = terms.value(folded).expect("the constants fold");
+        if at % 101 == 0 {
+            let sources = [0, 1, 2].map(|number| terms.input(number, 32));
+            let result = video::result(&mut terms, form, sources);
+            assert_eq!(evaluate(&terms, &[result], &values), [folded], "{form} of {values:x?}");
+            agree(&terms, &[result], &[32; 3], 8, &mut numbers);
+        }
+    }
+}
+
+/// Any term of `width` bits over what there is.
+fn random_term(terms: &mut Terms, pool: &[Term], numbers: &mut Numbers) -> Term {
+    let pick = |numbers: &mut Numbers| pool[numbers.below(pool.len())];
+    let a = pick(numbers);
+    let width = terms.width(a);
+    let fit = |terms: &mut Terms, b: Term| match terms.width(b) {
+        other if other > width => terms.extract(b, other - width, width),
+        _narrower => terms.sign_extend(b, width),
+    };
+    let (b, c) = (pick(numbers), pick(numbers));
+    let (b, c) = (fit(terms, b), fit(terms, c));
+    match numbers.below(20) {
+        0 => terms.not(a),
+        1 => terms.and(a, b),
+        2 => terms.or(a, b),
+        3 => terms.xor(a, b),
+        4 => terms.add(a, b),
+        5 => terms.sub(a, b),
+        6 => terms.mul(a, b),
+        7 => terms.shl(a, b),
+        8 => terms.lshr(a, b),
+        9 => terms.ashr(a, b),
+        10 => {
+            let low = u32::try_from(numbers.below(width as usize)).expect("it is small");
+            let kept = 1 + u32::try_from(numbers.below((width - low) as usize)).expect("it is small");
+            terms.extract(a, low, kept)
+        }
+        11 if 2 * width <= 128 => terms.concat(a, b),
+        12 if width < 100 => terms.zero_extend(a, width + 7),
+        13 if width < 100 => terms.sign_extend(a, width + 9),
+        14 => terms.equal(a, b),
+        15 => terms.unsigned_less(a, b),
+        16 => terms.signed_less(a, b),
+        17 => {
+            let condition = terms.extract(c, 0, 1);
+            terms.choose(condition, a, b)
+        }
+        18 if width <= 32 => terms.unsigned_divide(a, b),
+        19 if width <= 32 => terms.unsigned_remainder(a, b),
+        _wide => terms.constant(numbers.value(), width),
+    }
+}
+
+#[test]
+fn readers_agree_on_random_fragments() {
+    let mut numbers = Numbers(7);
+    for _fragment in 0..400 {
+        let mut terms = Terms::new();
+        let widths = [32, 32, 1, 8, 16, 64];
+        let mut pool: Vec<Term> =
+            (0..).zip(widths).map(|(number, width)| terms.input(number, width)).collect();
+        for _step in 0..14 {
+            let term = random_term(&mut terms, &pool, &mut numbers);
+            pool.push(term);
+        }
+        agree(&terms, &pool[widths.len()..], &widths, 40, &mut numbers);
+    }
+}

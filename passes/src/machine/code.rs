@@ -1,0 +1,309 @@
+//! The compact code that a module is decoded to once: operands are slots, constants lie in slots too.
+//!
+//! One instruction of PTX becomes one micro-operation, a few become several; the first of each carries the count.
+//! The lane operations are listed once, in `lane_operations!`: the list makes the enum and the code that runs it,
+//! so that no operation can be decoded that cannot be executed.
+
+use super::lanes::Lane;
+use ptxopt_grammar::tree::StmtId;
+
+/// A micro-operation: 40 bytes, in the order of the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Inst {
+    pub(super) op: Op,
+    /// 1 for the first micro-operation of an instruction, else 0.
+    pub(super) counts: u32,
+    pub(super) guard: Guard,
+    pub(super) d: u32,
+    pub(super) a: u32,
+    pub(super) b: u32,
+    pub(super) c: u32,
+    /// A fourth operand, a constant, an index into a side table or a target.
+    pub(super) x: u32,
+    pub(super) stmt: StmtId,
+}
+
+/// The predicate that an instruction is under: twice the slot, plus one if negated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Guard(pub(super) u32);
+
+impl Guard {
+    pub(super) const NONE: Self = Self(u32::MAX);
+
+    pub(super) fn new(slot: u32, negated: bool) -> Self {
+        Self(slot * 2 + u32::from(negated))
+    }
+}
+
+/// What a micro-operation does. `d`, `a`, `b`, `c` are slots of the class that the operation implies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Op {
+    /// The same on every lane.
+    Lane(Lane),
+    /// A compiled meaning; `x` is its number.
+    Meant,
+    /// 32-bit `d = c ? a : b`.
+    Select32,
+    /// 64-bit `d = c ? a : b`.
+    Select64,
+    /// Predicate `d` by the truth table `x` of `a`, `b`, `c`, one bit per combination.
+    Logic,
+    /// 32-bit or 64-bit `d` = special register `x`.
+    Special32,
+    /// The same, 64 bits wide.
+    Special64,
+    /// 32-bit `d` = the frame's part of local memory + `x`.
+    LocalAddress32,
+    /// The same, 64 bits wide.
+    LocalAddress64,
+    /// A load or a store; `x` is its number.
+    Access,
+    /// An atomic operation; `x` is its number.
+    Atomic,
+    /// A jump to `x`.
+    Jump,
+    /// A jump to the target of table `x` that 32-bit `a` selects.
+    JumpTable,
+    /// A call; `x` is its number.
+    Call,
+    /// Back to the caller.
+    Return,
+    /// The end of the thread.
+    Exit,
+    /// The end of the grid.
+    Trap,
+    /// A barrier of the block; `x` is its number.
+    Barrier,
+    /// A barrier of the warp; 32-bit `a` is the mask.
+    WarpBarrier,
+    /// A fence: memory is in order here already.
+    Fence,
+    /// Nothing at all.
+    Nothing,
+    /// An exchange between lanes; `x` is its number.
+    Exchange,
+    /// Something that cannot be evaluated; `x` says what.
+    Unknown,
+}
+
+/// Which array of slots a register lies in.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) enum Class {
+    /// One bit per lane.
+    Predicate,
+    /// Up to 32 bits, zero-extended.
+    Word,
+    /// 64 bits.
+    Long,
+    /// 128 bits: two long slots, the low half first.
+    Quad,
+}
+
+/// A register as an operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Slot {
+    pub(super) class: Class,
+    pub(super) index: u32,
+    /// The width that its declaration gives it; 1 for a predicate.
+    pub(super) bits: u32,
+}
+
+/// A state space that memory is accessed in.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Space {
+    Generic,
+    Global,
+    Constant,
+    Shared,
+    Local,
+    /// The parameters of an entry.
+    Parameter,
+}
+
+/// What an address begins with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Base {
+    /// Nothing: the offset is the address.
+    Absolute,
+    /// The local memory of the frame.
+    Frame,
+    /// A 32-bit slot.
+    Word(u32),
+    /// A 64-bit slot.
+    Long(u32),
+}
+
+/// A load or a store.
+#[derive(Clone, Debug)]
+pub(super) struct Access {
+    pub(super) space: Space,
+    pub(super) base: Base,
+    pub(super) offset: i64,
+    /// The size of an element in bytes.
+    pub(super) size: u32,
+    /// Whether a narrower element is sign-extended into its register.
+    pub(super) signed: bool,
+    pub(super) stores: bool,
+    /// One register per element; `None` for the sink.
+    pub(super) elements: Box<[Option<Slot>]>,
+}
+
+/// What an atomic operation does with the old value `o` and the operands `b` and `c`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum AtomicOp {
+    Add,
+    MinUnsigned,
+    MaxUnsigned,
+    MinSigned,
+    MaxSigned,
+    And,
+    Or,
+    Xor,
+    Exchange,
+    CompareAndSwap,
+    Increment,
+    Decrement,
+    AddF32,
+    AddF64,
+}
+
+/// An atomic operation.
+#[derive(Clone, Debug)]
+pub(super) struct Atomic {
+    pub(super) space: Space,
+    pub(super) base: Base,
+    pub(super) offset: i64,
+    pub(super) size: u32,
+    pub(super) op: AtomicOp,
+    pub(super) d: Option<Slot>,
+    pub(super) b: Slot,
+    pub(super) c: Option<Slot>,
+}
+
+/// What lanes exchange.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum ExchangeOp {
+    ShuffleUp,
+    ShuffleDown,
+    ShuffleButterfly,
+    ShuffleIndexed,
+    VoteAll,
+    VoteAny,
+    VoteUniform,
+    Ballot,
+    ActiveMask,
+    MatchAny,
+    MatchAll,
+    ReduceAdd,
+    ReduceMinUnsigned,
+    ReduceMaxUnsigned,
+    ReduceMinSigned,
+    ReduceMaxSigned,
+    ReduceAnd,
+    ReduceOr,
+    ReduceXor,
+    Elect,
+}
+
+/// An exchange between the lanes of a warp.
+#[derive(Clone, Debug)]
+pub(super) struct Exchange {
+    pub(super) op: ExchangeOp,
+    pub(super) d: Option<Slot>,
+    pub(super) p: Option<u32>,
+    /// The value; a predicate for votes.
+    pub(super) a: Option<Slot>,
+    pub(super) negate: bool,
+    /// The lane, for shuffles.
+    pub(super) b: u32,
+    /// Clamp and segment mask, for shuffles.
+    pub(super) c: u32,
+    /// The slot of the mask of lanes that take part; `None` where whoever is there does.
+    pub(super) members: Option<u32>,
+}
+
+/// What a barrier reduces.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reduction {
+    Count,
+    And,
+    Or,
+}
+
+/// A barrier of the block.
+#[derive(Clone, Debug)]
+pub(super) struct Barrier {
+    /// The 32-bit slot with its number.
+    pub(super) number: u32,
+    /// The slot with the number of threads; `None` for all.
+    pub(super) threads: Option<u32>,
+    /// Whether it only arrives and does not wait.
+    pub(super) arrives: bool,
+    /// Whether all lanes of a warp must come together.
+    pub(super) aligned: bool,
+    /// What to reduce, into which slot, over which predicate, negated or not.
+    pub(super) reduction: Option<(Reduction, Slot, u32, bool)>,
+}
+
+/// A call.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    pub(super) callee: usize,
+    /// Copies into the callee's frame.
+    pub(super) arguments: Box<[(Transfer, Transfer)]>,
+    /// Copies back into the caller's frame.
+    pub(super) results: Box<[(Transfer, Transfer)]>,
+}
+
+/// One end of a copy between frames.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Transfer {
+    Register(Slot),
+    /// Local memory of a frame: offset and size.
+    Memory(u32, u32),
+}
+
+/// A function or an entry, decoded.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Function {
+    pub(super) name: String,
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) is_entry: bool,
+    pub(super) predicates: u32,
+    pub(super) words: u32,
+    pub(super) longs: u32,
+    /// Constants: slot and value.
+    pub(super) word_constants: Vec<(u32, u32)>,
+    pub(super) long_constants: Vec<(u32, u64)>,
+    /// How many bytes of local memory a frame takes.
+    pub(super) local: u32,
+    /// Of an entry: offset and size of each parameter.
+    pub(super) parameters: Vec<Parameter>,
+    /// How many bytes all parameters take.
+    pub(super) parameter_bytes: u32,
+}
+
+/// A parameter of an entry.
+#[derive(Clone, Debug)]
+pub(super) struct Parameter {
+    pub(super) name: String,
+    pub(super) offset: u32,
+    pub(super) size: u32,
+}
+
+/// A whole module, decoded.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Code {
+    pub(super) insts: Vec<Inst>,
+    pub(super) functions: Vec<Function>,
+    pub(super) accesses: Vec<Access>,
+    pub(super) atomics: Vec<Atomic>,
+    pub(super) exchanges: Vec<Exchange>,
+    pub(super) barriers: Vec<Barrier>,
+    pub(super) calls: Vec<Call>,
+    pub(super) tables: Vec<Box<[u32]>>,
+    pub(super) meanings: Vec<super::meant::Meant>,
+    /// Why something cannot be evaluated.
+    pub(super) unknown: Vec<String>,
+}

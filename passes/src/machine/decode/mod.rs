@@ -1,0 +1,322 @@
+//! From the tree to compact code, once per module.
+//!
+//! What cannot be evaluated becomes an operation that says so when control flow gets there; it is never guessed. A
+//! form that has a lane operation of its own is decoded to it; any other form that has a meaning runs that meaning.
+
+mod control;
+mod convert;
+mod float;
+mod integer;
+mod layout;
+mod memory;
+mod operand;
+
+pub(super) use layout::Initial;
+
+use super::code::{Class, Code, Function, Guard, Inst, Op, Slot};
+use super::lanes::Lane;
+use layout::{Layout, Place};
+use ptxopt_grammar::names::{DeclKind, Type};
+use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId, StmtKind};
+use std::collections::HashMap;
+
+/// A module, decoded.
+pub(super) struct Decoded {
+    pub(super) code: Code,
+    /// What the module's own variables hold at first, in the order of their allocations.
+    pub(super) initial: Vec<Initial>,
+    pub(super) static_shared: u32,
+    pub(super) address_bits: u32,
+}
+
+/// What an integer instruction becomes if it can be both.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Prefer {
+    /// A lane operation of its own, which is fast.
+    Lanes,
+    /// Its meaning, which says what is right; the tests compare the two.
+    #[cfg_attr(not(test), expect(dead_code, reason = "only tests are in no hurry"))]
+    Meaning,
+}
+
+/// Decodes all bodies of `module`.
+pub(super) fn decode(module: &Module<'_>, prefer: Prefer) -> Decoded {
+    let layout = Layout::new(module);
+    let (static_shared, address_bits) = (layout.shared, layout.address_bits);
+    let mut decoder = Decoder::new(module, layout, prefer);
+    decoder.run();
+    let initial = std::mem::take(&mut decoder.layout.initial);
+    Decoded { code: decoder.code, initial, static_shared, address_bits }
+}
+
+struct Decoder<'m, 't> {
+    module: &'m Module<'t>,
+    layout: Layout,
+    code: Code,
+    function: usize,
+    registers: HashMap<(DeclId, u32, u32), Slot>,
+    words: HashMap<u32, u32>,
+    longs: HashMap<u64, u32>,
+    labels: HashMap<DeclId, u32>,
+    /// Jumps whose target is not known yet.
+    jumps: Vec<(usize, DeclId)>,
+    tables: Vec<(usize, Vec<DeclId>)>,
+    /// Where variables and parameters in frames lie.
+    places: HashMap<DeclId, Place>,
+    /// The carry flag of the function.
+    carry: Option<u32>,
+    stmt: StmtId,
+    guard: Guard,
+    /// Whether the next micro-operation is the first of its instruction.
+    first: bool,
+    prefer: Prefer,
+}
+
+/// An opcode and its modifiers.
+struct Words<'a> {
+    opcode: &'a str,
+    modifiers: Vec<&'a str>,
+}
+
+impl Words<'_> {
+    fn has(&self, modifier: &str) -> bool {
+        self.modifiers.contains(&modifier)
+    }
+
+    /// The types among the modifiers.
+    fn types(&self) -> Vec<Type> {
+        let parse = |word: &&str| Type::parse(format!(".{word}").as_bytes());
+        self.modifiers.iter().map(parse).filter(|ty| ty.is_known()).collect()
+    }
+
+    /// Whether every modifier is one of `known` or a type.
+    fn only(&self, known: &[&str]) -> bool {
+        self.modifiers
+            .iter()
+            .all(|word| known.contains(word) || Type::parse(format!(".{word}").as_bytes()).is_known())
+    }
+}
+
+impl<'m, 't> Decoder<'m, 't> {
+    fn new(module: &'m Module<'t>, layout: Layout, prefer: Prefer) -> Self {
+        let stmt = StmtId::new(0).expect("0 fits");
+        Self {
+            module,
+            layout,
+            code: Code::default(),
+            function: 0,
+            registers: HashMap::new(),
+            words: HashMap::new(),
+            longs: HashMap::new(),
+            labels: HashMap::new(),
+            jumps: Vec::new(),
+            tables: Vec::new(),
+            places: HashMap::new(),
+            carry: None,
+            stmt,
+            guard: Guard::NONE,
+            first: true,
+            prefer,
+        }
+    }
+
+    fn run(&mut self) {
+        self.code.functions = self.layout.functions.iter().map(|header| header.shape.clone()).collect();
+        for number in 0..self.layout.functions.len() {
+            self.body(number);
+        }
+        self.join_calls();
+    }
+
+    fn body(&mut self, number: usize) {
+        self.function = number;
+        self.registers.clear();
+        self.words.clear();
+        self.longs.clear();
+        self.labels.clear();
+        self.carry = None;
+        let header = self.layout.functions[number].clone();
+        self.places = header.places.clone();
+        self.shape().start = self.pc();
+        for index in header.body.clone() {
+            let stmt = StmtId::new(index).expect("it is the number of a statement");
+            self.stmt = stmt;
+            match self.module.kind(stmt) {
+                StmtKind::Label => {
+                    let pc = self.pc();
+                    let declared =
+                        self.module.stmt_nodes(stmt).next().and_then(|node| self.module.decl_of(node));
+                    self.labels.extend(declared.map(|decl| (decl, pc)));
+                }
+                StmtKind::Instruction => self.instruction(stmt),
+                StmtKind::Unknown => self.cannot("the statement"),
+                _declaration_or_other => {}
+            }
+        }
+        self.guard = Guard::NONE;
+        self.first = true;
+        self.emit(Op::Return, [0; 5]);
+        self.shape().end = self.pc();
+        self.resolve_jumps();
+        self.formals(&header.formals);
+    }
+
+    /// Finds the registers of parameters that are registers.
+    fn formals(&mut self, formals: &[DeclId]) {
+        let slots: Vec<_> = formals.iter().map(|&decl| self.transfer_of(decl)).collect();
+        self.layout.functions[self.function].transfers = slots;
+    }
+
+    fn resolve_jumps(&mut self) {
+        for (at, label) in std::mem::take(&mut self.jumps) {
+            match self.labels.get(&label) {
+                Some(&pc) => self.code.insts[at].x = pc,
+                None => self.code.insts[at].op = Op::Trap,
+            }
+        }
+        for (at, labels) in std::mem::take(&mut self.tables) {
+            let targets = labels.iter().map(|label| self.labels.get(label).copied().unwrap_or(0));
+            self.code.tables[at] = targets.collect();
+        }
+    }
+
+    fn shape(&mut self) -> &mut Function {
+        &mut self.code.functions[self.function]
+    }
+
+    fn pc(&self) -> u32 {
+        u32::try_from(self.code.insts.len()).expect("a text of 4 GiB has fewer instructions")
+    }
+
+    fn instruction(&mut self, stmt: StmtId) {
+        let Some((spelling, _)) = self.module.opcode(stmt) else { return };
+        let text = self.module.spellings().words(spelling, self.module.text());
+        let text = String::from_utf8_lossy(text).into_owned();
+        let mut parts = text.split('.');
+        let opcode = parts.next().unwrap_or_default();
+        let words = Words { opcode, modifiers: parts.collect() };
+        self.guard = Guard::NONE;
+        self.first = true;
+        if let Some((name, negated)) = self.module.guard(stmt) {
+            match self.predicate(name) {
+                Some(slot) => self.guard = Guard::new(slot, negated),
+                None => return self.cannot("its guard"),
+            }
+        }
+        let operands = self.module.operands(stmt);
+        let start = self.code.insts.len();
+        if self.prefer == Prefer::Meaning && self.meaning(stmt).is_some() {
+            return;
+        }
+        self.code.insts.truncate(start);
+        self.first = true;
+        let done = self
+            .control(&words, &operands)
+            .or_else(|| self.memory(&words, &operands))
+            .or_else(|| self.float(&words, &operands))
+            .or_else(|| self.convert(&words, &operands))
+            .or_else(|| self.integer(&words, &operands));
+        if done.is_none() {
+            self.code.insts.truncate(start);
+            self.first = true;
+            if self.meaning(stmt).is_none() {
+                self.code.insts.truncate(start);
+                self.first = true;
+                self.cannot("");
+            }
+        }
+    }
+
+    /// Says that the statement at hand cannot be evaluated.
+    fn cannot(&mut self, why: &str) {
+        let number = u32::try_from(self.code.unknown.len()).expect("there are fewer than instructions");
+        self.code.unknown.push(why.to_owned());
+        self.emit(Op::Unknown, [0, 0, 0, 0, number]);
+    }
+
+    fn emit(&mut self, op: Op, [d, a, b, c, x]: [u32; 5]) {
+        let counts = u32::from(std::mem::replace(&mut self.first, false));
+        self.code.insts.push(Inst { op, counts, guard: self.guard, d, a, b, c, x, stmt: self.stmt });
+    }
+
+    fn lane(&mut self, lane: Lane, operands: [u32; 5]) {
+        self.emit(Op::Lane(lane), operands);
+    }
+
+    // ---- registers -----------------------------------------------------------------------------------------
+
+    /// A fresh slot.
+    fn temporary(&mut self, class: Class, bits: u32) -> Slot {
+        let shape = self.shape();
+        let (counter, size) = match class {
+            Class::Predicate => (&mut shape.predicates, 1),
+            Class::Word => (&mut shape.words, 1),
+            Class::Long => (&mut shape.longs, 1),
+            Class::Quad => (&mut shape.longs, 2),
+        };
+        let index = *counter;
+        *counter += size;
+        Slot { class, index, bits }
+    }
+
+    /// The slot of a declared register; `component` counts in a vector.
+    fn register(&mut self, decl: DeclId, element: u32, component: u32) -> Option<Slot> {
+        if let Some(&slot) = self.registers.get(&(decl, element, component)) {
+            return Some(slot);
+        }
+        let declared = self.module.decl(decl);
+        if declared.kind != DeclKind::Register {
+            return None;
+        }
+        let (class, bits) = match (declared.ty, declared.ty.bits()) {
+            (Type::Pred, _) => (Class::Predicate, 1),
+            (_, Some(bits @ ..=32)) => (Class::Word, bits),
+            (_, Some(64)) => (Class::Long, 64),
+            (_, Some(128)) => (Class::Quad, 128),
+            _opaque => return None,
+        };
+        let slot = self.temporary(class, bits);
+        self.registers.insert((decl, element, component), slot);
+        Some(slot)
+    }
+
+    /// The register that `node` names.
+    fn slot(&mut self, node: NodeId) -> Option<Slot> {
+        let decl = self.module.decl_of(node)?;
+        let text = self.module.node_text(node);
+        let name = self.module.decl_name(decl);
+        let rest = std::str::from_utf8(text.strip_prefix(name)?).ok()?;
+        let (digits, component) = rest.split_once('.').unwrap_or((rest, ""));
+        let element = if digits.is_empty() { 0 } else { digits.parse().ok()? };
+        let component = match component {
+            "" | "x" | "r" => 0,
+            "y" | "g" => 1,
+            "z" | "b" => 2,
+            "w" | "a" => 3,
+            _selector => return None,
+        };
+        self.register(decl, element, component)
+    }
+
+    /// The slot of a constant word.
+    fn constant_word(&mut self, value: u32) -> u32 {
+        if let Some(&slot) = self.words.get(&value) {
+            return slot;
+        }
+        let slot = self.temporary(Class::Word, 32).index;
+        self.shape().word_constants.push((slot, value));
+        self.words.insert(value, slot);
+        slot
+    }
+
+    /// The slot of a constant long.
+    fn constant_long(&mut self, value: u64) -> u32 {
+        if let Some(&slot) = self.longs.get(&value) {
+            return slot;
+        }
+        let slot = self.temporary(Class::Long, 64).index;
+        self.shape().long_constants.push((slot, value));
+        self.longs.insert(value, slot);
+        slot
+    }
+}

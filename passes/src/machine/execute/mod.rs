@@ -1,0 +1,191 @@
+//! Running a grid: block after block, the warps of a block in turn, each until it waits or ends.
+//!
+//! The order is fixed, so a launch gives the same result every time. Where another order could give another result,
+//! the outcome says so, or the program has a race and that is an error.
+
+mod access;
+mod block;
+mod control;
+mod exchange;
+
+pub(super) use block::Block;
+
+use super::code::{Code, Inst, Op};
+use super::lanes;
+use super::meant::Meant;
+use super::memory::{Memory, Shared};
+use super::outcome::FaultKind;
+use super::warp::{Wait, Warp};
+use ptxopt_grammar::tree::StmtId;
+use std::collections::BTreeSet;
+
+/// What all warps of a block share.
+pub(super) struct Context<'m> {
+    pub(super) code: &'m Code,
+    /// The meanings of the code, each with room to compute in.
+    pub(super) meanings: &'m mut [Meant],
+    pub(super) memory: &'m mut Memory,
+    pub(super) shared: Shared,
+    pub(super) parameters: &'m [u8],
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+    /// Which block of the grid it is.
+    pub(super) at: [u32; 3],
+    /// Instructions so far, and how many may be.
+    pub(super) steps: u64,
+    pub(super) budget: u64,
+    /// Instructions so far lane by lane, up to step `counted`.
+    pub(super) lane_steps: u64,
+    pub(super) counted: u64,
+    pub(super) inexact: &'m mut BTreeSet<&'static str>,
+    /// Threads that arrived at a barrier without waiting.
+    pub(super) arrivals: [u32; 16],
+    pub(super) dynamic_shared: u32,
+}
+
+/// Why a launch ends before all threads do.
+#[derive(Debug)]
+pub(super) enum Stop {
+    Fault { kind: FaultKind, stmt: StmtId, thread: u32 },
+    Unknown { stmt: StmtId, reason: u32 },
+    BudgetSpent { stmt: StmtId },
+}
+
+/// Why a warp pauses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pause {
+    /// All its lanes ended.
+    Ended,
+    /// It waits for others.
+    Waits,
+    /// It ran for long enough.
+    Yields,
+}
+
+/// After so many instructions another warp gets its turn, in case this one waits for it.
+const TURN: u64 = 1 << 20;
+
+impl Context<'_> {
+    /// Counts the instructions since the last time for the lanes of `mask`.
+    #[inline]
+    pub(super) fn count(&mut self, mask: u32) {
+        self.lane_steps += (self.steps - self.counted) * u64::from(mask.count_ones());
+        self.counted = self.steps;
+    }
+}
+
+#[cold]
+pub(super) fn fault<const W: usize>(kind: FaultKind, warp: &Warp<W>, i: &Inst, lanes: u32) -> Stop {
+    let lane = lanes.trailing_zeros().min(31);
+    Stop::Fault { kind, stmt: i.stmt, thread: warp.number * 32 + lane }
+}
+
+/// Runs a warp until it pauses.
+pub(super) fn run<const W: usize>(cx: &mut Context<'_>, warp: &mut Warp<W>) -> Result<Pause, Stop> {
+    if warp.current.mask == 0 && !warp.choose() {
+        return pause(warp);
+    }
+    let turn = cx.steps + TURN;
+    let code = cx.code;
+    loop {
+        let i = &code.insts[warp.current.pc as usize];
+        cx.steps += u64::from(i.counts);
+        let mask = match warp.guarded(i.guard, warp.current.mask) {
+            Ok(mask) => mask,
+            Err(lanes) => return Err(fault(FaultKind::Undefined("the guard"), warp, i, lanes)),
+        };
+        warp.current.pc += 1;
+        if mask != 0 {
+            match i.op {
+                Op::Lane(lane) => lanes::run(warp, lane, i, mask),
+                op => {
+                    step(cx, warp, i, op, mask)?;
+                    if warp.current.mask == 0 && !warp.choose() {
+                        return pause(warp);
+                    }
+                    if cx.steps >= turn && matches!(op, Op::Jump | Op::JumpTable) {
+                        return Ok(Pause::Yields);
+                    }
+                }
+            }
+        }
+        if warp.current.pc >= warp.stop {
+            cx.count(warp.current.mask);
+            if !warp.reschedule() {
+                return pause(warp);
+            }
+        }
+    }
+}
+
+/// Why no group of `warp` can run.
+fn pause<const W: usize>(warp: &mut Warp<W>) -> Result<Pause, Stop> {
+    Ok(if warp.live == 0 { Pause::Ended } else { Pause::Waits })
+}
+
+/// Everything that is not the same on every lane. The operation may leave the group without lanes.
+fn step<const W: usize>(
+    cx: &mut Context<'_>,
+    warp: &mut Warp<W>,
+    i: &Inst,
+    op: Op,
+    mask: u32,
+) -> Result<(), Stop> {
+    match op {
+        Op::Lane(lane) => lanes::run(warp, lane, i, mask),
+        Op::Meant => super::meant::run(&mut cx.meanings[i.x as usize], warp, mask),
+        Op::Select32 => {
+            let ((a, da), (b, db), (c, dc)) = (warp.word(i.a), warp.word(i.b), warp.predicate(i.c));
+            let value = std::array::from_fn(|lane| {
+                let take = 0_u32.wrapping_sub(c >> lane & 1);
+                a[lane] & take | b[lane] & !take
+            });
+            warp.set_word(i.d, mask, &value, dc & (da & c | db & !c));
+        }
+        Op::Select64 => {
+            let ((a, da), (b, db), (c, dc)) = (warp.long(i.a), warp.long(i.b), warp.predicate(i.c));
+            let value = std::array::from_fn(|lane| if c >> lane & 1 == 1 { a[lane] } else { b[lane] });
+            warp.set_long(i.d, mask, &value, dc & (da & c | db & !c));
+        }
+        Op::Logic => {
+            let ((a, da), (b, db), (c, dc)) = (warp.predicate(i.a), warp.predicate(i.b), warp.predicate(i.c));
+            warp.set_predicate(i.d, mask, super::arithmetic::lop3(a, b, c, i.x), da & db & dc);
+        }
+        Op::Special32 => {
+            let value = std::array::from_fn(|lane| super::special::value(cx, warp, i.x, lane) as u32);
+            warp.set_word(i.d, mask, &value, u32::MAX);
+        }
+        Op::Special64 => {
+            let value = std::array::from_fn(|lane| super::special::value(cx, warp, i.x, lane));
+            warp.set_long(i.d, mask, &value, u32::MAX);
+        }
+        Op::LocalAddress32 => {
+            let value = warp.frame.local as u32 + i.x;
+            warp.set_word(i.d, mask, &[value; W], u32::MAX);
+        }
+        Op::LocalAddress64 => {
+            let value = warp.frame.local as u64 + u64::from(i.x);
+            warp.set_long(i.d, mask, &[value; W], u32::MAX);
+        }
+        Op::Access => access::run(cx, warp, i, mask)?,
+        Op::Atomic => access::atomic(cx, warp, i, mask)?,
+        Op::Exchange => exchange::run(cx, warp, i, mask)?,
+        Op::Fence => cx.shared.watches = false,
+        Op::Nothing => {}
+        Op::Unknown => return Err(Stop::Unknown { stmt: i.stmt, reason: i.x }),
+        Op::Jump
+        | Op::JumpTable
+        | Op::Call
+        | Op::Return
+        | Op::Exit
+        | Op::Trap
+        | Op::Barrier
+        | Op::WarpBarrier => control::run(cx, warp, i, op, mask)?,
+    }
+    Ok(())
+}
+
+/// Whether some group of `warp` waits at a barrier of the block.
+pub(super) fn waits_at_barrier<const W: usize>(warp: &Warp<W>) -> bool {
+    warp.others.iter().any(|group| matches!(group.wait, Wait::Block(..)))
+}

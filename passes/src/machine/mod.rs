@@ -1,0 +1,344 @@
+//! Whole kernels, evaluated: an entry is run over a grid with real memory, as a GPU would.
+//!
+//! A module is decoded once to compact code; a launch runs it block after block. Threads run in warps whose registers
+//! are arrays over the lanes, the lanes that lag behind first. Integer instructions compute what the instruction
+//! table means by them, floating-point ones what the manual fixes to the last bit; anything else is refused when
+//! control flow gets there, so a result that is called exact is.
+//!
+//! ```
+//! use ptxopt_passes::machine::{Argument, End, Launch, Machine};
+//!
+//! let text = b".version 8.0\n.target sm_90\n.address_size 64\n
+//!     .entry twice(.param .u64 out) {
+//!         .reg .u64 %a; .reg .u32 %t;
+//!         ld.param.u64 %a, [out]; mov.u32 %t, %tid.x; mad.wide.u32 %a, %t, 4, %a;
+//!         add.u32 %t, %t, %t; st.global.u32 [%a], %t; ret;
+//!     }";
+//! let module = ptxopt_grammar::parse(text).expect("it is legal");
+//! let machine = Machine::new(&module);
+//! let mut memory = machine.memory();
+//! let out = memory.allocate(vec![0; 16]);
+//! let launch = Launch { block: [4, 1, 1], ..Launch::of("twice") };
+//! let outcome = machine.launch(&launch, &[Argument::Buffer(out)], &mut memory);
+//! assert_eq!(outcome.end, End::Finished);
+//! assert_eq!(memory.bytes(out), [0, 0, 0, 0, 2, 0, 0, 0, 4, 0, 0, 0, 6, 0, 0, 0]);
+//! ```
+//!
+//! # What is taken for granted
+//!
+//! Memory is sequentially consistent, blocks run one after the other, and the reconvergence of lanes is as early as
+//! it can be. Two threads that write the same value to the same byte of shared memory do not race. After a fence,
+//! races are no longer looked for. Whether a register is defined is known for the register as a whole.
+
+mod arithmetic;
+mod code;
+mod decode;
+mod execute;
+mod lanes;
+mod meant;
+mod memory;
+mod outcome;
+mod special;
+mod warp;
+
+#[cfg(test)]
+mod tests;
+
+pub use memory::{Buffer, Memory};
+pub use outcome::{End, Fault, FaultKind, Outcome, Place};
+
+use code::{Code, Op};
+use decode::{Initial, Prefer};
+use execute::{Block, Context, Stop};
+use memory::Shared;
+use ptxopt_grammar::constant;
+use ptxopt_grammar::diagnostic::position;
+use ptxopt_grammar::tree::{Module, NodeKind, StmtId, StmtKind};
+use std::collections::BTreeSet;
+
+/// A module that can be run.
+pub struct Machine<'m, 't> {
+    module: &'m Module<'t>,
+    code: Code,
+    initial: Vec<Initial>,
+    static_shared: u32,
+    address_bits: u32,
+}
+
+impl std::fmt::Debug for Machine<'_, '_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Machine").field("instructions", &self.code.insts.len()).finish_non_exhaustive()
+    }
+}
+
+/// What to launch, and how.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// The name of the entry.
+    pub entry: String,
+    /// Blocks.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// How many instructions may be executed, those of the lanes of a warp at once counted once.
+    pub budget: u64,
+}
+
+impl Launch {
+    /// One thread of `entry`, with a budget of a billion instructions.
+    #[must_use]
+    pub fn of(entry: &str) -> Self {
+        Self {
+            entry: entry.to_owned(),
+            grid: [1; 3],
+            block: [1; 3],
+            dynamic_shared: 0,
+            budget: 1_000_000_000,
+        }
+    }
+}
+
+/// An argument of an entry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// The low bits of a number, as many as the parameter has.
+    Number(u64),
+    /// The address of a buffer.
+    Buffer(Buffer),
+    /// Exactly these bytes.
+    Bytes(Vec<u8>),
+}
+
+/// An entry of a module, as a launch needs to know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name.
+    pub name: String,
+    /// The names of its parameters and their sizes in bytes.
+    pub parameters: Vec<(String, u32)>,
+}
+
+impl<'m, 't> Machine<'m, 't> {
+    /// Decodes `module`.
+    #[must_use]
+    pub fn new(module: &'m Module<'t>) -> Self {
+        Self::decoded(module, Prefer::Lanes)
+    }
+
+    fn decoded(module: &'m Module<'t>, prefer: Prefer) -> Self {
+        let decode::Decoded { code, initial, static_shared, address_bits } = decode::decode(module, prefer);
+        Self { module, code, initial, static_shared, address_bits }
+    }
+
+    /// The entries that have a body, in the order of the text.
+    pub fn entries(&self) -> impl Iterator<Item = Entry> {
+        self.code.functions.iter().filter(|function| function.is_entry).map(|function| Entry {
+            name: function.name.clone(),
+            parameters: function.parameters.iter().map(|p| (p.name.clone(), p.size)).collect(),
+        })
+    }
+
+    /// Memory that holds the module's own variables, with their initial values, and nothing else yet.
+    ///
+    /// # Panics
+    ///
+    /// If a variable is larger than the space between two addresses of variables.
+    #[must_use]
+    pub fn memory(&self) -> Memory {
+        let mut memory = Memory::new(if self.address_bits == 64 { 32 } else { 24 });
+        let buffers: Vec<_> =
+            self.initial.iter().map(|initial| memory.allocate(initial.bytes.clone())).collect();
+        for (initial, &buffer) in self.initial.iter().zip(&buffers) {
+            for &(at, size, target, plus) in &initial.addresses {
+                let address = memory.address(buffers[target]).wrapping_add(plus).to_le_bytes();
+                if let Some(bytes) = memory.bytes_mut(buffer).get_mut(at..at + size) {
+                    bytes.copy_from_slice(&address[..size]);
+                }
+            }
+        }
+        memory
+    }
+
+    /// Runs an entry over a grid. What it wrote to `memory` before it ended is there, however it ended.
+    pub fn launch(&self, launch: &Launch, arguments: &[Argument], memory: &mut Memory) -> Outcome {
+        let prepared = self.prepare(launch, arguments, memory);
+        let (entry, parameters) = match prepared {
+            Ok(prepared) => prepared,
+            Err(why) => return bad(why),
+        };
+        if launch.block == [1; 3] {
+            self.run::<1>(launch, entry, &parameters, memory)
+        } else {
+            self.run::<32>(launch, entry, &parameters, memory)
+        }
+    }
+
+    fn prepare(
+        &self,
+        launch: &Launch,
+        arguments: &[Argument],
+        memory: &Memory,
+    ) -> Result<(usize, Vec<u8>), String> {
+        let of_name = |function: &code::Function| function.is_entry && function.name == launch.entry;
+        let entry = self.code.functions.iter().position(of_name);
+        let entry = entry.ok_or_else(|| format!("there is no entry `{}` with a body", launch.entry))?;
+        let function = &self.code.functions[entry];
+        let (wanted, given) = (function.parameters.len(), arguments.len());
+        if wanted != given {
+            return Err(format!("`{}` takes {wanted} arguments, {given} were given", launch.entry));
+        }
+        let threads = launch.block.iter().try_fold(1_u32, |product, &n| product.checked_mul(n));
+        if threads.is_none_or(|threads| threads > 1024) || launch.block.contains(&0) {
+            return Err("a block has 1 to 1024 threads".to_owned());
+        }
+        let mut bytes = vec![0; function.parameter_bytes as usize];
+        for (parameter, argument) in function.parameters.iter().zip(arguments) {
+            let room = &mut bytes[parameter.offset as usize..(parameter.offset + parameter.size) as usize];
+            let value = match argument {
+                Argument::Number(value) => value.to_le_bytes().to_vec(),
+                Argument::Buffer(buffer) => memory.address(*buffer).to_le_bytes().to_vec(),
+                Argument::Bytes(bytes) if bytes.len() == room.len() => bytes.clone(),
+                Argument::Bytes(bytes) => {
+                    let (name, size, given) = (&parameter.name, room.len(), bytes.len());
+                    return Err(format!("`{name}` has {size} bytes, {given} were given"));
+                }
+            };
+            let size = room.len().min(value.len());
+            room[..size].copy_from_slice(&value[..size]);
+        }
+        Ok((entry, bytes))
+    }
+
+    fn run<const W: usize>(
+        &self,
+        launch: &Launch,
+        entry: usize,
+        parameters: &[u8],
+        memory: &mut Memory,
+    ) -> Outcome {
+        let mut inexact = BTreeSet::new();
+        let mut meanings = self.code.meanings.clone();
+        let (mut instructions, mut lane_instructions) = (0, 0);
+        let mut end = End::Finished;
+        let [x, y, z] = launch.grid;
+        let blocks = (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z])));
+        for at in blocks {
+            let mut cx = Context {
+                code: &self.code,
+                meanings: &mut meanings,
+                memory,
+                shared: Shared::new((self.static_shared + launch.dynamic_shared) as usize),
+                parameters,
+                grid: launch.grid,
+                block: launch.block,
+                at,
+                steps: instructions,
+                budget: launch.budget,
+                lane_steps: lane_instructions,
+                counted: instructions,
+                inexact: &mut inexact,
+                arrivals: [0; 16],
+                dynamic_shared: launch.dynamic_shared,
+            };
+            let result = Block::<W>::new(&cx, entry).run(&mut cx);
+            (instructions, lane_instructions) = (cx.steps, cx.lane_steps);
+            if let Err(stop) = result {
+                end = self.end(stop, at, launch.block);
+                break;
+            }
+        }
+        let inexact = inexact.into_iter().map(str::to_owned).collect();
+        Outcome { end, inexact, unknown: self.unknown(entry), instructions, lane_instructions }
+    }
+
+    fn end(&self, stop: Stop, block: [u32; 3], shape: [u32; 3]) -> End {
+        match stop {
+            Stop::BudgetSpent { stmt } => End::BudgetSpent(self.place(stmt)),
+            Stop::Unknown { stmt, reason } => End::CannotEvaluate {
+                opcode: self.opcode(stmt),
+                reason: self.code.unknown[reason as usize].clone(),
+                place: self.place(stmt),
+            },
+            Stop::Fault { kind, stmt, thread } => End::Fault(Fault {
+                kind,
+                place: self.place(stmt),
+                thread: (block, special::thread(shape, thread)),
+            }),
+        }
+    }
+
+    fn opcode(&self, stmt: StmtId) -> String {
+        let spelling = self.module.opcode(stmt).map(|(spelling, _)| spelling);
+        let words = spelling.map_or(self.module.stmt_text(stmt), |spelling| {
+            self.module.spellings().words(spelling, self.module.text())
+        });
+        String::from_utf8_lossy(words).into_owned()
+    }
+
+    /// What cannot be evaluated in the entry and in what it calls.
+    fn unknown(&self, entry: usize) -> Vec<(String, usize)> {
+        let mut seen = vec![false; self.code.functions.len()];
+        let mut unseen = vec![entry];
+        let mut found = BTreeSet::new();
+        while let Some(function) = unseen.pop() {
+            if std::mem::replace(&mut seen[function], true) {
+                continue;
+            }
+            let code::Function { start, end, .. } = self.code.functions[function];
+            for inst in &self.code.insts[start as usize..end as usize] {
+                match inst.op {
+                    Op::Unknown => drop(found.insert((self.line(inst.stmt), self.opcode(inst.stmt)))),
+                    Op::Call => unseen.push(self.code.calls[inst.x as usize].callee),
+                    _known => {}
+                }
+            }
+        }
+        found.into_iter().map(|(line, opcode)| (opcode, line)).collect()
+    }
+
+    fn line(&self, stmt: StmtId) -> usize {
+        position(self.module.text(), self.module.stmt_span(stmt).start).line
+    }
+
+    /// Where a statement stands, with the `.loc` before it.
+    fn place(&self, stmt: StmtId) -> Place {
+        let text = String::from_utf8_lossy(self.module.stmt_text(stmt));
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        Place { line: self.line(stmt), text, source: self.source(stmt) }
+    }
+
+    fn source(&self, stmt: StmtId) -> Option<(String, usize)> {
+        let before = self.module.stmts().take(stmt.index()).rev();
+        let within = |&at: &StmtId| !matches!(self.module.kind(at), StmtKind::Entry | StmtKind::Function);
+        let loc = before.take_while(within).find(|&at| self.module.kind(at) == StmtKind::Loc)?;
+        let numbers: Vec<_> = self.integers(loc).collect();
+        let (&file, &line) = (numbers.first()?, numbers.get(1)?);
+        let named =
+            |&at: &StmtId| self.module.kind(at) == StmtKind::File && self.integers(at).next() == Some(file);
+        let name = self.module.stmts().find(named).and_then(|at| {
+            let node =
+                self.module.stmt_nodes(at).find(|&node| self.module.node_kind(node) == NodeKind::Str)?;
+            let text = String::from_utf8_lossy(self.module.node_text(node)).into_owned();
+            Some(text.trim_matches('"').to_owned())
+        });
+        Some((name.unwrap_or_else(|| format!("file {file}")), usize::try_from(line).ok()?))
+    }
+
+    fn integers(&self, stmt: StmtId) -> impl Iterator<Item = u64> {
+        let nodes = self.module.stmt_nodes(stmt);
+        let integers = nodes.filter(|&node| self.module.node_kind(node) == NodeKind::Int);
+        integers.filter_map(|node| constant::literal(self.module.node_text(node)))
+    }
+}
+
+fn bad(why: String) -> Outcome {
+    Outcome {
+        end: End::BadLaunch(why),
+        inexact: Vec::new(),
+        unknown: Vec::new(),
+        instructions: 0,
+        lane_instructions: 0,
+    }
+}

@@ -1,0 +1,89 @@
+//! Special registers: where a thread is, and the few clocks.
+
+use super::execute::Context;
+use super::warp::Warp;
+
+/// The special registers that can be read: the name, whether it has 64 bits, and what it is. Its place in the list
+/// is its number.
+const REGISTERS: &[(&str, u32)] = &[
+    ("%tid.x", 32),
+    ("%tid.y", 32),
+    ("%tid.z", 32),
+    ("%ntid.x", 32),
+    ("%ntid.y", 32),
+    ("%ntid.z", 32),
+    ("%ctaid.x", 32),
+    ("%ctaid.y", 32),
+    ("%ctaid.z", 32),
+    ("%nctaid.x", 32),
+    ("%nctaid.y", 32),
+    ("%nctaid.z", 32),
+    ("%laneid", 32),
+    ("%warpid", 32),
+    ("%nwarpid", 32),
+    ("%lanemask_eq", 32),
+    ("%lanemask_le", 32),
+    ("%lanemask_lt", 32),
+    ("%lanemask_ge", 32),
+    ("%lanemask_gt", 32),
+    ("%clock", 32),
+    ("%clock_hi", 32),
+    ("%clock64", 64),
+    ("%globaltimer", 64),
+    ("%globaltimer_lo", 32),
+    ("%globaltimer_hi", 32),
+    ("%smid", 32),
+    ("%nsmid", 32),
+    ("%gridid", 64),
+    ("%dynamic_smem_size", 32),
+    ("%total_smem_size", 32),
+];
+
+/// The number of the special register that is written `text`.
+pub(super) fn find(text: &[u8]) -> Option<u32> {
+    let at = REGISTERS.iter().position(|(name, _)| name.as_bytes() == text)?;
+    u32::try_from(at).ok()
+}
+
+/// The thread of a block with the number.
+pub(super) fn thread([x, y, _]: [u32; 3], number: u32) -> [u32; 3] {
+    [number % x, number / x % y, number / x / y]
+}
+
+pub(super) fn value<const W: usize>(cx: &mut Context<'_>, warp: &Warp<W>, number: u32, lane: usize) -> u64 {
+    let tid = |axis: usize| u64::from(thread(cx.block, warp.number * 32 + lane as u32)[axis]);
+    let bit = 1_u64 << lane;
+    match REGISTERS[number as usize].0 {
+        "%tid.x" => tid(0),
+        "%tid.y" => tid(1),
+        "%tid.z" => tid(2),
+        "%ntid.x" => cx.block[0].into(),
+        "%ntid.y" => cx.block[1].into(),
+        "%ntid.z" => cx.block[2].into(),
+        "%ctaid.x" => cx.at[0].into(),
+        "%ctaid.y" => cx.at[1].into(),
+        "%ctaid.z" => cx.at[2].into(),
+        "%nctaid.x" => cx.grid[0].into(),
+        "%nctaid.y" => cx.grid[1].into(),
+        "%nctaid.z" => cx.grid[2].into(),
+        "%laneid" => lane as u64,
+        "%lanemask_eq" => bit,
+        "%lanemask_le" => (bit << 1) - 1,
+        "%lanemask_lt" => bit - 1,
+        "%lanemask_ge" => u64::from(u32::MAX) & !(bit - 1),
+        "%lanemask_gt" => u64::from(u32::MAX) & !((bit << 1) - 1),
+        "%dynamic_smem_size" => cx.dynamic_shared.into(),
+        "%total_smem_size" => cx.shared.bytes.len() as u64,
+        changing => {
+            cx.inexact.insert("the value of a clock, or of where a thread happens to run");
+            match changing {
+                "%warpid" => warp.number.into(),
+                "%nwarpid" => cx.block.iter().product::<u32>().div_ceil(32).into(),
+                "%clock" | "%clock64" | "%globaltimer" | "%globaltimer_lo" => cx.steps,
+                "%clock_hi" | "%globaltimer_hi" => cx.steps >> 32,
+                "%nsmid" => 1,
+                _zero => 0,
+            }
+        }
+    }
+}

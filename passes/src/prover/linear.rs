@@ -1,0 +1,245 @@
+//! Sums: a word as a weighted sum of literals, which is the same however the sum was bracketed and ordered.
+//!
+//! A word of bits is the sum of its bits with powers of two for weights; sums add weights, products multiply them
+//! and make conjunctions of the literals. All of it is arithmetic of integers modulo a power of two, where a
+//! complement is one less the literal. One adder then makes the bits, from a form that forgot how the sum was
+//! written: `a + b + c` in any order, `b * a`, `(a + b) * c` and `a * c + b * c` become the same gates.
+
+use super::aig::{Aig, Lit, Watch};
+use ptxopt_grammar::meaning::term::{ones, signed};
+
+/// The most products of two literals that a product of sums is taken apart into.
+const MOST_PRODUCTS: usize = 4200;
+
+/// A constant and weighted literals, modulo a power of two.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Linear {
+    width: u32,
+    constant: u128,
+    /// Nodes in ascending order, none inverted, with weights that are not zero.
+    weights: Vec<(u32, u128)>,
+}
+
+impl Linear {
+    pub(super) fn of_bits(bits: &[Lit]) -> Self {
+        let width = u32::try_from(bits.len()).expect("a word has at most 128 bits");
+        let terms = bits.iter().enumerate().map(|(at, &bit)| (bit, 1 << at));
+        Self::collect(width, 0, terms)
+    }
+
+    /// The sum of a constant and weighted literals.
+    fn collect(width: u32, constant: u128, terms: impl Iterator<Item = (Lit, u128)>) -> Self {
+        let mut constant = constant;
+        let mut weights = Vec::new();
+        for (lit, weight) in terms {
+            if lit.inverted() {
+                constant = constant.wrapping_add(weight);
+            }
+            if !lit.is_constant() {
+                weights.push((lit.node(), if lit.inverted() { weight.wrapping_neg() } else { weight }));
+            }
+        }
+        weights.sort_by_key(|&(node, _)| node);
+        weights.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 = kept.1.wrapping_add(next.1);
+            }
+            same
+        });
+        Self { width, constant, weights }.reduced()
+    }
+
+    fn reduced(mut self) -> Self {
+        let mask = ones(self.width);
+        self.constant &= mask;
+        self.weights.retain_mut(|(_, weight)| {
+            *weight &= mask;
+            *weight != 0
+        });
+        self
+    }
+
+    fn terms(&self) -> impl Iterator<Item = (Lit, u128)> {
+        self.weights.iter().map(|&(node, weight)| (Lit::new(node, false), weight))
+    }
+
+    pub(super) fn plus(&self, other: &Self) -> Self {
+        let constant = self.constant.wrapping_add(other.constant);
+        Self::collect(self.width, constant, self.terms().chain(other.terms()))
+    }
+
+    pub(super) fn times_constant(&self, factor: u128) -> Self {
+        let mut product = self.clone();
+        product.constant = product.constant.wrapping_mul(factor);
+        product.weights.iter_mut().for_each(|(_, weight)| *weight = weight.wrapping_mul(factor));
+        product.reduced()
+    }
+
+    /// One less than zero less the word: all of its bits inverted.
+    pub(super) fn inverted(&self) -> Self {
+        let mut inverted = self.times_constant(u128::MAX);
+        inverted.constant = inverted.constant.wrapping_sub(1);
+        inverted.reduced()
+    }
+
+    pub(super) fn width(&self) -> u32 {
+        self.width
+    }
+
+    pub(super) fn plus_constant(mut self, constant: u128) -> Self {
+        self.constant = self.constant.wrapping_add(constant);
+        self.reduced()
+    }
+
+    /// The same number, signed, in a word of another width, if it is known to fit.
+    pub(super) fn at_width(&self, width: u32) -> Option<Self> {
+        if width <= self.width { Some(self.cut(width)) } else { self.sign_extended(width) }
+    }
+
+    /// The word with room for as many zeros as it is wider below it.
+    pub(super) fn raised(&self, by: u32) -> Self {
+        Self { width: self.width + by, ..self.clone() }.times_constant(1 << by)
+    }
+
+    /// How many literals it has.
+    pub(super) fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Whether a product of the two is small enough to be taken apart.
+    pub(super) fn may_multiply(&self, other: &Self) -> bool {
+        self.len() * other.len() <= MOST_PRODUCTS
+    }
+
+    pub(super) fn times<W: Watch>(&self, other: &Self, graph: &mut Aig<W>) -> Self {
+        let mut terms = Vec::with_capacity(self.len() * other.len());
+        for (a, weight) in self.terms() {
+            for (b, factor) in other.terms() {
+                let weight = weight.wrapping_mul(factor) & ones(self.width);
+                if weight != 0 {
+                    terms.push((graph.and(a, b), weight));
+                }
+            }
+        }
+        terms.extend(self.terms().map(|(lit, weight)| (lit, weight.wrapping_mul(other.constant))));
+        terms.extend(other.terms().map(|(lit, weight)| (lit, weight.wrapping_mul(self.constant))));
+        Self::collect(self.width, self.constant.wrapping_mul(other.constant), terms.into_iter())
+    }
+
+    /// The lowest bits.
+    pub(super) fn cut(&self, width: u32) -> Self {
+        Self { width, ..self.clone() }.reduced()
+    }
+
+    /// The unsigned number in a wider word, if the sum is known to fit.
+    pub(super) fn zero_extended(&self, width: u32) -> Option<Self> {
+        self.extended(width, 0, 1_i128.checked_shl(self.width)?)
+    }
+
+    /// The signed number in a wider word, if the sum is known to fit.
+    pub(super) fn sign_extended(&self, width: u32) -> Option<Self> {
+        let half = 1_i128.checked_shl(self.width - 1)?;
+        self.extended(width, -half, half)
+    }
+
+    /// The sum as an integer from `low` to below `high`, if all of its values are there for some choice of signs.
+    fn extended(&self, width: u32, low: i128, high: i128) -> Option<Self> {
+        if self.width > 100 || self.weights.len() > 1000 {
+            return None;
+        }
+        let half = 1_i128 << (self.width - 1);
+        let exact = |weight: u128| match signed(weight, self.width) {
+            // Half of the range counts up or down; up is what an unsigned word has at its top.
+            weight if weight == -half && low == 0 => half,
+            weight => weight,
+        };
+        let weights: Vec<(u32, i128)> =
+            self.weights.iter().map(|&(node, weight)| (node, exact(weight))).collect();
+        let least: i128 = weights.iter().map(|&(_, weight)| weight.min(0)).sum();
+        let most: i128 = weights.iter().map(|&(_, weight)| weight.max(0)).sum();
+        let modulus = 1_i128 << self.width;
+        let constant = low + (self.constant.cast_signed() + least - low).rem_euclid(modulus) - least;
+        if constant + most >= high {
+            return None;
+        }
+        let weights = weights.into_iter().map(|(node, weight)| (node, weight.cast_unsigned())).collect();
+        Some(Self { width, constant: constant.cast_unsigned(), weights }.reduced())
+    }
+
+    /// The bits from `low` upwards, if what is below them is known to carry nothing into them.
+    pub(super) fn above(&self, low: u32, width: u32) -> Option<Self> {
+        let unit = 1_u128 << low;
+        let mut high = Self { width: self.width - low, constant: self.constant >> low, weights: Vec::new() };
+        let mut most = self.constant % unit;
+        for &(node, weight) in &self.weights {
+            match (weight / unit, weight % unit) {
+                (weight, 0) => high.weights.push((node, weight)),
+                (0, weight) => most = most.checked_add(weight)?,
+                (_, _) => return None,
+            }
+        }
+        (most < unit).then(|| high.cut(width))
+    }
+
+    /// The lowest bits with zeros above them, if the sum of what is in them is known to fit.
+    pub(super) fn masked(&self, mask: u128) -> Option<Self> {
+        let kept = mask.trailing_ones();
+        let whole = kept > 0 && kept < self.width && mask == ones(kept);
+        if whole { self.cut(kept).zero_extended(self.width) } else { None }
+    }
+
+    /// The bits of the sum.
+    pub(super) fn bits<W: Watch>(&self, graph: &mut Aig<W>) -> Vec<Lit> {
+        let (mut columns, constant) = self.columns();
+        for (at, column) in columns.iter_mut().enumerate() {
+            if constant >> at & 1 == 1 {
+                column.push(Lit::TRUE);
+            }
+        }
+        let mut bits = Vec::with_capacity(columns.len());
+        let mut carries = Vec::new();
+        for mut column in columns {
+            column.append(&mut carries);
+            column.sort_unstable();
+            bits.push(add_column(graph, column, &mut carries));
+        }
+        bits
+    }
+
+    /// The literals to add in each place, and what to add besides. Negative digits are complements.
+    fn columns(&self) -> (Vec<Vec<Lit>>, u128) {
+        let mut columns = vec![Vec::new(); self.width as usize];
+        let mut constant = self.constant;
+        for &(node, weight) in &self.weights {
+            // Of the weight and its negative the one with fewer digits, the positive one if they have the same.
+            let negative = weight.wrapping_neg() & ones(self.width);
+            let down = negative.count_ones() < weight.count_ones();
+            let digits = if down { negative } else { weight };
+            for (at, column) in columns.iter_mut().enumerate() {
+                if digits >> at & 1 == 1 {
+                    column.push(Lit::new(node, down));
+                    constant = if down { constant.wrapping_sub(1 << at) } else { constant };
+                }
+            }
+        }
+        (columns, constant & ones(self.width))
+    }
+}
+
+/// The sum of literals of the same place, modulo two; the carries are for the next place.
+fn add_column<W: Watch>(graph: &mut Aig<W>, column: Vec<Lit>, carries: &mut Vec<Lit>) -> Lit {
+    let mut open = std::collections::VecDeque::from(column);
+    while open.len() > 1 {
+        let a = open.pop_front().expect("there are at least two");
+        let b = open.pop_front().expect("there are at least two");
+        let c = open.pop_front().unwrap_or(Lit::FALSE);
+        let half = graph.xor(a, b);
+        open.push_back(graph.xor(half, c));
+        let carry = graph.majority(a, b, c);
+        if carry != Lit::FALSE {
+            carries.push(carry);
+        }
+    }
+    open.pop_front().unwrap_or(Lit::FALSE)
+}

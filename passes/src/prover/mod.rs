@@ -1,0 +1,133 @@
+//! The prover: whether two pieces of code compute the same, for all inputs.
+//!
+//! Both sides become one graph of gates. If their results are the same literals, they are equal: the graph only
+//! merges what is equal. If they differ on one of 512 vectors, they are not. Else the graph is made again, each
+//! gate that behaves like an older one being proved equal to it by a solver and merged, and what still differs is
+//! asked of the solver. The verdict depends on the question alone: on no clock, address or earlier question.
+//! Whatever was not proved is not claimed: out of budget means [`Verdict::Unproved`].
+
+mod aig;
+mod canonical;
+mod counterexample;
+mod decide;
+pub mod fragment;
+mod linear;
+mod query;
+mod sat;
+mod sweep;
+mod undefined;
+mod vectors;
+mod words;
+
+pub use counterexample::{Counterexample, InputValue, Uniqueness};
+pub use query::{Assumption, Budget, Query};
+pub use undefined::Reads;
+
+use canonical::Cone;
+use hashbrown::HashMap;
+
+/// How a proof was found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Proof {
+    /// Both sides are the same circuit.
+    Structural,
+    /// The solver found no difference.
+    Sat {
+        /// How many conflicts it took.
+        conflicts: u64,
+    },
+}
+
+/// The answer to a [`Query`].
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// Equal for all inputs that are as assumed.
+    Proved(Proof),
+    /// Different for these inputs.
+    Refuted(Counterexample),
+    /// Not decided within the budget.
+    Unproved,
+}
+
+/// Decides questions, and remembers the answers.
+#[derive(Default)]
+pub struct Prover {
+    known: HashMap<Question, Verdict>,
+    answered: u64,
+}
+
+/// All that an answer depends on.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Question {
+    cone: Cone,
+    demanded: Vec<u128>,
+    budget: Budget,
+}
+
+impl Prover {
+    /// Nothing is remembered yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How many questions were answered from memory.
+    #[must_use]
+    pub fn remembered(&self) -> u64 {
+        self.answered
+    }
+
+    /// Decides a question.
+    ///
+    /// # Panics
+    ///
+    /// If the two sides do not have the same number of results with the same widths.
+    pub fn decide(&mut self, query: &Query<'_>) -> Verdict {
+        let (question, numbers) = question(query);
+        let verdict = if let Some(known) = self.known.get(&question) {
+            self.answered += 1;
+            known.clone()
+        } else {
+            let verdict = decide::decide(&question);
+            self.known.insert(question, verdict.clone());
+            verdict
+        };
+        renamed(verdict, &numbers)
+    }
+}
+
+/// Decides one question.
+///
+/// # Panics
+///
+/// If the two sides do not have the same number of results with the same widths.
+#[must_use]
+pub fn prove(query: &Query<'_>) -> Verdict {
+    let (question, numbers) = question(query);
+    renamed(decide::decide(&question), &numbers)
+}
+
+fn question(query: &Query<'_>) -> (Question, Vec<u32>) {
+    assert_eq!(query.before.len(), query.after.len(), "both sides have as many results");
+    for (&before, &after) in query.before.iter().zip(&query.after) {
+        assert_eq!(query.terms.width(before), query.terms.width(after), "results come in pairs of one width");
+    }
+    let assumption = |number| query.assumptions.get(&number).copied().unwrap_or(Assumption::NONE);
+    let undefined = |number| query.undefined.contains(&number);
+    let (cone, numbers) = canonical::cone(query.terms, &query.before, &query.after, assumption, undefined);
+    let demanded = (0..query.before.len()).map(|result| query.demanded(result)).collect();
+    (Question { cone, demanded, budget: query.budget }, numbers)
+}
+
+/// The verdict with the caller's numbers of the inputs.
+fn renamed(verdict: Verdict, numbers: &[u32]) -> Verdict {
+    match verdict {
+        Verdict::Refuted(mut counterexample) => {
+            for input in &mut counterexample.inputs {
+                input.number = numbers[input.number as usize];
+            }
+            Verdict::Refuted(counterexample)
+        }
+        Verdict::Proved(_) | Verdict::Unproved => verdict,
+    }
+}

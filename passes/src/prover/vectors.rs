@@ -1,0 +1,149 @@
+//! The inputs that a question is tried on first: 512 of them, drawn towards where mistakes show.
+//!
+//! Bytes are mostly at the edges of their ranges, words at theirs, and operands are often equal or neighbours, in
+//! whole or in a byte. The draw depends on the question alone.
+
+use super::canonical::{Cone, ConeInput, mix};
+use super::query::Assumption;
+use ptxopt_grammar::meaning::term::{ones, signed};
+
+/// Words of 64 vectors each.
+pub(super) const GROUPS: usize = 8;
+
+/// One bit in all vectors.
+pub(super) type Lane = [u64; GROUPS];
+
+/// A stream of numbers from a seed (splitmix64).
+pub(super) struct Draw(u64);
+
+impl Draw {
+    pub(super) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    fn below(&mut self, count: u64) -> u64 {
+        self.next() % count
+    }
+
+    fn wide(&mut self) -> u128 {
+        u128::from(self.next()) << 64 | u128::from(self.next())
+    }
+}
+
+/// A number that depends on all of the cone.
+pub(super) fn seed(cone: &Cone) -> u64 {
+    cone.words.iter().fold(0, |hash, word| {
+        let hash = mix(mix(hash, word.kind as u64), u64::from(word.width));
+        let hash = mix(hash, super::canonical::low_half(word.value));
+        word.operands.iter().fold(hash, |hash, &operand| mix(hash, u64::from(operand)))
+    })
+}
+
+/// The bits of all inputs in 512 vectors, and which of these are as assumed.
+pub(super) fn vectors(inputs: &[ConeInput], seed: u64) -> (Vec<Vec<Lane>>, Lane) {
+    let mut draw = Draw::new(seed);
+    let mut lanes: Vec<Vec<Lane>> =
+        inputs.iter().map(|input| vec![[0; GROUPS]; input.width as usize]).collect();
+    let mut drawn: Vec<u128> = Vec::with_capacity(inputs.len());
+    let mut valid = [0; GROUPS];
+    for vector in 0..64 * GROUPS {
+        drawn.clear();
+        let mut admitted_all = true;
+        for (input, lanes) in inputs.iter().zip(&mut lanes) {
+            let value = value(&mut draw, &drawn, input.width);
+            let value = admitted(&mut draw, value, &input.assumption, input.width);
+            drawn.push(value);
+            admitted_all &= input.assumption.admits(value, input.width);
+            for (at, lane) in lanes.iter_mut().enumerate() {
+                lane[vector / 64] |= u64::from(value >> at & 1 == 1) << (vector % 64);
+            }
+        }
+        valid[vector / 64] |= u64::from(admitted_all) << (vector % 64);
+    }
+    (lanes, valid)
+}
+
+const EDGES: [u128; 7] = [0x00, 0x01, 0x7f, 0x80, 0x81, 0xfe, 0xff];
+
+fn value(draw: &mut Draw, earlier: &[u128], width: u32) -> u128 {
+    let value = match draw.below(16) {
+        0 => draw.wide(),
+        1 => corner(draw, width),
+        2 if !earlier.is_empty() => neighbour(draw, earlier),
+        3 | 4 if !earlier.is_empty() => {
+            let other = neighbour(draw, earlier);
+            let mask = bytes(draw, width, |choice| if choice & 1 == 0 { 0xff } else { 0 });
+            other & mask | edges(draw, width) & !mask
+        }
+        _edges => edges(draw, width),
+    };
+    value & ones(width)
+}
+
+/// A word of bytes, each made from 16 drawn bits.
+fn bytes(draw: &mut Draw, width: u32, byte: impl Fn(u64) -> u128) -> u128 {
+    let mut word = 0;
+    for at in (0..width).step_by(32) {
+        let drawn = draw.next();
+        (0..4).for_each(|lane| word |= byte(drawn >> (16 * lane) & 0xffff) << (at + 8 * lane).min(120));
+    }
+    word
+}
+
+fn edges(draw: &mut Draw, width: u32) -> u128 {
+    bytes(draw, width, |choice| match usize::try_from(choice & 15).expect("four bits are small") {
+        edge if edge < EDGES.len() => EDGES[edge],
+        edge if edge < 2 * EDGES.len() => EDGES[edge - EDGES.len()],
+        _any => u128::from(choice >> 8),
+    })
+}
+
+fn corner(draw: &mut Draw, width: u32) -> u128 {
+    let bit = 1 << draw.below(u64::from(width));
+    match draw.below(6) {
+        0 => 0,
+        1 => u128::MAX,
+        2 => bit,
+        3 => bit - 1,
+        4 => 1 << (width - 1),
+        _most => ones(width) >> 1,
+    }
+}
+
+fn neighbour(draw: &mut Draw, earlier: &[u128]) -> u128 {
+    let count = u64::try_from(earlier.len()).expect("the inputs are few");
+    let other = earlier[usize::try_from(draw.below(count)).expect("it is below a length")];
+    match draw.below(4) {
+        0 => other.wrapping_add(1),
+        1 => other.wrapping_sub(1),
+        2 => other.wrapping_neg(),
+        _same => other,
+    }
+}
+
+/// The value moved to where the assumption admits it, as far as that is easy.
+fn admitted(draw: &mut Draw, value: u128, assumption: &Assumption, width: u32) -> u128 {
+    let known = assumption.known & ones(width);
+    let value = value & !known | assumption.value & known;
+    if assumption.admits(value, width) {
+        return value;
+    }
+    let into = |low: u128, high: u128, draw: &mut Draw| match draw.below(4) {
+        0 => low,
+        1 => high,
+        _between => low.wrapping_add(value % high.wrapping_sub(low).wrapping_add(1).max(1)),
+    };
+    let moved = match (assumption.unsigned, assumption.signed) {
+        (Some((low, high)), _) => into(low, high, draw),
+        (None, Some((low, high))) => into(low.cast_unsigned(), high.cast_unsigned(), draw),
+        (None, None) => signed(value, width).cast_unsigned(),
+    };
+    moved & ones(width) & !known | assumption.value & known
+}

@@ -1,0 +1,282 @@
+//! From words to gates: the circuit of every operation on terms.
+//!
+//! Words are made in the order of the cone, operands first, each once. A word is kept as its bits and, where it is
+//! a sum, also as a weighted sum of literals, so that sums of sums are added in one go and in one order.
+
+use super::aig::{Aig, Lit, Watch};
+use super::canonical::{Cone, Kind, Word};
+use super::linear::Linear;
+use hashbrown::HashMap;
+
+/// When the bits of a sum are made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Sums {
+    /// When something asks for them: a sum that is only added to others has no gates of its own.
+    Late,
+    /// At once, so that a sum whose bits turn out to be those of another word counts as that word.
+    AtOnce,
+}
+
+pub(super) struct Circuit<'c, W> {
+    pub(super) graph: Aig<W>,
+    cone: &'c Cone,
+    sums: Sums,
+    bits: Vec<Option<Vec<Lit>>>,
+    linear: Vec<Option<Linear>>,
+    /// Sums by their bits without the copies of the highest; the first that was made stands for all.
+    named: HashMap<Vec<Lit>, Linear>,
+}
+
+impl<'c, W: Watch> Circuit<'c, W> {
+    /// `inputs` are the bits of the inputs of the cone.
+    pub(super) fn new(graph: Aig<W>, cone: &'c Cone, inputs: &[Vec<Lit>], sums: Sums) -> Self {
+        let count = cone.words.len();
+        let mut circuit = Self {
+            graph,
+            cone,
+            sums,
+            bits: vec![None; count],
+            linear: vec![None; count],
+            named: HashMap::new(),
+        };
+        for (at, word) in cone.words.iter().enumerate() {
+            circuit.make(at, word, inputs);
+        }
+        circuit
+    }
+
+    /// The bits of a word.
+    pub(super) fn bits(&mut self, at: u32) -> Vec<Lit> {
+        let at = at as usize;
+        if let Some(bits) = &self.bits[at] {
+            return bits.clone();
+        }
+        let sum = self.linear[at].clone().expect("a word has bits or is a sum");
+        let bits = sum.bits(&mut self.graph);
+        self.bits[at] = Some(bits.clone());
+        bits
+    }
+
+    /// The word as a sum.
+    fn sum(&mut self, at: u32) -> Linear {
+        if let Some(sum) = &self.linear[at as usize] {
+            return sum.clone();
+        }
+        let bits = self.bits(at);
+        let sum = self.canonical(&bits, Linear::of_bits(&bits));
+        self.linear[at as usize] = Some(sum.clone());
+        sum
+    }
+
+    /// The sum that stands for all words with these bits.
+    fn canonical(&mut self, bits: &[Lit], sum: Linear) -> Linear {
+        if self.sums == Sums::Late {
+            return sum;
+        }
+        let mut key = bits.to_vec();
+        while key.len() > 1 && key[key.len() - 1] == key[key.len() - 2] {
+            key.pop();
+        }
+        let known = self.named.entry(key).or_insert_with(|| sum.clone());
+        known.at_width(sum.width()).unwrap_or(sum)
+    }
+
+    fn make(&mut self, at: usize, word: &Word, inputs: &[Vec<Lit>]) {
+        if let Some(sum) = self.as_sum(word) {
+            if self.sums == Sums::AtOnce {
+                let bits = sum.bits(&mut self.graph);
+                let sum = self.canonical(&bits, sum);
+                self.bits[at] = Some(bits);
+                self.linear[at] = Some(sum);
+            } else {
+                self.linear[at] = Some(sum);
+            }
+        } else {
+            self.bits[at] = Some(self.as_bits(word, inputs));
+        }
+    }
+
+    /// The word as a sum, where its operation is one of those that sums are made with.
+    fn as_sum(&mut self, word: &Word) -> Option<Linear> {
+        let [a, b, _] = word.operands;
+        match word.kind {
+            Kind::Add => Some(self.sum(a).plus(&self.sum(b))),
+            Kind::Mul => {
+                let (x, y) = (self.sum(a), self.sum(b));
+                if x.may_multiply(&y) {
+                    return Some(x.times(&y, &mut self.graph));
+                }
+                let (x, y) = (Linear::of_bits(&self.bits(a)), Linear::of_bits(&self.bits(b)));
+                Some(x.times(&y, &mut self.graph))
+            }
+            Kind::Not => self.linear[a as usize].as_ref().map(Linear::inverted),
+            Kind::Extract => {
+                let low = u32::try_from(word.low()).expect("a bit's number is small");
+                self.linear[a as usize].as_ref()?.above(low, word.width)
+            }
+            Kind::And => {
+                let (sum, mask) = self.masked(a, b)?;
+                self.linear[sum as usize].as_ref()?.masked(mask)
+            }
+            Kind::ZeroExtend => self.linear[a as usize].as_ref()?.zero_extended(word.width),
+            Kind::SignExtend => self.linear[a as usize].as_ref()?.sign_extended(word.width),
+            Kind::Concat => {
+                let low = self.cone.words[b as usize];
+                if low.kind != Kind::Constant {
+                    return None;
+                }
+                Some(self.linear[a as usize].as_ref()?.raised(low.width).plus_constant(low.value))
+            }
+            Kind::Input
+            | Kind::Constant
+            | Kind::Or
+            | Kind::Xor
+            | Kind::UnsignedDivide
+            | Kind::UnsignedRemainder
+            | Kind::Shl
+            | Kind::Lshr
+            | Kind::Ashr
+            | Kind::Equal
+            | Kind::UnsignedLess
+            | Kind::SignedLess
+            | Kind::Choose => None,
+        }
+    }
+
+    /// The word and the mask, if one of the two is a constant.
+    fn masked(&self, a: u32, b: u32) -> Option<(u32, u128)> {
+        let constant = |at: u32| {
+            let word = self.cone.words[at as usize];
+            (word.kind == Kind::Constant).then_some(word.value)
+        };
+        constant(b).map(|mask| (a, mask)).or_else(|| constant(a).map(|mask| (b, mask)))
+    }
+
+    fn as_bits(&mut self, word: &Word, inputs: &[Vec<Lit>]) -> Vec<Lit> {
+        let [a, b, c] = word.operands;
+        let width = word.width as usize;
+        match word.kind {
+            Kind::Input => inputs[word.number()].clone(),
+            Kind::Constant => (0..width).map(|at| Lit::constant(word.value >> at & 1 == 1)).collect(),
+            Kind::Not => self.bits(a).into_iter().map(|bit| !bit).collect(),
+            Kind::And => self.pairwise(a, b, Aig::and),
+            Kind::Or => self.pairwise(a, b, Aig::or),
+            Kind::Xor => self.pairwise(a, b, Aig::xor),
+            Kind::UnsignedDivide => self.divide(a, b).0,
+            Kind::UnsignedRemainder => self.divide(a, b).1,
+            Kind::Shl => self.shift(a, b, Shift::Left),
+            Kind::Lshr => self.shift(a, b, Shift::Right),
+            Kind::Ashr => self.shift(a, b, Shift::RightSigned),
+            Kind::Extract => self.bits(a)[word.low()..word.low() + width].to_vec(),
+            Kind::Concat => {
+                let high = self.bits(a);
+                let mut bits = self.bits(b);
+                bits.extend(high);
+                bits
+            }
+            Kind::ZeroExtend => {
+                let mut bits = self.bits(a);
+                bits.resize(width, Lit::FALSE);
+                bits
+            }
+            Kind::SignExtend => {
+                let mut bits = self.bits(a);
+                let sign = *bits.last().expect("a word has a bit");
+                bits.resize(width, sign);
+                bits
+            }
+            Kind::Equal => {
+                let differences = self.pairwise(a, b, Aig::xor);
+                let any = differences.into_iter().fold(Lit::FALSE, |any, bit| self.graph.or(any, bit));
+                vec![!any]
+            }
+            Kind::UnsignedLess => {
+                let (a, b) = (self.bits(a), self.bits(b));
+                vec![self.less(&a, &b)]
+            }
+            Kind::SignedLess => {
+                let (mut a, mut b) = (self.bits(a), self.bits(b));
+                for bits in [&mut a, &mut b] {
+                    let sign = bits.last_mut().expect("a word has a bit");
+                    *sign = !*sign;
+                }
+                vec![self.less(&a, &b)]
+            }
+            Kind::Choose => {
+                let condition = self.bits(a)[0];
+                let (then, otherwise) = (self.bits(b), self.bits(c));
+                let pairs = then.into_iter().zip(otherwise);
+                pairs.map(|(then, otherwise)| self.graph.choose(condition, then, otherwise)).collect()
+            }
+            Kind::Add | Kind::Mul => unreachable!("sums and products are made as sums"),
+        }
+    }
+
+    fn pairwise(&mut self, a: u32, b: u32, gate: fn(&mut Aig<W>, Lit, Lit) -> Lit) -> Vec<Lit> {
+        let (a, b) = (self.bits(a), self.bits(b));
+        a.into_iter().zip(b).map(|(a, b)| gate(&mut self.graph, a, b)).collect()
+    }
+
+    /// Whether the first is less: whether `a - b` borrows.
+    fn less(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
+        let carry = a.iter().zip(b).fold(Lit::TRUE, |carry, (&a, &b)| self.graph.majority(a, !b, carry));
+        !carry
+    }
+
+    fn shift(&mut self, a: u32, amount: u32, shift: Shift) -> Vec<Lit> {
+        let (mut bits, amount) = (self.bits(a), self.bits(amount));
+        let width = bits.len();
+        let fill = match shift {
+            Shift::Left | Shift::Right => Lit::FALSE,
+            Shift::RightSigned => *bits.last().expect("a word has a bit"),
+        };
+        for (place, &by) in amount.iter().enumerate() {
+            let distance = if place < 8 { 1 << place } else { width };
+            bits = (0..width)
+                .map(|at| {
+                    let from = match shift {
+                        Shift::Left => at.checked_sub(distance),
+                        Shift::Right | Shift::RightSigned => Some(at + distance),
+                    };
+                    let moved = from.and_then(|from| bits.get(from)).copied().unwrap_or(fill);
+                    self.graph.choose(by, moved, bits[at])
+                })
+                .collect();
+        }
+        bits
+    }
+
+    /// Quotient and remainder, as one divides by hand; a divisor of zero gives all ones and the dividend.
+    fn divide(&mut self, a: u32, b: u32) -> (Vec<Lit>, Vec<Lit>) {
+        let (a, mut b) = (self.bits(a), self.bits(b));
+        let width = a.len();
+        b.push(Lit::FALSE);
+        let mut rest = vec![Lit::FALSE; width + 1];
+        let mut quotient = vec![Lit::FALSE; width];
+        for at in (0..width).rev() {
+            rest.rotate_right(1);
+            rest[0] = a[at];
+            let mut carry = Lit::TRUE;
+            let mut difference = Vec::with_capacity(rest.len());
+            for (&x, &y) in rest.iter().zip(&b) {
+                let half = self.graph.xor(x, !y);
+                difference.push(self.graph.xor(half, carry));
+                carry = self.graph.majority(x, !y, carry);
+            }
+            quotient[at] = carry;
+            for (x, less) in rest.iter_mut().zip(difference) {
+                *x = self.graph.choose(carry, less, *x);
+            }
+        }
+        rest.truncate(width);
+        (quotient, rest)
+    }
+}
+
+/// Which way a shift goes, and what it fills with.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shift {
+    Left,
+    Right,
+    RightSigned,
+}

@@ -1,0 +1,160 @@
+//! `ptxopt eval`: what one instruction computes, and whether a file of reference vectors agrees.
+
+mod registers;
+mod vectors;
+
+use super::{Console, Failure, Status, usage_error};
+use crate::input::Input;
+use crate::output::to_stdout;
+use ptxopt_grammar::meaning::{Place, Write as Written, concrete, meaning, term};
+use ptxopt_grammar::tree::{Module, StmtId};
+use registers::Wrapped;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::PathBuf;
+
+/// Show what an instruction computes, or check a file of reference vectors
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Args {
+    /// One instruction; registers may have any names, and have the types that it wants
+    #[arg(required_unless_present = "vectors")]
+    instruction: Option<String>,
+
+    /// What the registers that it reads hold; `cc=1` sets the carry flag
+    #[arg(value_name = "NAME=VALUE", value_parser = assignment)]
+    values: Vec<(String, u128)>,
+
+    /// A file of vectors, one JSON object a line, plain or compressed with gzip
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["instruction", "values"])]
+    vectors: Option<PathBuf>,
+}
+
+const AFTER_HELP: &str = "\
+Example:
+  ptxopt eval 'vadd4.u32.u32.u32.sat d, a, b, c' a=0x80ff01fe b=0x80010101 c=0
+
+A line of a file of vectors is one of
+  {\"ptx\", \"v\": [\"a b c d\", …]}  words in hexadecimal: with %r1, %r2 and %r3, %r0 becomes d
+  {\"ptx\", \"v\", \"doc\": [\"d\", …]} likewise, where the manual's d is another than the assembler's
+  {\"ptx\", \"error\": \"…\"}         the instruction is to be rejected
+  {\"ptx\", \"ok\": true}           the instruction is to be accepted";
+
+fn assignment(text: &str) -> Result<(String, u128), String> {
+    let (name, value) = text.split_once('=').ok_or("expected `name=value`")?;
+    let (negative, digits) = value.strip_prefix('-').map_or((false, value), |rest| (true, rest));
+    let (radix, digits) = match digits.get(..2) {
+        Some("0x" | "0X") => (16, &digits[2..]),
+        Some("0b" | "0B") => (2, &digits[2..]),
+        Some(_) | None => (10, digits),
+    };
+    let value = u128::from_str_radix(digits, radix).map_err(|_| format!("`{value}` is no integer"))?;
+    Ok((name.to_owned(), if negative { value.wrapping_neg() } else { value }))
+}
+
+pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
+    if let Some(path) = &args.vectors {
+        return check(Input::from(path.clone()), console);
+    }
+    let instruction =
+        args.instruction.as_deref().expect("the parser of arguments wants it without `--vectors`");
+    let wrapped = Wrapped::new(instruction);
+    let module = ptxopt_grammar::parse(wrapped.text()).map_err(|diagnostics| Failure {
+        status: Status::Invalid,
+        message: console.renderer.diagnostics("<instruction>", wrapped.text(), &diagnostics),
+    })?;
+    let failed =
+        |message: String| Failure { status: Status::Invalid, message: console.renderer.failure(&message) };
+    let stmt = Wrapped::instruction(&module).map_err(failed)?;
+    let results = evaluate(&module, stmt, &args.values).map_err(|message| usage(&message))?;
+    to_stdout(|out| results.iter().try_for_each(|result| result.print(out)))
+        .map_err(|error| Failure::writing(console, "<stdout>", &error))
+}
+
+fn usage(message: &str) -> Failure {
+    Failure { status: Status::Usage, message: usage_error(message.to_owned()).render().to_string() }
+}
+
+fn check(input: Input, console: &Console) -> Result<(), Failure> {
+    let bytes = input.read().map_err(|error| Failure::reading(console, &input, &error))?;
+    let outcome = vectors::check(&bytes).map_err(|message| Failure {
+        status: Status::Invalid,
+        message: console.renderer.failure(&format!("`{input}`: {message}")),
+    })?;
+    to_stdout(|out| write!(out, "{outcome}"))
+        .map_err(|error| Failure::writing(console, "<stdout>", &error))?;
+    if outcome.failed == 0 {
+        return Ok(());
+    }
+    let message =
+        format!("`{input}`: {} of {} checks failed", outcome.failed, outcome.failed + outcome.passed);
+    Err(Failure { status: Status::Invalid, message: console.renderer.failure(&message) })
+}
+
+/// A register and what it holds afterwards.
+struct Holds {
+    name: String,
+    value: u128,
+    width: u32,
+}
+
+fn evaluate(module: &Module<'_>, stmt: StmtId, values: &[(String, u128)]) -> Result<Vec<Holds>, String> {
+    let name = |place: Place| String::from_utf8_lossy(place.text(module)).into_owned();
+    let mut given: BTreeMap<&str, u128> = BTreeMap::new();
+    for (name, value) in values {
+        if given.insert(name, *value).is_some() {
+            return Err(format!("`{name}` has two values"));
+        }
+    }
+    let (mut terms, mut missing, mut used) = (term::Terms::new(), Vec::new(), Vec::new());
+    let written = meaning(module, stmt, &mut terms, &mut |terms, place, width| {
+        let name = name(place);
+        let value = given.get(name.as_str()).copied();
+        if value.is_none() && !missing.contains(&name) {
+            missing.push(name.clone());
+        }
+        used.push(name);
+        Some(terms.constant(value.unwrap_or_default(), width))
+    });
+    let written = written.ok_or("nothing is known of what this form of the instruction computes")?;
+    if let Some(name) = missing.first() {
+        return Err(format!("`{name}` is read and has no value; add `{name}=…`"));
+    }
+    if let Some(name) = given.keys().find(|&&name| !used.iter().any(|used| used == name)) {
+        return Err(format!("`{name}` is not read"));
+    }
+    let outputs: Vec<_> = written.iter().map(|write| write.value).collect();
+    let results = concrete::evaluate(&terms, &outputs, &[]);
+    let hold = |(write, value): (&Written, u128)| Holds {
+        name: name(write.place),
+        value,
+        width: terms.width(write.value),
+    };
+    Ok(written.iter().zip(results).map(hold).collect())
+}
+
+impl Holds {
+    fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+        let Self { name, value, width } = self;
+        if *width == 1 {
+            return writeln!(out, "{name} = {value}");
+        }
+        let digits = *width as usize / 4;
+        writeln!(out, "{name} = 0x{value:0digits$x}")?;
+        for lane in [64, 32, 16, 8].into_iter().filter(|lane| lane <= width) {
+            let letter = match lane {
+                64 => 'd',
+                32 => 'w',
+                16 => 'h',
+                _byte => 'b',
+            };
+            for number in (0..width / lane).rev() {
+                let bits = value >> (number * lane) & term::ones(lane);
+                let (digits, minus) = (lane as usize / 4, term::signed(bits, lane));
+                let label = format!("{letter}{number}");
+                writeln!(out, "  {label:<4}{:>18}{bits:>22}{minus:>22}", format!("{bits:0digits$x}"))?;
+            }
+        }
+        Ok(())
+    }
+}

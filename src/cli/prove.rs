@@ -1,0 +1,210 @@
+//! `ptxopt prove`: whether two files compute the same, function by function.
+
+use super::{Console, Failure, Status};
+use crate::input::Input;
+use crate::output::to_stdout;
+use ptxopt_grammar::meaning::term::Terms;
+use ptxopt_grammar::tree::Module;
+use ptxopt_passes::machine::{Argument, Launch, Machine};
+use ptxopt_passes::prover::fragment::{Computed, Function, Unclear, compute, functions};
+use ptxopt_passes::prover::{Proof, Query, Reads, Verdict, prove};
+use std::path::PathBuf;
+
+/// Decide whether two files compute the same for all inputs
+///
+/// Functions of the same name are compared. Where both are straight-line code, the values, addresses and guards of
+/// all stores and the returned values are proved equal or refuted with inputs for which they differ. Other kernels
+/// are run on seeded inputs, which proves nothing, and the answer says so.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Args {
+    /// PTX as it is
+    before: PathBuf,
+
+    /// PTX as it would be
+    after: PathBuf,
+}
+
+const AFTER_HELP: &str = "\
+A line for each function:
+  NAME: proved (structural)           the same circuit
+  NAME: proved (sat, N conflicts)     for all inputs, by search
+  NAME: refuted                       and the inputs, results and lanes that differ
+  NAME: tested, no difference: …      a kernel with control flow: run, not proved
+  NAME: cannot decide: …              and why
+
+Exit status:
+  0  every function was proved
+  1  an input is not valid PTX
+  3  something could not be read or written
+  7  some function was refuted, or a test found a difference
+  8  none was refuted, but some could not be proved";
+
+/// What was found out about a function.
+enum Answer {
+    Proved(Proof),
+    Refuted(String),
+    Tested(String),
+    Undecided(String),
+}
+
+pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
+    let texts = [&args.before, &args.after].map(|path| Input::from(path.clone()));
+    let [before, after] = texts.map(|input| (input.read(), input));
+    let before_text = before.0.map_err(|error| Failure::reading(console, &before.1, &error))?;
+    let after_text = after.0.map_err(|error| Failure::reading(console, &after.1, &error))?;
+    let before = parse(console, &before.1, &before_text)?;
+    let after = parse(console, &after.1, &after_text)?;
+    let answers = compare(&before, &after);
+    to_stdout(|out| {
+        answers.iter().try_for_each(|(name, answer)| match answer {
+            Answer::Proved(Proof::Structural) => writeln!(out, "{name}: proved (structural)"),
+            Answer::Proved(Proof::Sat { conflicts }) => {
+                writeln!(out, "{name}: proved (sat, {conflicts} conflicts)")
+            }
+            Answer::Refuted(how) => write!(out, "{name}: refuted\n{how}"),
+            Answer::Tested(how) => writeln!(out, "{name}: tested, no difference: {how}"),
+            Answer::Undecided(why) => writeln!(out, "{name}: cannot decide: {why}"),
+        })
+    })
+    .map_err(|error| Failure::writing(console, "<stdout>", &error))?;
+    let count = |wanted: fn(&Answer) -> bool| answers.iter().filter(|(_, answer)| wanted(answer)).count();
+    let refuted = count(|answer| matches!(answer, Answer::Refuted(_)));
+    let open = count(|answer| matches!(answer, Answer::Tested(_) | Answer::Undecided(_)));
+    let fail = |status, message: String| Err(Failure { status, message: console.renderer.failure(&message) });
+    match (refuted, open) {
+        (0, 0) => Ok(()),
+        (0, open) => fail(Status::Undecided, format!("not proved: {open} of {} functions", answers.len())),
+        (refuted, _) => {
+            fail(Status::Different, format!("different: {refuted} of {} functions", answers.len()))
+        }
+    }
+}
+
+fn parse<'t>(console: &Console, input: &Input, text: &'t [u8]) -> Result<Module<'t>, Failure> {
+    ptxopt_grammar::parse(text).map_err(|diagnostics| Failure {
+        status: Status::Invalid,
+        message: console.renderer.diagnostics(&input.to_string(), text, &diagnostics),
+    })
+}
+
+fn compare(before: &Module<'_>, after: &Module<'_>) -> Vec<(String, Answer)> {
+    let (olds, news) = (functions(before), functions(after));
+    let mut answers = Vec::new();
+    for old in &olds {
+        let new = news.iter().find(|new| new.name == old.name);
+        let missing = || Answer::Undecided("the second file does not have it".to_owned());
+        let answer = new.map_or_else(missing, |new| function(before, old, after, new));
+        answers.push((old.name.clone(), answer));
+    }
+    for new in news.iter().filter(|new| olds.iter().all(|old| old.name != new.name)) {
+        answers.push((new.name.clone(), Answer::Undecided("the first file does not have it".to_owned())));
+    }
+    if answers.is_empty() {
+        answers
+            .push(("the files".to_owned(), Answer::Undecided("there is no function with a body".to_owned())));
+    }
+    answers
+}
+
+fn function(before: &Module<'_>, old: &Function, after: &Module<'_>, new: &Function) -> Answer {
+    let (mut terms, mut reads) = (Terms::new(), Reads::new());
+    let computed_old = compute(before, old, &mut terms, &mut reads);
+    let computed_new = compute(after, new, &mut terms, &mut reads);
+    match (computed_old, computed_new) {
+        (Ok(old), Ok(new)) => straight(&terms, &reads, &old, &new),
+        (Err(unclear), _) => tested(before, after, &old.name, "first", &unclear),
+        (_, Err(unclear)) => tested(before, after, &old.name, "second", &unclear),
+    }
+}
+
+fn straight(terms: &Terms, reads: &Reads<String>, old: &Computed, new: &Computed) -> Answer {
+    let shape = |computed: &Computed| -> Vec<(String, u32)> {
+        computed.results.iter().map(|(what, term)| (what.clone(), terms.width(*term))).collect()
+    };
+    if shape(old) != shape(new) {
+        return Answer::Undecided(
+            "the two do not store and return the same number of values, equally wide".into(),
+        );
+    }
+    let sides = [old, new].map(|computed| computed.results.iter().map(|&(_, term)| term).collect());
+    let [before, after] = sides;
+    let mut query = Query::new(terms, before, after);
+    query.undefined = reads.all_undefined();
+    match prove(&query) {
+        Verdict::Proved(_) if !new.loads.is_subset(&old.loads) => {
+            Answer::Undecided("equal, but the second reads memory that the first does not".to_owned())
+        }
+        Verdict::Proved(proof) => Answer::Proved(proof),
+        Verdict::Refuted(_) if new.loads != old.loads => {
+            Answer::Undecided("the two load from addresses that are spelled differently".to_owned())
+        }
+        Verdict::Refuted(counterexample) => {
+            let input = |number| reads.register(number).cloned().unwrap_or_default();
+            Answer::Refuted(counterexample.describe(input, |result| old.results[result].0.clone()))
+        }
+        Verdict::Unproved => Answer::Undecided("the budget of the search was spent".to_owned()),
+    }
+}
+
+/// How many seeds a kernel is run with.
+const SEEDS: u64 = 8;
+/// The size of each buffer, in bytes, and how much of it is compared.
+const BUFFER: usize = 1 << 16;
+
+fn tested(before: &Module<'_>, after: &Module<'_>, name: &str, which: &str, unclear: &Unclear) -> Answer {
+    let reason =
+        format!("no straight-line code: `{}` in line {} of the {which} file", unclear.what, unclear.line);
+    let [old, new] = [before, after].map(Machine::new);
+    for seed in 0..SEEDS {
+        let [Some(x), Some(y)] = [&old, &new].map(|machine| outputs(machine, name, seed)) else {
+            return Answer::Undecided(format!("{reason}, and it does not run to its end on seeded inputs"));
+        };
+        if x != y {
+            let difference = x.iter().zip(&y).enumerate().find_map(|(buffer, (x, y))| {
+                let at = x.iter().zip(y).position(|(x, y)| x != y)?;
+                let message = format!(
+                    "  seed {seed}: byte {at} of buffer {buffer} is {:02x}, not {:02x}\n",
+                    y[at], x[at]
+                );
+                Some(message)
+            });
+            return Answer::Refuted(
+                difference.unwrap_or_else(|| format!("  seed {seed}: other parameters\n")),
+            );
+        }
+    }
+    Answer::Tested(format!("{SEEDS} seeded runs of 32 threads, nothing proved; {reason}"))
+}
+
+/// What a kernel leaves in its buffers, if it runs to its end with an exact result.
+fn outputs(machine: &Machine<'_, '_>, name: &str, seed: u64) -> Option<Vec<Vec<u8>>> {
+    let entry = machine.entries().find(|entry| entry.name == name)?;
+    let mut memory = machine.memory();
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut draw = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state >> 24
+    };
+    let (mut arguments, mut buffers) = (Vec::new(), Vec::new());
+    for (_, size) in &entry.parameters {
+        if *size == 8 {
+            let byte = |choice: u64| match choice & 3 {
+                0 => {
+                    [0x00, 0x01, 0x7f, 0x80, 0x81, 0xfe, 0xff, 0x00][usize::from(choice.to_le_bytes()[1] & 7)]
+                }
+                _any => choice.to_le_bytes()[1],
+            };
+            let buffer = memory.allocate((0..BUFFER).map(|_| byte(draw())).collect());
+            buffers.push(buffer);
+            arguments.push(Argument::Buffer(buffer));
+        } else {
+            arguments.push(Argument::Number(1 + draw() % 64));
+        }
+    }
+    let launch = Launch { block: [32, 1, 1], budget: 5_000_000, ..Launch::of(name) };
+    let outcome = machine.launch(&launch, &arguments, &mut memory);
+    outcome.is_exact().then(|| buffers.iter().map(|&buffer| memory.bytes(buffer).to_vec()).collect())
+}

@@ -1,0 +1,334 @@
+//! `ptxopt run`: a kernel, evaluated over a grid, with buffers from files or seeds.
+
+use super::{Console, Failure, Status, usage_error};
+use crate::input::Input;
+use crate::output::{Output, to_stdout};
+use ptxopt_passes::machine::{Argument, Buffer, End, Launch, Machine, Memory, Outcome};
+use std::io::Write;
+use std::path::PathBuf;
+
+/// Run a kernel over a grid, without a GPU
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Args {
+    /// PTX to read; `-` is standard input
+    file: PathBuf,
+
+    /// The entry to run; may be left out where there is one only
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+
+    /// Blocks: X, X,Y or X,Y,Z
+    #[arg(long, value_name = "X,Y,Z", default_value = "1", value_parser = shape)]
+    grid: [u32; 3],
+
+    /// Threads of a block, likewise
+    #[arg(long, value_name = "X,Y,Z", default_value = "1", value_parser = shape)]
+    block: [u32; 3],
+
+    /// The next argument of the entry
+    #[arg(long, value_name = "ARGUMENT", value_parser = argument, allow_hyphen_values = true)]
+    arg: Vec<Given>,
+
+    /// Bytes of dynamic shared memory
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    shared: u32,
+
+    /// How many instructions may be executed, those of the lanes of a warp at once counted once
+    #[arg(long, value_name = "COUNT", default_value_t = 1_000_000_000)]
+    budget: u64,
+
+    /// Write the buffer of argument N, counted from 0, to a file; may be repeated
+    #[arg(long, value_name = "N=FILE", value_parser = numbered)]
+    out: Vec<(usize, String)>,
+
+    /// Print the buffer of argument N as u8, s8, u32, s32, f32, hex or lanes; may be repeated
+    #[arg(long, value_name = "N=FORM", value_parser = form)]
+    show: Vec<(usize, Form)>,
+}
+
+const AFTER_HELP: &str = "\
+Example:
+  ptxopt run in.ptx --entry f --grid 2 --block 64 --arg buf:512 --arg buf:512:seed=1 \\
+      --arg s32:-1 --show 0=lanes
+
+An argument is one of
+  u8:N u16:N u32:N u64:N s8:N … s64:N  an integer, decimal or hexadecimal
+  f32:X f64:X                          a floating-point number
+  bytes:HEX                            a structure, byte by byte
+  buf:SIZE                             the address of a buffer full of zeros
+  buf:SIZE:seed=N                      likewise, with numbers that look random
+  buf:@FILE                            likewise, with what a file holds
+
+Exit status:
+  0  the kernel finished
+  1  the input is not valid PTX
+  2  the command line is wrong
+  3  something could not be read or written
+  5  the kernel did something wrong, or did not finish within its budget
+  6  the kernel came to an instruction that cannot be evaluated";
+
+/// An argument of the entry as the command line gives it.
+#[derive(Clone, Debug)]
+enum Given {
+    Number(u64),
+    Bytes(Vec<u8>),
+    Zeros(usize),
+    Seeded(usize, u64),
+    File(PathBuf),
+}
+
+/// How a buffer is printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    U8,
+    S8,
+    U32,
+    S32,
+    F32,
+    Hex,
+    Lanes,
+}
+
+fn shape(text: &str) -> Result<[u32; 3], String> {
+    let mut shape = [1; 3];
+    let parts: Vec<_> = text.split(',').collect();
+    if parts.len() > 3 {
+        return Err("expected at most three numbers".to_owned());
+    }
+    for (axis, part) in shape.iter_mut().zip(parts) {
+        *axis =
+            part.parse().ok().filter(|&n| n > 0).ok_or_else(|| format!("`{part}` is no positive integer"))?;
+    }
+    Ok(shape)
+}
+
+fn integer(text: &str) -> Result<u64, String> {
+    let (negative, digits) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
+    let value = match digits.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => digits.parse(),
+    };
+    let value = value.map_err(|_| format!("`{text}` is no integer"))?;
+    Ok(if negative { value.wrapping_neg() } else { value })
+}
+
+fn argument(text: &str) -> Result<Given, String> {
+    let (kind, value) = text.split_once(':').ok_or("expected `type:value`, such as `u32:5` or `buf:64`")?;
+    match kind {
+        "u8" | "u16" | "u32" | "u64" | "s8" | "s16" | "s32" | "s64" => integer(value).map(Given::Number),
+        "f32" => {
+            let number: f32 = value.parse().map_err(|_| format!("`{value}` is no number"))?;
+            Ok(Given::Number(number.to_bits().into()))
+        }
+        "f64" => {
+            let number: f64 = value.parse().map_err(|_| format!("`{value}` is no number"))?;
+            Ok(Given::Number(number.to_bits()))
+        }
+        "bytes" => {
+            let byte = |at: usize| value.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
+            let bytes: Option<_> = (0..value.len()).step_by(2).map(byte).collect();
+            bytes.map(Given::Bytes).ok_or_else(|| format!("`{value}` is not a row of hexadecimal bytes"))
+        }
+        "buf" => buffer(value),
+        _other => Err(format!("`{kind}` is no type of an argument")),
+    }
+}
+
+fn buffer(text: &str) -> Result<Given, String> {
+    if let Some(path) = text.strip_prefix('@') {
+        return Ok(Given::File(path.into()));
+    }
+    let (size, seed) = match text.split_once(':') {
+        Some((size, seed)) => (size, Some(seed.strip_prefix("seed=").ok_or("expected `seed=N`")?)),
+        None => (text, None),
+    };
+    let size = usize::try_from(integer(size)?).ok().filter(|&size| size < 1 << 32);
+    let size = size.ok_or("a buffer has less than 4 GiB")?;
+    Ok(match seed {
+        None => Given::Zeros(size),
+        Some(seed) => Given::Seeded(size, integer(seed)?),
+    })
+}
+
+fn numbered(text: &str) -> Result<(usize, String), String> {
+    let (number, rest) = text.split_once('=').ok_or("expected `N=…`")?;
+    let number = number.parse().map_err(|_| format!("`{number}` is no number of an argument"))?;
+    Ok((number, rest.to_owned()))
+}
+
+fn form(text: &str) -> Result<(usize, Form), String> {
+    let (number, form) = numbered(text)?;
+    let form = match form.as_str() {
+        "u8" => Form::U8,
+        "s8" => Form::S8,
+        "u32" => Form::U32,
+        "s32" => Form::S32,
+        "f32" => Form::F32,
+        "hex" => Form::Hex,
+        "lanes" => Form::Lanes,
+        other => return Err(format!("`{other}` is not one of u8, s8, u32, s32, f32, hex, lanes")),
+    };
+    Ok((number, form))
+}
+
+/// Bytes that look random and depend on the seed only.
+fn seeded(size: usize, seed: u64) -> Vec<u8> {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut x = state;
+        x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ x >> 31
+    };
+    (0..size.div_ceil(8)).flat_map(|_| next().to_le_bytes()).take(size).collect()
+}
+
+pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
+    let input = Input::from(args.file.clone());
+    let text = input.read().map_err(|error| Failure::reading(console, &input, &error))?;
+    let module = ptxopt_grammar::parse(&text).map_err(|diagnostics| Failure {
+        status: Status::Invalid,
+        message: console.renderer.diagnostics(&input.to_string(), &text, &diagnostics),
+    })?;
+    let machine = Machine::new(&module);
+    let launch = Launch {
+        entry: entry(args, &machine)?,
+        grid: args.grid,
+        block: args.block,
+        dynamic_shared: args.shared,
+        budget: args.budget,
+    };
+    let mut memory = machine.memory();
+    let mut buffers = Vec::new();
+    let mut arguments = Vec::new();
+    for given in &args.arg {
+        let (argument, buffer) = prepare(given, &mut memory, console)?;
+        arguments.push(argument);
+        buffers.push(buffer);
+    }
+    let buffer_of = |number: usize| {
+        let buffer = buffers.get(number).copied().flatten();
+        buffer.ok_or_else(|| usage(format!("argument {number} is no buffer")))
+    };
+    let outs: Vec<_> =
+        args.out.iter().map(|(n, path)| Ok((buffer_of(*n)?, path))).collect::<Result<_, Failure>>()?;
+    let shows: Vec<_> =
+        args.show.iter().map(|&(n, form)| Ok((n, buffer_of(n)?, form))).collect::<Result<_, Failure>>()?;
+    let outcome = machine.launch(&launch, &arguments, &mut memory);
+    for (buffer, path) in outs {
+        let output = Output::from(PathBuf::from(path));
+        let bytes = std::iter::once(memory.bytes(buffer));
+        output.write(bytes).map_err(|error| Failure::writing(console, &output, &error))?;
+    }
+    to_stdout(|out| {
+        for &(number, buffer, form) in &shows {
+            print(out, number, memory.bytes(buffer), form)?;
+        }
+        report(out, &outcome)
+    })
+    .map_err(|error| Failure::writing(console, "<stdout>", &error))?;
+    conclude(&outcome, console)
+}
+
+fn usage(message: String) -> Failure {
+    Failure { status: Status::Usage, message: usage_error(message).render().to_string() }
+}
+
+fn entry(args: &Args, machine: &Machine<'_, '_>) -> Result<String, Failure> {
+    if let Some(name) = &args.entry {
+        return Ok(name.clone());
+    }
+    let names: Vec<_> = machine.entries().map(|entry| entry.name).collect();
+    match names.as_slice() {
+        [name] => Ok(name.clone()),
+        [] => Err(usage("the module has no entry".to_owned())),
+        names => Err(usage(format!("which entry? `--entry` is one of {}", names.join(", ")))),
+    }
+}
+
+fn prepare(
+    given: &Given,
+    memory: &mut Memory,
+    console: &Console,
+) -> Result<(Argument, Option<Buffer>), Failure> {
+    let bytes = match given {
+        Given::Number(number) => return Ok((Argument::Number(*number), None)),
+        Given::Bytes(bytes) => return Ok((Argument::Bytes(bytes.clone()), None)),
+        Given::Zeros(size) => vec![0; *size],
+        Given::Seeded(size, seed) => seeded(*size, *seed),
+        Given::File(path) => {
+            let input = Input::from(path.clone());
+            input.read().map_err(|error| Failure::reading(console, &input, &error))?
+        }
+    };
+    let buffer = memory.allocate(bytes);
+    Ok((Argument::Buffer(buffer), Some(buffer)))
+}
+
+fn print(out: &mut dyn Write, number: usize, bytes: &[u8], form: Form) -> std::io::Result<()> {
+    writeln!(out, "argument {number}:")?;
+    let per_line = match form {
+        Form::U8 | Form::S8 | Form::Hex => 16,
+        Form::U32 | Form::S32 | Form::F32 => 32,
+        Form::Lanes => 4,
+    };
+    for (line, bytes) in bytes.chunks(per_line).enumerate() {
+        write!(out, "{:6x}:", line * per_line)?;
+        let words =
+            bytes.chunks_exact(4).map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]));
+        match form {
+            Form::U8 => bytes.iter().try_for_each(|byte| write!(out, " {byte}"))?,
+            Form::S8 => bytes.iter().try_for_each(|byte| write!(out, " {}", byte.cast_signed()))?,
+            Form::Hex => bytes.iter().try_for_each(|byte| write!(out, " {byte:02x}"))?,
+            Form::U32 => words.into_iter().try_for_each(|word| write!(out, " {word}"))?,
+            Form::S32 => words.into_iter().try_for_each(|word| write!(out, " {}", word.cast_signed()))?,
+            Form::F32 => words.into_iter().try_for_each(|word| write!(out, " {}", f32::from_bits(word)))?,
+            Form::Lanes => {
+                for word in words {
+                    write!(out, " {word:#010x}  lanes")?;
+                    word.to_be_bytes().iter().try_for_each(|lane| write!(out, " {lane:3}"))?;
+                    write!(out, "  signed")?;
+                    word.to_be_bytes()
+                        .iter()
+                        .try_for_each(|lane| write!(out, " {:4}", lane.cast_signed()))?;
+                }
+            }
+        }
+        writeln!(out)?;
+    }
+    Ok(())
+}
+
+fn report(out: &mut dyn Write, outcome: &Outcome) -> std::io::Result<()> {
+    if outcome.is_exact() {
+        writeln!(
+            out,
+            "exact: {} instructions, {} lane by lane",
+            outcome.instructions, outcome.lane_instructions
+        )?;
+    }
+    for reason in &outcome.inexact {
+        writeln!(out, "not exact: the result depends on {reason}")?;
+    }
+    if outcome.end == End::Finished {
+        for (opcode, line) in &outcome.unknown {
+            writeln!(
+                out,
+                "note: cannot evaluate `{opcode}` (line {line}), but control flow did not get there"
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn conclude(outcome: &Outcome, console: &Console) -> Result<(), Failure> {
+    let status = match &outcome.end {
+        End::Finished => return Ok(()),
+        End::BadLaunch(why) => return Err(usage(why.clone())),
+        End::CannotEvaluate { .. } => Status::NotEvaluated,
+        End::BudgetSpent(_) | End::Fault(_) => Status::Faulty,
+    };
+    Err(Failure { status, message: console.renderer.failure(&outcome.end.to_string()) })
+}
