@@ -5,7 +5,7 @@
 #[path = "../tests/prover/pairs.rs"]
 mod pairs;
 
-use pairs::{Code, PAIRS};
+use pairs::{Code, Expected, PAIRS};
 use ptxopt_passes::prover::{Proof, Query, Verdict, prove};
 use std::io::Write;
 use std::time::Instant;
@@ -26,6 +26,10 @@ fn main() {
             times.push(start.elapsed().as_secs_f64() * 1e3);
         }
         times.sort_by(f64::total_cmp);
+        let right = match pair.expected {
+            Expected::Equal => matches!(verdict, Verdict::Proved(_)),
+            Expected::Different => matches!(verdict, Verdict::Refuted(_)),
+        };
         let verdict = match verdict {
             Verdict::Proved(Proof::Structural) => "proved (structural)".to_owned(),
             Verdict::Proved(Proof::Sat { conflicts }) => format!("proved (sat), {conflicts} conflicts"),
@@ -33,7 +37,8 @@ fn main() {
             Verdict::Unproved => "unproved".to_owned(),
         };
         let median = times[times.len() / 2];
-        writeln!(out, "{:<30} {:>10.3} {median:>10.3}  {verdict}", pair.name, pair.reference)
+        let remark = if right { "" } else { ", but it should not be" };
+        writeln!(out, "{:<30} {:>10.3} {median:>10.3}  {verdict}{remark}", pair.name, pair.reference)
             .expect("there is a reader");
     }
 }

@@ -4,6 +4,12 @@
 //! buffers; what it leaves in memory must equal what the function beside its name says. The compiled modules of the
 //! corpus have no such functions; of those it is only asked that running them ends in an answer.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "kernels cut words to bytes, and so do the functions beside them"
+)]
+#![expect(clippy::needless_range_loop, reason = "a thread's number is its place in several buffers")]
+
 #[path = "support/modules.rs"]
 mod modules;
 

@@ -1,5 +1,7 @@
 //! The reference vectors in the repository, and that `ptxopt eval` notices wrong ones.
 
+#![expect(clippy::print_stdout, reason = "tests say how much they covered")]
+
 use std::io::Write;
 use std::process::{Command, Output};
 

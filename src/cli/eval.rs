@@ -54,7 +54,7 @@ fn assignment(text: &str) -> Result<(String, u128), String> {
 
 pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     if let Some(path) = &args.vectors {
-        return check(Input::from(path.clone()), console);
+        return check(&Input::from(path.clone()), console);
     }
     let instruction =
         args.instruction.as_deref().expect("the parser of arguments wants it without `--vectors`");
@@ -75,8 +75,8 @@ fn usage(message: &str) -> Failure {
     Failure { status: Status::Usage, message: usage_error(message.to_owned()).render().to_string() }
 }
 
-fn check(input: Input, console: &Console) -> Result<(), Failure> {
-    let bytes = input.read().map_err(|error| Failure::reading(console, &input, &error))?;
+fn check(input: &Input, console: &Console) -> Result<(), Failure> {
+    let bytes = input.read().map_err(|error| Failure::reading(console, input, &error))?;
     let outcome = vectors::check(&bytes).map_err(|message| Failure {
         status: Status::Invalid,
         message: console.renderer.failure(&format!("`{input}`: {message}")),

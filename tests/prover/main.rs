@@ -1,5 +1,8 @@
 //! The prover on pairs whose verdict is known, and on mutants of them.
 
+#![expect(clippy::cast_possible_truncation, reason = "inputs of 32 bits come in wider words")]
+#![expect(clippy::print_stdout, reason = "tests say how much they covered")]
+
 mod mutants;
 mod pairs;
 

@@ -175,7 +175,8 @@ fn vectors() -> Vec<[u64; 3]> {
         let mut vector = [word(&mut state), word(&mut state), word(&mut state)];
         let choice = draw(&mut state) >> 20;
         if choice & 7 == 0 {
-            let mask = (0..4).fold(0, |mask, lane| mask | (choice >> (8 + lane) & 1) * 0xff << (8 * lane));
+            let mask =
+                (0..4).fold(0, |mask, lane| mask | (((choice >> (8 + lane)) & 1) * 0xff) << (8 * lane));
             let near = vector[0].wrapping_add(choice >> 16 & 1) & 0xffff_ffff;
             vector[1] = near & mask | vector[1] & !mask;
         }

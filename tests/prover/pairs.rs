@@ -7,61 +7,61 @@ use ptxopt_grammar::meaning::term::{Term, Terms};
 
 /// What the prover must say.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Expected {
+pub(crate) enum Expected {
     Equal,
     Different,
 }
 
 /// A pair with the time of the reference.
-pub struct Pair {
-    pub name: &'static str,
+pub(crate) struct Pair {
+    pub(crate) name: &'static str,
     /// Milliseconds that the reference took.
-    pub reference: f64,
-    pub expected: Expected,
-    pub build: fn(&mut Code) -> (Term, Term),
+    pub(crate) reference: f64,
+    pub(crate) expected: Expected,
+    pub(crate) build: fn(&mut Code) -> (Term, Term),
 }
 
 /// Terms of 32 bits over the inputs `a`, `b` and `c`.
-pub struct Code {
-    pub terms: Terms,
-    pub a: Term,
-    pub b: Term,
-    pub c: Term,
+pub(crate) struct Code {
+    pub(crate) terms: Terms,
+    pub(crate) a: Term,
+    pub(crate) b: Term,
+    pub(crate) c: Term,
 }
 
 impl Code {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut terms = Terms::new();
         let [a, b, c] = [0, 1, 2].map(|number| terms.input(number, 32));
         Self { terms, a, b, c }
     }
 
-    pub fn k(&mut self, value: u32) -> Term {
+    pub(crate) fn k(&mut self, value: u32) -> Term {
         self.terms.constant(u128::from(value), 32)
     }
 
-    pub fn and(&mut self, x: Term, mask: u32) -> Term {
+    pub(crate) fn and(&mut self, x: Term, mask: u32) -> Term {
         let mask = self.k(mask);
         self.terms.and(x, mask)
     }
 
-    pub fn xor(&mut self, x: Term, mask: u32) -> Term {
+    pub(crate) fn xor(&mut self, x: Term, mask: u32) -> Term {
         let mask = self.k(mask);
         self.terms.xor(x, mask)
     }
 
-    pub fn shr(&mut self, x: Term, by: u32) -> Term {
+    pub(crate) fn shr(&mut self, x: Term, by: u32) -> Term {
         let by = self.k(by);
         self.terms.lshr(x, by)
     }
 
-    pub fn shl(&mut self, x: Term, by: u32) -> Term {
+    pub(crate) fn shl(&mut self, x: Term, by: u32) -> Term {
         let by = self.k(by);
         self.terms.shl(x, by)
     }
 
     /// `then` where the mask is set, else `otherwise`.
-    pub fn mix(&mut self, mask: Term, then: Term, otherwise: Term) -> Term {
+    pub(crate) fn mix(&mut self, mask: Term, then: Term, otherwise: Term) -> Term {
         let off = self.terms.not(mask);
         let x = self.terms.and(then, mask);
         let y = self.terms.and(otherwise, off);
@@ -69,12 +69,12 @@ impl Code {
     }
 
     /// All bits of the lanes whose highest bit is set in `high`, which has no other bits.
-    pub fn spread(&mut self, high: Term) -> Term {
+    pub(crate) fn spread(&mut self, high: Term) -> Term {
         let (up, down) = (self.shl(high, 1), self.shr(high, 7));
         self.terms.sub(up, down)
     }
 
-    pub fn lane(&mut self, word: Term, lane: u32, sign: Sign) -> Term {
+    pub(crate) fn lane(&mut self, word: Term, lane: u32, sign: Sign) -> Term {
         let byte = self.terms.extract(word, 8 * lane, 8);
         match sign {
             Sign::Unsigned => self.terms.zero_extend(byte, 34),
@@ -82,14 +82,14 @@ impl Code {
         }
     }
 
-    pub fn lanes(&mut self, sign: Sign, op: impl Fn(&mut Terms, Term, Term) -> Term) -> [Term; 4] {
+    pub(crate) fn lanes(&mut self, sign: Sign, op: impl Fn(&mut Terms, Term, Term) -> Term) -> [Term; 4] {
         [0, 1, 2, 3].map(|lane| {
             let (x, y) = (self.lane(self.a, lane, sign), self.lane(self.b, lane, sign));
             op(&mut self.terms, x, y)
         })
     }
 
-    pub fn pack(&mut self, lanes: [Term; 4]) -> Term {
+    pub(crate) fn pack(&mut self, lanes: [Term; 4]) -> Term {
         let [b0, b1, b2, b3] = lanes.map(|lane| self.terms.extract(lane, 0, 8));
         let low = self.terms.concat(b1, b0);
         let high = self.terms.concat(b3, b2);
@@ -97,7 +97,7 @@ impl Code {
     }
 
     /// `c` and all lanes.
-    pub fn accumulate(&mut self, lanes: [Term; 4]) -> Term {
+    pub(crate) fn accumulate(&mut self, lanes: [Term; 4]) -> Term {
         lanes.into_iter().fold(self.c, |sum, lane| {
             let lane = self.terms.extract(lane, 0, 32);
             self.terms.add(sum, lane)
@@ -107,12 +107,12 @@ impl Code {
 
 /// How a byte is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Sign {
+pub(crate) enum Sign {
     Unsigned,
     Signed,
 }
 
-pub fn clamp(terms: &mut Terms, x: Term, low: i128, high: i128) -> Term {
+pub(crate) fn clamp(terms: &mut Terms, x: Term, low: i128, high: i128) -> Term {
     let width = terms.width(x);
     let (low, high) =
         (terms.constant(low.cast_unsigned(), width), terms.constant(high.cast_unsigned(), width));
@@ -122,18 +122,18 @@ pub fn clamp(terms: &mut Terms, x: Term, low: i128, high: i128) -> Term {
     terms.choose(over, high, x)
 }
 
-pub fn absolute_difference(terms: &mut Terms, x: Term, y: Term) -> Term {
+pub(crate) fn absolute_difference(terms: &mut Terms, x: Term, y: Term) -> Term {
     let less = terms.signed_less(x, y);
     let (up, down) = (terms.sub(x, y), terms.sub(y, x));
     terms.choose(less, down, up)
 }
 
-pub fn vadd4(code: &mut Code) -> Term {
+pub(crate) fn vadd4(code: &mut Code) -> Term {
     let lanes = code.lanes(Sign::Unsigned, Terms::add);
     code.pack(lanes)
 }
 
-pub fn vadd4_words(code: &mut Code) -> Term {
+pub(crate) fn vadd4_words(code: &mut Code) -> Term {
     let (a, b) = (code.and(code.a, 0x7f7f_7f7f), code.and(code.b, 0x7f7f_7f7f));
     let sum = code.terms.add(a, b);
     let differ = code.terms.xor(code.a, code.b);
@@ -141,12 +141,12 @@ pub fn vadd4_words(code: &mut Code) -> Term {
     code.terms.xor(sum, high)
 }
 
-pub fn merged(code: &mut Code, word: Term) -> Term {
+pub(crate) fn merged(code: &mut Code, word: Term) -> Term {
     let mask = code.k(0x00ff_00ff);
     code.mix(mask, word, code.c)
 }
 
-pub fn vadd4_chain(code: &mut Code) -> Term {
+pub(crate) fn vadd4_chain(code: &mut Code) -> Term {
     (0..4).fold(code.c, |word, lane| {
         let (x, y) = (code.shr(code.a, 8 * lane), code.shr(code.b, 8 * lane));
         let (x, y) = (code.and(x, 0xff), code.and(y, 0xff));
@@ -157,7 +157,7 @@ pub fn vadd4_chain(code: &mut Code) -> Term {
     })
 }
 
-pub fn saturated(code: &mut Code, sign: Sign) -> Term {
+pub(crate) fn saturated(code: &mut Code, sign: Sign) -> Term {
     let lanes = code.lanes(sign, |terms, x, y| {
         let sum = terms.add(x, y);
         let (low, high) = if sign == Sign::Signed { (-128, 127) } else { (0, 255) };
@@ -166,7 +166,7 @@ pub fn saturated(code: &mut Code, sign: Sign) -> Term {
     code.pack(lanes)
 }
 
-pub fn vaddus4_words(code: &mut Code) -> Term {
+pub(crate) fn vaddus4_words(code: &mut Code) -> Term {
     let differ = code.terms.xor(code.a, code.b);
     let differ = code.and(differ, 0x8080_8080);
     let both = code.terms.and(code.a, code.b);
@@ -180,7 +180,7 @@ pub fn vaddus4_words(code: &mut Code) -> Term {
     code.terms.or(sum, full)
 }
 
-pub fn vaddss4_words(code: &mut Code) -> Term {
+pub(crate) fn vaddss4_words(code: &mut Code) -> Term {
     let sum = vadd4_words(code);
     let differ = code.terms.xor(code.a, code.b);
     let same = code.terms.not(differ);
@@ -196,7 +196,7 @@ pub fn vaddss4_words(code: &mut Code) -> Term {
 }
 
 /// The highest bit of each lane: whether `x` is less than `y` there, both unsigned.
-pub fn less_words(code: &mut Code, x: Term, y: Term) -> Term {
+pub(crate) fn less_words(code: &mut Code, x: Term, y: Term) -> Term {
     let high = code.k(0x8080_8080);
     let x_high = code.terms.or(x, high);
     let y_low = code.and(y, 0x7f7f_7f7f);
@@ -211,14 +211,14 @@ pub fn less_words(code: &mut Code, x: Term, y: Term) -> Term {
     code.and(less, 0x8080_8080)
 }
 
-pub fn vmin4_words(code: &mut Code) -> Term {
+pub(crate) fn vmin4_words(code: &mut Code) -> Term {
     let (x, y) = (code.xor(code.a, 0x8080_8080), code.xor(code.b, 0x8080_8080));
     let less = less_words(code, x, y);
     let mask = code.spread(less);
     code.mix(mask, code.a, code.b)
 }
 
-pub fn vmin4(code: &mut Code) -> Term {
+pub(crate) fn vmin4(code: &mut Code) -> Term {
     let lanes = code.lanes(Sign::Signed, |terms, x, y| {
         let less = terms.signed_less(x, y);
         terms.choose(less, x, y)
@@ -226,7 +226,7 @@ pub fn vmin4(code: &mut Code) -> Term {
     code.pack(lanes)
 }
 
-pub fn blend(code: &mut Code) -> Term {
+pub(crate) fn blend(code: &mut Code) -> Term {
     let lanes = [0, 1, 2, 3].map(|lane| {
         let (x, y) = (code.lane(code.a, lane, Sign::Unsigned), code.lane(code.b, lane, Sign::Unsigned));
         let sign = code.terms.extract(code.c, 8 * lane + 7, 1);
@@ -235,13 +235,13 @@ pub fn blend(code: &mut Code) -> Term {
     code.pack(lanes)
 }
 
-pub fn blend_words(code: &mut Code) -> Term {
+pub(crate) fn blend_words(code: &mut Code) -> Term {
     let signs = code.and(code.c, 0x8080_8080);
     let mask = code.spread(signs);
     code.mix(mask, code.a, code.b)
 }
 
-pub fn vabsdiff4_words(code: &mut Code) -> Term {
+pub(crate) fn vabsdiff4_words(code: &mut Code) -> Term {
     let less = less_words(code, code.a, code.b);
     let mask = code.spread(less);
     let most = code.mix(mask, code.b, code.a);
@@ -249,7 +249,7 @@ pub fn vabsdiff4_words(code: &mut Code) -> Term {
     code.terms.sub(most, least)
 }
 
-pub fn vavrg4(code: &mut Code) -> Term {
+pub(crate) fn vavrg4(code: &mut Code) -> Term {
     let lanes = code.lanes(Sign::Unsigned, |terms, x, y| {
         let sum = terms.add(x, y);
         let one = terms.constant(1, 34);
@@ -259,7 +259,7 @@ pub fn vavrg4(code: &mut Code) -> Term {
     code.pack(lanes)
 }
 
-pub fn vavrg4_words(code: &mut Code) -> Term {
+pub(crate) fn vavrg4_words(code: &mut Code) -> Term {
     let either = code.terms.or(code.a, code.b);
     let differ = code.terms.xor(code.a, code.b);
     let half = code.shr(differ, 1);
@@ -268,7 +268,7 @@ pub fn vavrg4_words(code: &mut Code) -> Term {
 }
 
 /// `c` and the four bytes of a word.
-pub fn sum_of_bytes(code: &mut Code, word: Term) -> Term {
+pub(crate) fn sum_of_bytes(code: &mut Code, word: Term) -> Term {
     let even = code.and(word, 0x00ff_00ff);
     let odd = code.shr(word, 8);
     let odd = code.and(odd, 0x00ff_00ff);
@@ -278,7 +278,7 @@ pub fn sum_of_bytes(code: &mut Code, word: Term) -> Term {
     code.terms.add(sum, code.c)
 }
 
-pub fn vadd4_accumulated_words(code: &mut Code) -> Term {
+pub(crate) fn vadd4_accumulated_words(code: &mut Code) -> Term {
     let halves = [0, 8].map(|by| {
         let (a, b) = (code.shr(code.a, by), code.shr(code.b, by));
         let (a, b) = (code.and(a, 0x00ff_00ff), code.and(b, 0x00ff_00ff));
@@ -291,7 +291,7 @@ pub fn vadd4_accumulated_words(code: &mut Code) -> Term {
 }
 
 /// A byte as 32 bits, by shifts.
-pub fn byte(code: &mut Code, word: Term, lane: u32, sign: Sign) -> Term {
+pub(crate) fn byte(code: &mut Code, word: Term, lane: u32, sign: Sign) -> Term {
     let up = code.shl(word, 24 - 8 * lane);
     let by = code.k(24);
     match sign {
@@ -300,7 +300,7 @@ pub fn byte(code: &mut Code, word: Term, lane: u32, sign: Sign) -> Term {
     }
 }
 
-pub fn dp4a(code: &mut Code, sign: Sign) -> Term {
+pub(crate) fn dp4a(code: &mut Code, sign: Sign) -> Term {
     (0..4).fold(code.c, |sum, lane| {
         let (x, y) = (code.lane(code.a, lane, sign), code.lane(code.b, lane, sign));
         let product = code.terms.mul(x, y);
@@ -309,7 +309,7 @@ pub fn dp4a(code: &mut Code, sign: Sign) -> Term {
     })
 }
 
-pub fn dp4a_shifts(code: &mut Code, sign: Sign, order: [u32; 4], swapped: bool) -> Term {
+pub(crate) fn dp4a_shifts(code: &mut Code, sign: Sign, order: [u32; 4], swapped: bool) -> Term {
     let products = order.map(|lane| {
         let (x, y) = (byte(code, code.a, lane, sign), byte(code, code.b, lane, sign));
         let (x, y) = if swapped { (y, x) } else { (x, y) };
@@ -376,7 +376,7 @@ fn absolute(code: &mut Code) -> [Term; 4] {
     code.lanes(Sign::Unsigned, absolute_difference)
 }
 
-pub static PAIRS: &[Pair] = &[
+pub(crate) static PAIRS: &[Pair] = &[
     Pair {
         name: "vadd4 wrap = 7f words",
         reference: 0.05,

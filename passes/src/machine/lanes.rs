@@ -87,14 +87,14 @@ lane_operations! {
         Mov32 = |a| a;
         Not32 = |a| !a;
         Not16 = |a| !a & H;
-        Neg32 = |a| a.wrapping_neg();
+        Neg32 = u32::wrapping_neg;
         Neg16 = |a| a.wrapping_neg() & H;
         Abs32 = |a| s(a).wrapping_abs() as u32;
         Abs16 = |a| h(a).wrapping_abs() as u32 & H;
         Cnot32 = |a| u32::from(a == 0);
-        Popc32 = |a| a.count_ones();
-        Clz32 = |a| a.leading_zeros();
-        Brev32 = |a| a.reverse_bits();
+        Popc32 = u32::count_ones;
+        Clz32 = u32::leading_zeros;
+        Brev32 = u32::reverse_bits;
         BfindU32 = |a| ar::bfind(u64::from(a));
         BfindS32 = |a| ar::bfind(u64::from((s(a) ^ (s(a) >> 31)) as u32));
         Zext8 = |a| a & 0xff;
@@ -104,16 +104,16 @@ lane_operations! {
         FNeg32 = |a| a ^ 0x8000_0000;
         FAbs32 = |a| a & 0x7fff_ffff;
         Sqrt32 = |a| ar::canonical32(f32::from_bits(a).sqrt());
-        Flush32 = |a| ar::flush(a);
-        Saturate32 = |a| ar::saturate32(a);
+        Flush32 = ar::flush;
+        Saturate32 = ar::saturate32;
         F32OfU32 = |a| (a as f32).to_bits();
         F32OfS32 = |a| (s(a) as f32).to_bits();
         RoundEven32 = |a| ar::canonical32(f32::from_bits(a).round_ties_even());
         RoundZero32 = |a| ar::canonical32(f32::from_bits(a).trunc());
         RoundDown32 = |a| ar::canonical32(f32::from_bits(a).floor());
         RoundUp32 = |a| ar::canonical32(f32::from_bits(a).ceil());
-        F32OfF16 = |a| ar::half_to_f32(a);
-        F16OfF32 = |a| ar::f32_to_half(a);
+        F32OfF16 = ar::half_to_f32;
+        F16OfF32 = ar::f32_to_half;
         SaturateS32To8 = |a| s(a).clamp(-128, 127) as u32 & 0xff;
         SaturateS32ToU8 = |a| s(a).clamp(0, 255) as u32;
         SaturateU32ToU8 = |a| a.min(255);
@@ -134,18 +134,18 @@ lane_operations! {
         U32OfF32Up = |a| ar::f32_to_u32(f32::from_bits(a).ceil());
     }
     W2 w2 {
-        Add32 = |a, b| a.wrapping_add(b);
-        Sub32 = |a, b| a.wrapping_sub(b);
+        Add32 = u32::wrapping_add;
+        Sub32 = u32::wrapping_sub;
         Add16 = |a, b| a.wrapping_add(b) & H;
         Sub16 = |a, b| a.wrapping_sub(b) & H;
         AddSat32 = |a, b| s(a).saturating_add(s(b)) as u32;
         SubSat32 = |a, b| s(a).saturating_sub(s(b)) as u32;
-        Mul32 = |a, b| a.wrapping_mul(b);
+        Mul32 = u32::wrapping_mul;
         Mul16 = |a, b| a.wrapping_mul(b) & H;
-        MulHiU32 = |a, b| (u64::from(a) * u64::from(b) >> 32) as u32;
-        MulHiS32 = |a, b| (i64::from(s(a)) * i64::from(s(b)) >> 32) as u32;
+        MulHiU32 = |a, b| ((u64::from(a) * u64::from(b)) >> 32) as u32;
+        MulHiS32 = |a, b| ((i64::from(s(a)) * i64::from(s(b))) >> 32) as u32;
         MulHiU16 = |a, b| (a & H).wrapping_mul(b & H) >> 16;
-        MulHiS16 = |a, b| (h(a) * h(b) >> 16) as u32 & H;
+        MulHiS16 = |a, b| ((h(a) * h(b)) >> 16) as u32 & H;
         MulWideU16 = |a, b| (a & H).wrapping_mul(b & H);
         MulWideS16 = |a, b| (h(a) * h(b)) as u32;
         DivU32 = |a, b| a.checked_div(b).unwrap_or(u32::MAX);
@@ -163,8 +163,8 @@ lane_operations! {
         ShrU32 = |a, b| a.checked_shr(b).unwrap_or(0);
         ShrS32 = |a, b| (s(a) >> b.min(31)) as u32;
         ShrS16 = |a, b| (h(a) >> b.min(31)) as u32 & H;
-        MinU32 = |a, b| a.min(b);
-        MaxU32 = |a, b| a.max(b);
+        MinU32 = std::cmp::Ord::min;
+        MaxU32 = std::cmp::Ord::max;
         MinS32 = |a, b| s(a).min(s(b)) as u32;
         MaxS32 = |a, b| s(a).max(s(b)) as u32;
         MinS16 = |a, b| h(a).min(h(b)) as u32 & H;
@@ -175,20 +175,20 @@ lane_operations! {
         FSub32 = |a, b| ar::canonical32(f32::from_bits(a) - f32::from_bits(b));
         FMul32 = |a, b| ar::canonical32(f32::from_bits(a) * f32::from_bits(b));
         FDiv32 = |a, b| ar::canonical32(f32::from_bits(a) / f32::from_bits(b));
-        FMin32 = |a, b| ar::min32(a, b);
-        FMax32 = |a, b| ar::max32(a, b);
+        FMin32 = ar::min32;
+        FMax32 = ar::max32;
         CopySign32 = |a, b| a & 0x8000_0000 | b & 0x7fff_ffff;
     }
     W3 w3 {
         Mad32 = |a, b, c, _| a.wrapping_mul(b).wrapping_add(c);
         Mad16 = |a, b, c, _| a.wrapping_mul(b).wrapping_add(c) & H;
-        MadHiU32 = |a, b, c, _| ((u64::from(a) * u64::from(b) >> 32) as u32).wrapping_add(c);
-        MadHiS32 = |a, b, c, _| ((i64::from(s(a)) * i64::from(s(b)) >> 32) as u32).wrapping_add(c);
+        MadHiU32 = |a, b, c, _| (((u64::from(a) * u64::from(b)) >> 32) as u32).wrapping_add(c);
+        MadHiS32 = |a, b, c, _| (((i64::from(s(a)) * i64::from(s(b))) >> 32) as u32).wrapping_add(c);
         MadWideU16 = |a, b, c, _| (a & H).wrapping_mul(b & H).wrapping_add(c);
         MadWideS16 = |a, b, c, _| ((h(a) * h(b)) as u32).wrapping_add(c);
         SadU32 = |a, b, c, _| c.wrapping_add(a.abs_diff(b));
         SadS32 = |a, b, c, _| c.wrapping_add(s(a).abs_diff(s(b)));
-        Lop3 = |a, b, c, table| ar::lop3(a, b, c, table);
+        Lop3 = ar::lop3;
         Prmt = |a, b, c, _| ar::permute(a, b, c);
         BfeU32 = |a, b, c, _| ar::extract_u32(a, b, c);
         BfeS32 = |a, b, c, _| ar::extract_s32(a, b, c);
@@ -200,24 +200,24 @@ lane_operations! {
         Dp4aUS = |a, b, c, _| ar::dot(a, b, c, false, true);
         Dp4aSU = |a, b, c, _| ar::dot(a, b, c, true, false);
         Dp4aSS = |a, b, c, _| ar::dot(a, b, c, true, true);
-        Dp2a = |a, b, c, mode| ar::dot_halves(a, b, c, mode);
+        Dp2a = ar::dot_halves;
         FFma32 = |a, b, c, _| ar::canonical32(f32::from_bits(a).mul_add(f32::from_bits(b), f32::from_bits(c)));
-        FSoft32 = |a, b, c, mode| ar::soft32(a, b, c, mode);
+        FSoft32 = ar::soft32;
     }
     W4 w4 {
-        Bfi32 = |a, b, c, d| ar::insert_u32(a, b, c, d);
+        Bfi32 = ar::insert_u32;
         Pack4 = |a, b, c, d| a & 0xff | (b & 0xff) << 8 | (c & 0xff) << 16 | d << 24;
     }
     L1 l1 {
         Mov64 = |a| a;
         Not64 = |a| !a;
-        Neg64 = |a| a.wrapping_neg();
+        Neg64 = u64::wrapping_neg;
         Abs64 = |a| t(a).wrapping_abs() as u64;
-        Brev64 = |a| a.reverse_bits();
+        Brev64 = u64::reverse_bits;
         FNeg64 = |a| a ^ 1 << 63;
         FAbs64 = |a| a & !(1 << 63);
         Sqrt64 = |a| ar::canonical64(f64::from_bits(a).sqrt());
-        Saturate64 = |a| ar::saturate64(a);
+        Saturate64 = ar::saturate64;
         F64OfU64 = |a| (a as f64).to_bits();
         F64OfS64 = |a| (t(a) as f64).to_bits();
         S64OfF64Zero = |a| ar::f64_to_s64(f64::from_bits(a).trunc());
@@ -234,11 +234,11 @@ lane_operations! {
         RoundUp64 = |a| ar::canonical64(f64::from_bits(a).ceil());
     }
     L2 l2 {
-        Add64 = |a, b| a.wrapping_add(b);
-        Sub64 = |a, b| a.wrapping_sub(b);
-        Mul64 = |a, b| a.wrapping_mul(b);
-        MulHiU64 = |a, b| (u128::from(a) * u128::from(b) >> 64) as u64;
-        MulHiS64 = |a, b| (i128::from(t(a)) * i128::from(t(b)) >> 64) as u64;
+        Add64 = u64::wrapping_add;
+        Sub64 = u64::wrapping_sub;
+        Mul64 = u64::wrapping_mul;
+        MulHiU64 = |a, b| ((u128::from(a) * u128::from(b)) >> 64) as u64;
+        MulHiS64 = |a, b| ((i128::from(t(a)) * i128::from(t(b))) >> 64) as u64;
         DivU64 = |a, b| a.checked_div(b).unwrap_or(u64::MAX);
         DivS64 = |a, b| if b == 0 { u64::MAX } else { t(a).wrapping_div(t(b)) as u64 };
         RemU64 = |a, b| a.checked_rem(b).unwrap_or(a);
@@ -246,22 +246,22 @@ lane_operations! {
         And64 = |a, b| a & b;
         Or64 = |a, b| a | b;
         Xor64 = |a, b| a ^ b;
-        MinU64 = |a, b| a.min(b);
-        MaxU64 = |a, b| a.max(b);
+        MinU64 = std::cmp::Ord::min;
+        MaxU64 = std::cmp::Ord::max;
         MinS64 = |a, b| t(a).min(t(b)) as u64;
         MaxS64 = |a, b| t(a).max(t(b)) as u64;
         FAdd64 = |a, b| ar::canonical64(f64::from_bits(a) + f64::from_bits(b));
         FSub64 = |a, b| ar::canonical64(f64::from_bits(a) - f64::from_bits(b));
         FMul64 = |a, b| ar::canonical64(f64::from_bits(a) * f64::from_bits(b));
         FDiv64 = |a, b| ar::canonical64(f64::from_bits(a) / f64::from_bits(b));
-        FMin64 = |a, b| ar::min64(a, b);
-        FMax64 = |a, b| ar::max64(a, b);
+        FMin64 = ar::min64;
+        FMax64 = ar::max64;
         CopySign64 = |a, b| a & 1 << 63 | b & !(1 << 63);
     }
     L3 l3 {
         Mad64 = |a, b, c, _| a.wrapping_mul(b).wrapping_add(c);
         FFma64 = |a, b, c, _| ar::canonical64(f64::from_bits(a).mul_add(f64::from_bits(b), f64::from_bits(c)));
-        FSoft64 = |a, b, c, mode| ar::soft64(a, b, c, mode);
+        FSoft64 = ar::soft64;
     }
     LofLW llw {
         Shl64 = |a, b| a.checked_shl(b).unwrap_or(0);
@@ -269,7 +269,7 @@ lane_operations! {
         ShrS64 = |a, b| (t(a) >> b.min(63)) as u64;
     }
     LofW lw {
-        Zext32To64 = |a| u64::from(a);
+        Zext32To64 = u64::from;
         Sext32To64 = |a| i64::from(s(a)) as u64;
         F64OfF32 = |a| ar::canonical64(f64::from(f32::from_bits(a)));
         F64OfS32 = |a| f64::from(s(a)).to_bits();
@@ -278,7 +278,7 @@ lane_operations! {
     LofW2 lww {
         MulWideU32 = |a, b| u64::from(a) * u64::from(b);
         MulWideS32 = |a, b| (i64::from(s(a)) * i64::from(s(b))) as u64;
-        Pack32 = |a, b| ar::join(a, b);
+        Pack32 = ar::join;
     }
     LofW2L lwwl {
         MadWideU32 = |a, b, c| (u64::from(a) * u64::from(b)).wrapping_add(c);
@@ -287,9 +287,9 @@ lane_operations! {
     WofL wl {
         Low32 = |a| a as u32;
         High32 = |a| (a >> 32) as u32;
-        Popc64 = |a| a.count_ones();
-        Clz64 = |a| a.leading_zeros();
-        BfindU64 = |a| ar::bfind(a);
+        Popc64 = u64::count_ones;
+        Clz64 = u64::leading_zeros;
+        BfindU64 = ar::bfind;
         BfindS64 = |a| ar::bfind(a ^ (t(a) >> 63) as u64);
         F32OfF64 = |a| ar::canonical32(f64::from_bits(a) as f32);
         F32OfU64 = |a| (a as f32).to_bits();

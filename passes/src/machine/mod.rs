@@ -30,6 +30,19 @@
 //! it can be. Two threads that write the same value to the same byte of shared memory do not race. After a fence,
 //! races are no longer looked for. Whether a register is defined is known for the register as a whole.
 
+#![expect(
+    clippy::cast_possible_truncation,
+    reason = "lanes hold the bits of registers; a cast cuts them to a width"
+)]
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what has no arm of its own cannot be evaluated, and that is the answer"
+)]
+#![expect(
+    clippy::neg_cmp_op_on_partial_ord,
+    reason = "unordered comparisons are the negations of ordered ones"
+)]
+
 mod arithmetic;
 mod code;
 mod decode;

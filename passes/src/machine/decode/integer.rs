@@ -339,7 +339,7 @@ impl Decoder<'_, '_> {
     fn unpack(&mut self, operands: &[NodeId], bits: u32) -> Option<()> {
         let parts = self.module.children(operands[0]);
         let count = u32::try_from(parts.len()).ok()?;
-        if count == 0 || bits % count != 0 || bits > 64 {
+        if count == 0 || !bits.is_multiple_of(count) || bits > 64 {
             return None;
         }
         let part_bits = bits / count;

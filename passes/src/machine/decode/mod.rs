@@ -35,7 +35,6 @@ pub(super) enum Prefer {
     /// A lane operation of its own, which is fast.
     Lanes,
     /// Its meaning, which says what is right; the tests compare the two.
-    #[cfg_attr(not(test), expect(dead_code, reason = "only tests are in no hurry"))]
     Meaning,
 }
 
