@@ -124,7 +124,7 @@ impl Resolver {
 
     fn uses(&mut self, module: &mut Module<'_>, stmt: StmtId, kind: Use) {
         let range = module.node_range(stmt);
-        let guarded = module.guard(stmt).is_some();
+        let guarded = kind != Use::Any && module.guard(stmt).is_some();
         for node in range.clone() {
             if module.nodes[node as usize].kind() == NodeKind::Name {
                 let kind = if guarded && node == range.start { Use::Any } else { kind };

@@ -283,47 +283,31 @@ fn directive(lex: &mut Lexer<'_, Tok>) -> Tok {
     let rest = lex.remainder();
     let base = word_length(rest);
     lex.bump(base + qualifiers_length(&rest[base..]));
-    let found = KEYWORDS.binary_search_by_key(&lex.slice(), |&(keyword, _)| keyword);
-    match found.map(|at| KEYWORDS[at].1) {
-        Err(_) => Tok::Directive,
-        Ok(Tok::Version) => version(lex),
-        Ok(Tok::SourceText) => source_text(lex),
-        Ok(keyword) => keyword,
+    // The words that change the shape of a statement.
+    match lex.slice() {
+        b".address_size" => Tok::AddressSize,
+        b".alias" => Tok::Alias,
+        b".align" => Tok::Align,
+        b".attribute" => Tok::Attribute,
+        b".branchtargets" => Tok::BranchTargets,
+        b".callprototype" => Tok::CallPrototype,
+        b".calltargets" => Tok::CallTargets,
+        b".common" | b".extern" | b".visible" | b".weak" => Tok::Linkage,
+        b".const" | b".global" | b".local" | b".param" | b".shared" | b".tex" => Tok::Space,
+        b".entry" => Tok::Entry,
+        b".file" => Tok::File,
+        b".func" => Tok::Func,
+        b".loc" | b".loc_intermediate" => Tok::Loc,
+        b".pragma" => Tok::Pragma,
+        b".ptr" => Tok::Ptr,
+        b".reg" => Tok::Reg,
+        b".section" => Tok::Section,
+        b".source_begin" => source_text(lex),
+        b".target" => Tok::Target,
+        b".version" => version(lex),
+        _other => Tok::Directive,
     }
 }
-
-/// The words with a dot that change the shape of a statement, sorted.
-const KEYWORDS: [(&[u8], Tok); 29] = [
-    (b".address_size", Tok::AddressSize),
-    (b".alias", Tok::Alias),
-    (b".align", Tok::Align),
-    (b".attribute", Tok::Attribute),
-    (b".branchtargets", Tok::BranchTargets),
-    (b".callprototype", Tok::CallPrototype),
-    (b".calltargets", Tok::CallTargets),
-    (b".common", Tok::Linkage),
-    (b".const", Tok::Space),
-    (b".entry", Tok::Entry),
-    (b".extern", Tok::Linkage),
-    (b".file", Tok::File),
-    (b".func", Tok::Func),
-    (b".global", Tok::Space),
-    (b".loc", Tok::Loc),
-    (b".loc_intermediate", Tok::Loc),
-    (b".local", Tok::Space),
-    (b".param", Tok::Space),
-    (b".pragma", Tok::Pragma),
-    (b".ptr", Tok::Ptr),
-    (b".reg", Tok::Reg),
-    (b".section", Tok::Section),
-    (b".shared", Tok::Space),
-    (b".source_begin", Tok::SourceText),
-    (b".target", Tok::Target),
-    (b".tex", Tok::Space),
-    (b".version", Tok::Version),
-    (b".visible", Tok::Linkage),
-    (b".weak", Tok::Linkage),
-];
 
 fn version(lex: &mut Lexer<'_, Tok>) -> Tok {
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();

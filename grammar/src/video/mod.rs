@@ -33,7 +33,7 @@ pub use routing::{Lanes, Part, Routing, Selector};
 pub use words::{Compare, Scale, ShiftMode, Sign};
 
 use crate::diagnostic::Diagnostic;
-use crate::tree::{Module, NodeId, StmtId};
+use crate::tree::{Module, NodeId, Stmt, StmtId, StmtKind};
 use modifiers::Modifiers;
 use operands::{Operand, Read, Refusal, Role};
 
@@ -108,7 +108,14 @@ pub fn decode(module: &Module<'_>, stmt: StmtId) -> Option<Result<Instance, Diag
 
 /// What the assembler would reject, in the order of the text.
 pub(crate) fn check<'a>(module: &'a Module<'a>) -> impl Iterator<Item = Diagnostic> + 'a {
-    module.stmts().filter_map(|stmt| decode(module, stmt)?.err())
+    // Most modules have no video instruction: whether one is, is asked once per spelling.
+    let is_video = |spelling| module.spellings.row(spelling).is_some_and(|row| row.video.is_some());
+    let video: Vec<bool> = module.spellings.iter().map(is_video).collect();
+    let stmts = module.stmts().filter(move |stmt| {
+        let Stmt { kind, payload, .. } = module.stmts[stmt.index()];
+        kind == StmtKind::Instruction && video[payload as usize]
+    });
+    stmts.filter_map(|stmt| decode(module, stmt)?.err())
 }
 
 fn instance(module: &Module<'_>, stmt: StmtId, opcode: Opcode, modifiers: &Modifiers) -> Read<Instance> {
