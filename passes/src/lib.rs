@@ -4,8 +4,17 @@
 //! text once, at the end, so that whatever no pass asked for stays as it was, byte for byte. There are no passes
 //! yet: the pipeline is empty, and running it changes nothing.
 
+pub mod analysis;
+pub mod cost;
+pub mod door;
+pub mod facts;
+pub mod graph;
+pub mod lanes;
 pub mod machine;
 pub mod prover;
+pub mod recipe;
+pub mod rules;
+pub mod site;
 
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::tree::Module;

@@ -521,6 +521,55 @@ impl Terms {
         self.make(Op::SignExtend(inner), width)
     }
 
+    /// A term of another arena, made of other inputs: `input` gives the term that stands for each.
+    ///
+    /// # Panics
+    ///
+    /// If a stand-in has another width than the input.
+    pub fn import(&mut self, from: &Self, root: Term, input: &mut dyn FnMut(u32) -> Term) -> Term {
+        let mut cone = vec![root];
+        let mut seen: hashbrown::HashSet<Term> = hashbrown::HashSet::new();
+        seen.insert(root);
+        let mut at = 0;
+        while let Some(&term) = cone.get(at) {
+            cone.extend(from.children(term).filter(|&child| seen.insert(child)));
+            at += 1;
+        }
+        // Children have smaller indices than what is made of them.
+        cone.sort_unstable();
+        let mut made: HashMap<Term, Term> = HashMap::with_capacity(cone.len());
+        for term in cone {
+            let width = from.width(term);
+            let of = |child: Term| made[&child];
+            let new = match from.op(term) {
+                Op::Input(number) => input(number),
+                Op::Constant(value) => self.constant(value, width),
+                Op::Not(a) => self.not(of(a)),
+                Op::And(a, b) => self.and(of(a), of(b)),
+                Op::Or(a, b) => self.or(of(a), of(b)),
+                Op::Xor(a, b) => self.xor(of(a), of(b)),
+                Op::Add(a, b) => self.add(of(a), of(b)),
+                Op::Mul(a, b) => self.mul(of(a), of(b)),
+                Op::UnsignedDivide(a, b) => self.unsigned_divide(of(a), of(b)),
+                Op::UnsignedRemainder(a, b) => self.unsigned_remainder(of(a), of(b)),
+                Op::Shl(a, b) => self.shl(of(a), of(b)),
+                Op::Lshr(a, b) => self.lshr(of(a), of(b)),
+                Op::Ashr(a, b) => self.ashr(of(a), of(b)),
+                Op::Extract(a, low) => self.extract(of(a), low, width),
+                Op::Concat(a, b) => self.concat(of(a), of(b)),
+                Op::ZeroExtend(a) => self.zero_extend(of(a), width),
+                Op::SignExtend(a) => self.sign_extend(of(a), width),
+                Op::Equal(a, b) => self.equal(of(a), of(b)),
+                Op::UnsignedLess(a, b) => self.unsigned_less(of(a), of(b)),
+                Op::SignedLess(a, b) => self.signed_less(of(a), of(b)),
+                Op::Choose(a, b, c) => self.choose(of(a), of(b), of(c)),
+            };
+            assert_eq!(self.width(new), width, "what stands for an input has its width");
+            made.insert(term, new);
+        }
+        made[&root]
+    }
+
     /// One bit: whether they are equal.
     pub fn equal(&mut self, a: Term, b: Term) -> Term {
         let width = self.common(a, b);

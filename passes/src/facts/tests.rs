@@ -1,0 +1,1 @@
+//! Every operation on small words, exhaustively.

@@ -1,0 +1,315 @@
+//! From text to graph: flow, names, terms, edges.
+
+use super::flow::control;
+use super::names::{self, Named};
+use super::opaque;
+use super::registers::{Accesses, Register, Registers};
+use super::{Flow, Function, Graph, Origin, Unmodelled, Use, Value, ValueId};
+use hashbrown::HashMap;
+use ptxopt_grammar::meaning::disputed::disputed;
+use ptxopt_grammar::meaning::term::{Op, Term, Terms};
+use ptxopt_grammar::meaning::{Place, Write, meaning};
+use ptxopt_grammar::table::{Control, Effects};
+use ptxopt_grammar::tree::{Module, NodeId, ScopeId, StmtId};
+use ptxopt_grammar::video;
+use std::collections::BTreeSet;
+
+/// Which meaning the disputed forms of video instructions have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Semantics {
+    /// None: nothing is known of their results, and they stay as they are.
+    #[default]
+    Undisputed,
+    /// The manual's.
+    Manual,
+}
+
+impl<'m, 't> Graph<'m, 't> {
+    /// The graph of a function.
+    ///
+    /// # Errors
+    ///
+    /// The first statement that cannot be modelled.
+    pub fn new(module: &'m Module<'t>, function: Function, semantics: Semantics) -> Result<Self, Unmodelled> {
+        let flow = Flow::new(module, &function.body)?;
+        let mut registers = Registers::new();
+        let accesses = registers.accesses(module, function.head, &function.body);
+        let parameters = registers.returned(module, function.head);
+        check(module, &function, &flow, &registers, &parameters)?;
+        let guarded = |stmt| module.guard(stmt).is_some();
+        let named = names::name(&flow, &registers, &accesses, &parameters, &guarded);
+        let mut builder = Builder {
+            module,
+            semantics,
+            accesses: &accesses,
+            undefined: maybe_undefined(&named, &accesses),
+            named,
+            terms: Terms::new(),
+            fixed: HashMap::new(),
+            reads: HashMap::new(),
+        };
+        for &block in flow.order() {
+            for stmt in flow.stmts(block) {
+                builder.stmt(stmt);
+            }
+        }
+        let Builder { terms, named: Named { values, seen, .. }, reads, .. } = builder;
+        let mut writers: HashMap<Register, u32> = HashMap::new();
+        for access in accesses.list.iter().filter(|access| access.write) {
+            *writers.entry(access.register).or_default() += 1;
+        }
+        Ok(Self {
+            module,
+            function,
+            flow,
+            terms,
+            values,
+            registers,
+            accesses,
+            seen,
+            reads,
+            semantics,
+            writers,
+        })
+    }
+}
+
+/// Refuses what a graph of one function cannot show.
+fn check(
+    module: &Module<'_>,
+    function: &Function,
+    flow: &Flow,
+    registers: &Registers,
+    parameters: &[Register],
+) -> Result<(), Unmodelled> {
+    let shared = |register: &Register| {
+        let decl = registers.named(*register).decl;
+        decl.is_some_and(|decl| module.decl_scope(decl) == ScopeId::MODULE)
+    };
+    let refuse = |reason: &str| Err(Unmodelled { stmt: function.head, reason: reason.to_owned() });
+    if (0..registers.len()).map(Register::numbered).any(|register| shared(&register)) {
+        return refuse("it uses registers that other functions can use too");
+    }
+    if !parameters.is_empty() && flow.falls_out(module) {
+        return refuse("it has registers as parameters and does not end with `ret`");
+    }
+    Ok(())
+}
+
+/// Which values may be undefined: registers never written, on some way at least.
+fn maybe_undefined(named: &Named, accesses: &Accesses) -> BTreeSet<ValueId> {
+    let mut keeps: HashMap<ValueId, Vec<ValueId>> = HashMap::new();
+    for (at, access) in accesses.list.iter().enumerate() {
+        if let (true, Some(old)) = (access.write, named.old[at]) {
+            keeps.entry(old).or_default().push(named.seen[at]);
+        }
+    }
+    let mut work: Vec<ValueId> = named.values.node_indices().map(ValueId::of).collect();
+    work.retain(|value| named.values[value.node()].origin == Origin::Undefined);
+    let mut undefined: BTreeSet<ValueId> = work.iter().copied().collect();
+    while let Some(value) = work.pop() {
+        let phis = named.values.neighbors(value.node()).map(ValueId::of);
+        let kept = keeps.get(&value).into_iter().flatten().copied();
+        for next in phis.chain(kept) {
+            if undefined.insert(next) {
+                work.push(next);
+            }
+        }
+    }
+    undefined
+}
+
+struct Builder<'b, 'm, 't> {
+    module: &'m Module<'t>,
+    semantics: Semantics,
+    accesses: &'b Accesses,
+    named: Named,
+    undefined: BTreeSet<ValueId>,
+    terms: Terms,
+    /// Special registers and addresses: the same at each use.
+    fixed: HashMap<(Vec<u8>, u32), ValueId>,
+    /// The values that stand for reads of what may be undefined.
+    reads: HashMap<usize, ValueId>,
+}
+
+impl Builder<'_, '_, '_> {
+    fn stmt(&mut self, stmt: StmtId) {
+        let Some(control) = control(self.module, stmt) else { return };
+        let pure = control == Control::Next && is_pure(self.module.effects(stmt));
+        if pure && !self.is_disputed(stmt) && self.meant(stmt).is_some() {
+            return;
+        }
+        self.opaque(stmt, pure);
+    }
+
+    fn is_disputed(&self, stmt: StmtId) -> bool {
+        self.semantics == Semantics::Undisputed
+            && self.module.row(stmt).is_some_and(|row| row.video.is_some())
+            && video::decode(self.module, stmt)
+                .is_none_or(|decoded| decoded.map_or(true, |instance| disputed(instance.form).is_some()))
+    }
+
+    fn add(&mut self, width: u32, origin: Origin) -> ValueId {
+        let value = Value { width, origin, register: None, def: None, core: None };
+        ValueId::of(self.named.values.add_node(value))
+    }
+
+    /// The value that a read of an access sees; one of its own if it may be undefined.
+    fn read(&mut self, at: usize) -> ValueId {
+        let value = self.named.seen[at];
+        self.shield(at, value)
+    }
+
+    fn shield(&mut self, at: usize, value: ValueId) -> ValueId {
+        if !self.undefined.contains(&value) {
+            return value;
+        }
+        if let Some(&read) = self.reads.get(&at) {
+            return read;
+        }
+        let read = self.add(self.named.values[value.node()].width, Origin::Read(value));
+        self.named.values.add_edge(value.node(), read.node(), Use::Phi(0));
+        self.reads.insert(at, read);
+        read
+    }
+
+    fn input(&mut self, value: ValueId) -> Term {
+        let width = self.named.values[value.node()].width;
+        self.terms.input(value.number(), width)
+    }
+
+    /// The access of `stmt` by which `node` is read or written, if it is exactly one.
+    fn access(&self, stmt: StmtId, node: Option<NodeId>, write: bool) -> Option<usize> {
+        let fits = |&at: &usize| {
+            let access = self.accesses.list[at];
+            access.node == node
+                && access.write == write
+                && (node.is_some() || access.register == Register::CARRY)
+        };
+        let mut found = self.accesses.range(stmt).filter(fits);
+        let first = found.next()?;
+        found.next().is_none().then_some(first)
+    }
+
+    /// A special register or an address: equal wherever it is read.
+    fn fixed(&mut self, node: NodeId, width: u32) -> ValueId {
+        let key = (self.module.node_text(node).to_vec(), width);
+        if let Some(&value) = self.fixed.get(&key) {
+            return value;
+        }
+        let value = self.add(width, Origin::Opaque);
+        self.fixed.insert(key, value);
+        value
+    }
+
+    /// Gives the results of `stmt` their terms, if it has a meaning.
+    fn meant(&mut self, stmt: StmtId) -> Option<()> {
+        let module = self.module;
+        let mut terms = std::mem::take(&mut self.terms);
+        let writes = meaning(module, stmt, &mut terms, &mut |terms, place, width| {
+            let value = match place {
+                Place::Register(node) => self.access(stmt, Some(node), false).map(|at| self.read(at))?,
+                Place::Carry => self.access(stmt, None, false).map(|at| self.read(at))?,
+                Place::Special(node) | Place::Address(node) => self.fixed(node, width),
+            };
+            let fits = self.named.values[value.node()].width == width;
+            fits.then(|| terms.input(value.number(), width))
+        });
+        self.terms = terms;
+        let writes = writes?;
+        let mut places = Vec::with_capacity(writes.len());
+        for Write { place, value } in writes {
+            let at = match place {
+                Place::Register(node) => self.access(stmt, Some(node), true)?,
+                Place::Carry => self.access(stmt, None, true)?,
+                Place::Special(_) | Place::Address(_) => return None,
+            };
+            (self.named.values[self.named.seen[at].node()].width == self.terms.width(value)).then_some(())?;
+            places.push((at, value));
+        }
+        // Whatever the statement writes must have a meaning, or none of it has.
+        let written = self.accesses.range(stmt).filter(|&at| self.accesses.list[at].write).count();
+        (written == places.len()).then_some(())?;
+        for (at, core) in places {
+            self.define(stmt, at, core);
+        }
+        Some(())
+    }
+
+    /// The guard of a statement, one bit.
+    fn guard(&mut self, stmt: StmtId) -> Option<Term> {
+        let (node, negated) = self.module.guard(stmt)?;
+        let at = self.access(stmt, Some(node), false)?;
+        let value = self.read(at);
+        let guard = self.input(value);
+        Some(if negated { self.terms.not(guard) } else { guard })
+    }
+
+    /// Says what an access writes.
+    fn define(&mut self, stmt: StmtId, at: usize, core: Term) {
+        let def = match (self.guard(stmt), self.named.old[at]) {
+            (Some(guard), Some(old)) => {
+                let old = self.shield(at, old);
+                let old = self.input(old);
+                self.terms.choose(guard, core, old)
+            }
+            (None | Some(_), _) => core,
+        };
+        let value = self.named.seen[at];
+        let node = &mut self.named.values[value.node()];
+        (node.def, node.core) = (Some(def), Some(core));
+        for input in inputs(&self.terms, def) {
+            self.named.values.add_edge(input.node(), value.node(), Use::Term);
+        }
+    }
+
+    /// A statement without a meaning: its results are opaque, its sources are read whole.
+    fn opaque(&mut self, stmt: StmtId, pure: bool) {
+        let range = self.accesses.range(stmt);
+        let mut readers = Vec::new();
+        for at in range.clone().filter(|&at| self.accesses.list[at].write) {
+            let width = self.named.values[self.named.seen[at].node()].width;
+            let bits = opaque::loaded_bits(self.module, stmt).unwrap_or(width).min(width);
+            let raw = self.add(bits, Origin::Opaque);
+            let raw_term = self.input(raw);
+            let core = if opaque::is_signed(self.module, stmt) {
+                self.terms.sign_extend(raw_term, width)
+            } else {
+                self.terms.zero_extend(raw_term, width)
+            };
+            self.define(stmt, at, core);
+            readers.push(self.named.seen[at]);
+        }
+        if !pure || readers.is_empty() {
+            readers.push(self.add(0, Origin::Sink(stmt)));
+        }
+        for at in range.filter(|&at| !self.accesses.list[at].write) {
+            let value = self.read(at);
+            for &reader in &readers {
+                self.named.values.add_edge(value.node(), reader.node(), Use::Whole);
+            }
+        }
+    }
+}
+
+/// Whether all that a statement does is to compute.
+fn is_pure(effects: Effects) -> bool {
+    let impure =
+        [Effects::READS_MEMORY, Effects::ACTS, Effects::CONVERGENT, Effects::ORDERED, Effects::IMPURE];
+    !impure.into_iter().any(|effect| effects.has(effect))
+}
+
+/// The values whose inputs a term is made of, each once.
+fn inputs(terms: &Terms, root: Term) -> BTreeSet<ValueId> {
+    let (mut inputs, mut seen, mut stack) = (BTreeSet::new(), BTreeSet::new(), vec![root]);
+    while let Some(term) = stack.pop() {
+        if !seen.insert(term) {
+            continue;
+        }
+        if let Op::Input(number) = terms.op(term) {
+            inputs.insert(ValueId::of_input(number));
+        }
+        stack.extend(terms.children(term));
+    }
+    inputs
+}

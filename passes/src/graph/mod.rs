@@ -1,0 +1,281 @@
+//! A function as a dataflow graph: blocks, and values that flow between them.
+//!
+//! Text is assigned many times, under guards, in nested scopes; a value is assigned once. Every write of a register
+//! is a value of its own; a guarded write is a choice between the new value and the old one; where ways join, a phi
+//! takes the value of the way that was taken. A value whose instruction has a meaning holds it as a term over the
+//! values that it reads; any other value is opaque. What is not a value (a store, a branch, a call) is a sink that
+//! reads values whole.
+//!
+//! **Undefined registers.** A register that was never written, on some way at least, may read differently at each
+//! use. So each read of such a register is a value of its own, of which nothing is known.
+//!
+//! Sound because values are named as control flow graphs in SSA form are: a value's operands dominate it, so its
+//! term holds wherever it may be read. The roles of operands and the scopes of names are the grammar's.
+
+mod build;
+mod flow;
+mod function;
+mod names;
+mod opaque;
+mod registers;
+mod step;
+
+pub use build::Semantics;
+pub use flow::{BlockId, Flow, Unmodelled};
+pub use function::{Function, functions};
+pub use registers::{Access, Register};
+
+use hashbrown::HashMap;
+use petgraph::Direction;
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::EdgeRef;
+use ptxopt_grammar::meaning::term::{Term, Terms};
+use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId};
+use ptxopt_grammar::video::register_text;
+
+/// A value of a function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ValueId(u32);
+
+impl ValueId {
+    /// Its place in the list of values; the number of the input that stands for it in terms.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The number of the input that stands for it in terms.
+    #[must_use]
+    pub const fn number(self) -> u32 {
+        self.0
+    }
+
+    /// The value that an input of a term stands for.
+    #[must_use]
+    pub const fn of_input(number: u32) -> Self {
+        Self(number)
+    }
+
+    fn node(self) -> NodeIndex {
+        NodeIndex::new(self.index())
+    }
+
+    fn of(node: NodeIndex) -> Self {
+        Self(u32::try_from(node.index()).expect("petgraph counts nodes in 32 bits"))
+    }
+}
+
+/// Where a value comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// A register that was never written.
+    Undefined,
+    /// One read of a register that may be undefined.
+    Read(ValueId),
+    /// Something of which nothing is known: a parameter, memory, a special register, an address.
+    Opaque,
+    /// What a statement writes.
+    Result(StmtId),
+    /// The value of the way that control took into a block.
+    Phi(BlockId),
+    /// Not a value: a statement that reads values and has an effect.
+    Sink(StmtId),
+}
+
+/// A value.
+#[derive(Clone, Debug)]
+pub struct Value {
+    /// How many bits it has; none for a sink.
+    pub width: u32,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// The register that holds it, if one does.
+    pub register: Option<Register>,
+    /// What it is in terms of other values: its instruction's meaning, and the old value where a guard fails.
+    pub def: Option<Term>,
+    /// The instruction's meaning alone, as if there were no guard.
+    pub core: Option<Term>,
+}
+
+/// How a value is used by another, or by a sink.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Use {
+    /// In its term.
+    Term,
+    /// All of it, for something that has no term.
+    Whole,
+    /// Unchanged, when control comes from this predecessor.
+    Phi(u32),
+}
+
+/// A function as a graph.
+pub struct Graph<'m, 't> {
+    module: &'m Module<'t>,
+    function: Function,
+    flow: Flow,
+    terms: Terms,
+    values: DiGraph<Value, Use>,
+    registers: registers::Registers,
+    /// For each statement of the body, what it reads and writes.
+    accesses: registers::Accesses,
+    /// For each access, the value that is read or written.
+    seen: Vec<ValueId>,
+    /// For each access that reads what may be undefined, the value that stands for this read.
+    reads: HashMap<usize, ValueId>,
+    semantics: Semantics,
+    /// How often each register is written.
+    writers: HashMap<Register, u32>,
+}
+
+impl std::fmt::Debug for Graph<'_, '_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Graph").field("function", &self.function.name).finish_non_exhaustive()
+    }
+}
+
+impl<'m, 't> Graph<'m, 't> {
+    /// The module that the function is of.
+    #[must_use]
+    pub fn module(&self) -> &'m Module<'t> {
+        self.module
+    }
+
+    /// The function.
+    #[must_use]
+    pub fn function(&self) -> &Function {
+        &self.function
+    }
+
+    /// Its control flow.
+    #[must_use]
+    pub fn flow(&self) -> &Flow {
+        &self.flow
+    }
+
+    /// The arena of all terms.
+    #[must_use]
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// The meaning that disputed forms were given.
+    #[must_use]
+    pub fn semantics(&self) -> Semantics {
+        self.semantics
+    }
+
+    /// All values, sinks included.
+    pub fn values(&self) -> impl ExactSizeIterator<Item = ValueId> + use<> {
+        self.values.node_indices().map(ValueId::of)
+    }
+
+    /// A value.
+    #[must_use]
+    pub fn value(&self, value: ValueId) -> &Value {
+        &self.values[value.node()]
+    }
+
+    /// Who uses a value, and how.
+    pub fn uses(&self, value: ValueId) -> impl Iterator<Item = (ValueId, Use)> + '_ {
+        let edges = self.values.edges_directed(value.node(), Direction::Outgoing);
+        edges.map(|edge| (ValueId::of(edge.target()), *edge.weight()))
+    }
+
+    /// What a value uses, and how.
+    pub fn operands(&self, value: ValueId) -> impl Iterator<Item = (ValueId, Use)> + '_ {
+        let edges = self.values.edges_directed(value.node(), Direction::Incoming);
+        edges.map(|edge| (ValueId::of(edge.source()), *edge.weight()))
+    }
+
+    /// What a statement reads and writes: each use of a register with its value.
+    pub fn accesses(&self, stmt: StmtId) -> impl Iterator<Item = (Access, ValueId)> + '_ {
+        self.accesses.range(stmt).map(|at| {
+            let shielded = self.reads.get(&at).filter(|_| !self.accesses.list[at].write);
+            (self.accesses.list[at], shielded.copied().unwrap_or(self.seen[at]))
+        })
+    }
+
+    /// The values that a statement writes.
+    pub fn results(&self, stmt: StmtId) -> impl Iterator<Item = ValueId> + '_ {
+        self.accesses(stmt).filter(|(access, _)| access.write).map(|(_, value)| value)
+    }
+
+    /// The value that the name `node` of a statement reads.
+    #[must_use]
+    pub fn read_at(&self, stmt: StmtId, node: NodeId) -> Option<ValueId> {
+        let found = self.accesses(stmt).find(|(access, _)| access.node == Some(node) && !access.write);
+        found.map(|(_, value)| value)
+    }
+
+    /// The register that holds a value, or that a read reads.
+    #[must_use]
+    pub fn register_of(&self, value: ValueId) -> Option<Register> {
+        let entry = self.value(value);
+        match entry.origin {
+            Origin::Read(of) => self.value(of).register,
+            Origin::Undefined | Origin::Opaque | Origin::Result(_) | Origin::Phi(_) | Origin::Sink(_) => {
+                entry.register
+            }
+        }
+    }
+
+    /// The declaration of a register; `None` for the carry flag.
+    #[must_use]
+    pub fn declaration(&self, register: Register) -> Option<DeclId> {
+        self.registers.named(register).decl
+    }
+
+    /// A register as the text names it, without selector.
+    #[must_use]
+    pub fn register_text(&self, register: Register) -> Option<String> {
+        let node = self.registers.named(register).node?;
+        Some(String::from_utf8_lossy(register_text(self.module, node)).into_owned())
+    }
+
+    /// Whether the register of `value` still holds it just before `stmt` is executed.
+    ///
+    /// Answers `false` where it is not plain to see.
+    #[must_use]
+    pub fn holds(&self, value: ValueId, stmt: StmtId) -> bool {
+        if self.accesses(stmt).any(|(access, read)| !access.write && read == value) {
+            return true;
+        }
+        let (Origin::Result(writer), Some(register)) = (self.value(value).origin, self.value(value).register)
+        else {
+            return self.holds_from_start(value, stmt);
+        };
+        let (from, to) = (self.flow.block(writer), self.flow.block(stmt));
+        let before = if from == to { writer < stmt } else { self.flow.dominates(from, to) };
+        before && (self.written_once(register) || from == to && !self.written_between(register, writer, stmt))
+    }
+
+    fn holds_from_start(&self, value: ValueId, stmt: StmtId) -> bool {
+        match (self.value(value).origin, self.value(value).register) {
+            (Origin::Phi(block), Some(register)) => {
+                let first = self.flow.stmts(block).next();
+                self.flow.block(stmt) == block
+                    && first.is_some_and(|first| {
+                        !self.writes_register(register, first) && !self.written_between(register, first, stmt)
+                    })
+            }
+            (Origin::Opaque, Some(register)) => self.writers.get(&register).is_none_or(|&count| count == 0),
+            (Origin::Opaque | Origin::Phi(_), None)
+            | (Origin::Undefined | Origin::Read(_) | Origin::Sink(_) | Origin::Result(_), _) => false,
+        }
+    }
+
+    fn written_once(&self, register: Register) -> bool {
+        self.writers.get(&register).is_some_and(|&count| count == 1)
+    }
+
+    fn writes_register(&self, register: Register, stmt: StmtId) -> bool {
+        self.accesses(stmt).any(|(access, _)| access.write && access.register == register)
+    }
+
+    /// Whether a register is written after `from` and before `to`, both in one block.
+    fn written_between(&self, register: Register, from: StmtId, to: StmtId) -> bool {
+        (from.index() + 1..to.index())
+            .filter_map(StmtId::new)
+            .any(|stmt| self.writes_register(register, stmt))
+    }
+}

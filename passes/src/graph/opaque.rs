@@ -1,0 +1,31 @@
+//! What is known of results that have no meaning: how many bits a load brings, and how it fills the rest.
+
+use ptxopt_grammar::table::{Effects, modifiers};
+use ptxopt_grammar::tree::{Module, StmtId};
+
+/// How many bits of what `stmt` writes are not filled in: those of the type that is loaded.
+pub(super) fn loaded_bits(module: &Module<'_>, stmt: StmtId) -> Option<u32> {
+    let (_, bits) = loaded(module, stmt)?;
+    Some(bits)
+}
+
+/// Whether the rest is filled with the sign.
+pub(super) fn is_signed(module: &Module<'_>, stmt: StmtId) -> bool {
+    loaded(module, stmt).is_some_and(|(signed, _)| signed)
+}
+
+fn loaded(module: &Module<'_>, stmt: StmtId) -> Option<(bool, u32)> {
+    let row = module.row(stmt).filter(|row| matches!(row.name, "ld" | "ldu"))?;
+    row.effects.has(Effects::READS_MEMORY).then_some(())?;
+    let (spelling, _) = module.opcode(stmt)?;
+    let ty = modifiers(module.spellings().words(spelling, module.text())).last()?;
+    match ty {
+        b"u8" | b"b8" => Some((false, 8)),
+        b"s8" => Some((true, 8)),
+        b"u16" | b"b16" => Some((false, 16)),
+        b"s16" => Some((true, 16)),
+        b"u32" | b"b32" => Some((false, 32)),
+        b"s32" => Some((true, 32)),
+        _other => None,
+    }
+}

@@ -1,0 +1,187 @@
+//! Registers as numbers, and which of them each statement reads and writes.
+//!
+//! A register is a declaration, the element of a family, and the component of a vector: `%r01` and `%r1` are one,
+//! `V.x` and `V.r` too. A vector named as a whole is all its components. The carry flag is a register that no text
+//! names. The roles are the grammar's; the guard is read, and what a guarded statement writes keeps its old value
+//! where the guard fails.
+
+use hashbrown::HashMap;
+use ptxopt_grammar::names::{DeclKind, NameParts, Type};
+use ptxopt_grammar::roles::Role;
+use ptxopt_grammar::table::{Control, Effects};
+use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId, StmtKind};
+use std::ops::Range;
+
+/// A register of a function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Register(u32);
+
+impl Register {
+    /// The carry flag.
+    pub const CARRY: Self = Self(0);
+
+    pub(super) const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    pub(super) fn numbered(index: usize) -> Self {
+        Self(u32::try_from(index).expect("a text below 4 GiB has fewer names"))
+    }
+}
+
+/// A statement's use of a register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Access {
+    /// The name that uses it; `None` for the carry flag, and for what a call or a return does to registers.
+    pub node: Option<NodeId>,
+    /// Which.
+    pub register: Register,
+    /// Whether it is written; else read.
+    pub write: bool,
+}
+
+/// The registers of a function.
+#[derive(Debug)]
+pub(super) struct Registers {
+    numbers: HashMap<(DeclId, u32, u8), Register>,
+    list: Vec<Named>,
+}
+
+/// What a register is in the text.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Named {
+    /// The declaration; `None` for the carry flag.
+    pub(super) decl: Option<DeclId>,
+    pub(super) width: u32,
+    /// A name that uses it.
+    pub(super) node: Option<NodeId>,
+}
+
+/// The accesses of all statements, one after the other: reads before writes.
+#[derive(Debug, Default)]
+pub(super) struct Accesses {
+    pub(super) list: Vec<Access>,
+    ends: Vec<u32>,
+    first: usize,
+}
+
+impl Accesses {
+    pub(super) fn range(&self, stmt: StmtId) -> Range<usize> {
+        let at = stmt.index() - self.first;
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
+        start..self.ends[at] as usize
+    }
+}
+
+impl Registers {
+    pub(super) fn new() -> Self {
+        let carry = Named { decl: None, width: 1, node: None };
+        Self { numbers: HashMap::new(), list: vec![carry] }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    pub(super) fn named(&self, register: Register) -> Named {
+        self.list[register.index()]
+    }
+
+    fn number(&mut self, key: (DeclId, u32, u8), width: u32, node: NodeId) -> Register {
+        let next = Register::numbered(self.list.len());
+        let register = *self.numbers.entry(key).or_insert(next);
+        if register == next {
+            self.list.push(Named { decl: Some(key.0), width, node: Some(node) });
+        }
+        register
+    }
+
+    /// The registers that a name stands for: one, or all components of a vector; none for other names.
+    pub(super) fn of_name(
+        &mut self,
+        module: &Module<'_>,
+        node: NodeId,
+    ) -> impl Iterator<Item = Register> + use<> {
+        let (mut found, mut count) = ([Register::CARRY; 8], 0);
+        if let Some(decl) = module.decl_of(node)
+            && module.decl(decl).kind == DeclKind::Register
+        {
+            let declared = module.decl(decl);
+            let parts = NameParts::new(module.node_text(node));
+            let index = declared.family.map_or(0, |_| parts.index.unwrap_or(0));
+            let width = if declared.ty == Type::Pred { 1 } else { declared.ty.bits().unwrap_or(0) };
+            let component = parts.suffix.filter(|_| declared.lanes > 1).and_then(component);
+            let lanes = match component {
+                Some(lane) => lane..lane + 1,
+                None => 0..declared.lanes.max(1),
+            };
+            for lane in lanes {
+                found[count] = self.number((decl, index, lane), width, node);
+                count += 1;
+            }
+        }
+        found.into_iter().take(count)
+    }
+
+    /// What each statement of `body` reads and writes.
+    pub(super) fn accesses(&mut self, module: &Module<'_>, head: StmtId, body: &Range<usize>) -> Accesses {
+        let returned = self.returned(module, head);
+        let mut accesses = Accesses { first: body.start, ..Accesses::default() };
+        for at in body.clone() {
+            let stmt = StmtId::new(at).expect("the body is made of statements");
+            if module.kind(stmt) == StmtKind::Instruction {
+                self.of_stmt(module, stmt, &returned, &mut accesses.list);
+            }
+            let end = u32::try_from(accesses.list.len()).expect("a text below 4 GiB has fewer names");
+            accesses.ends.push(end);
+        }
+        accesses
+    }
+
+    fn of_stmt(&mut self, module: &Module<'_>, stmt: StmtId, returned: &[Register], list: &mut Vec<Access>) {
+        let roles = module.roles(stmt);
+        let effects = module.effects(stmt);
+        let control = module.row(stmt).map_or(Control::Unknown, |row| row.control);
+        let hidden = |register, write| Access { node: None, register, write };
+        for &(node, _) in roles.iter().filter(|(_, role)| *role != Role::Write) {
+            list.extend(self.of_name(module, node).map(|register| Access {
+                node: Some(node),
+                register,
+                write: false,
+            }));
+        }
+        if effects.has(Effects::READS_CARRY) {
+            list.push(hidden(Register::CARRY, false));
+        }
+        if matches!(control, Control::Return | Control::Exit) {
+            list.extend(returned.iter().map(|&register| hidden(register, false)));
+        }
+        for &(node, _) in roles.iter().filter(|(_, role)| *role != Role::Read) {
+            list.extend(self.of_name(module, node).map(|register| Access {
+                node: Some(node),
+                register,
+                write: true,
+            }));
+        }
+        // The carry flag does not survive a call.
+        if effects.has(Effects::WRITES_CARRY) || control == Control::Call {
+            list.push(hidden(Register::CARRY, true));
+        }
+    }
+
+    /// The registers that the head of a function declares: its parameters and what it returns.
+    pub(super) fn returned(&mut self, module: &Module<'_>, head: StmtId) -> Vec<Register> {
+        module.stmt_nodes(head).flat_map(|node| self.of_name(module, node).collect::<Vec<_>>()).collect()
+    }
+}
+
+/// The number of a component of a vector.
+fn component(suffix: &[u8]) -> Option<u8> {
+    match suffix {
+        b"x" | b"r" => Some(0),
+        b"y" | b"g" => Some(1),
+        b"z" | b"b" => Some(2),
+        b"w" | b"a" => Some(3),
+        _other => None,
+    }
+}

@@ -1,0 +1,106 @@
+//! Statements as rules see them: one instruction over values.
+
+use super::{Graph, Origin, ValueId};
+use crate::recipe::{Code, Source, Step};
+use ptxopt_grammar::constant;
+use ptxopt_grammar::names::NameParts;
+use ptxopt_grammar::tree::{NodeId, NodeKind, StmtId};
+use ptxopt_grammar::video;
+
+impl Graph<'_, '_> {
+    /// A statement as one instruction over values, its guard left out.
+    ///
+    /// `None` if it has more than one result, no meaning, or an operand that is neither a register nor a number.
+    #[must_use]
+    pub fn step(&self, stmt: StmtId) -> Option<Step> {
+        let mut results = self.results(stmt);
+        let result = results.next()?;
+        if results.next().is_some() {
+            return None;
+        }
+        let width = self.value(result).width;
+        self.value(result).core?;
+        if self.module.row(stmt)?.video.is_some() {
+            return self.video_step(stmt);
+        }
+        self.module.row(stmt)?.means?;
+        let operands = self.module.operands(stmt);
+        let (&to, from) = operands.split_first()?;
+        if self.module.node_kind(to) != NodeKind::Name
+            || NameParts::new(self.module.node_text(to)).suffix.is_some()
+        {
+            return None;
+        }
+        let (spelling, _) = self.module.opcode(stmt)?;
+        let words =
+            String::from_utf8(self.module.spellings().words(spelling, self.module.text()).to_vec()).ok()?;
+        if let ([vector], true) = (from, words.starts_with("mov.")) {
+            if self.module.node_kind(*vector) == NodeKind::Vector {
+                let parts = self.module.children(*vector);
+                let sources = parts.iter().map(|&part| self.source(stmt, part)).collect::<Option<_>>()?;
+                return Some(Step { code: Code::Pack, sources, width });
+            }
+        }
+        let sources = from.iter().map(|&node| self.source(stmt, node)).collect::<Option<_>>()?;
+        Some(Step { code: Code::Plain(words), sources, width })
+    }
+
+    fn video_step(&self, stmt: StmtId) -> Option<Step> {
+        let instance = video::decode(self.module, stmt)?.ok()?;
+        let operand = |source| match source {
+            video::Source::Register(node) => self.read_at(stmt, node).map(Source::Value),
+            video::Source::Constant(node) => constant::value(self.module, node).map(Source::Constant),
+        };
+        let mut sources = vec![operand(instance.a)?, operand(instance.b)?];
+        if let Some(c) = instance.c {
+            sources.push(operand(c)?);
+        }
+        Some(Step { code: Code::Video(instance.form), sources, width: 32 })
+    }
+
+    fn source(&self, stmt: StmtId, node: NodeId) -> Option<Source> {
+        match self.module.node_kind(node) {
+            NodeKind::Int | NodeKind::Constant => constant::value(self.module, node).map(Source::Constant),
+            NodeKind::Name => self.read_at(stmt, node).map(Source::Value),
+            NodeKind::Declared
+            | NodeKind::Word
+            | NodeKind::Float
+            | NodeKind::Str
+            | NodeKind::Directive
+            | NodeKind::Negated
+            | NodeKind::Complement
+            | NodeKind::Pair
+            | NodeKind::Suffixed
+            | NodeKind::Offset
+            | NodeKind::Element
+            | NodeKind::Vector
+            | NodeKind::Address
+            | NodeKind::List
+            | NodeKind::Guard
+            | NodeKind::GuardNot
+            | NodeKind::Family
+            | NodeKind::Dimension
+            | NodeKind::Initialiser
+            | NodeKind::Align
+            | NodeKind::Attribute => None,
+        }
+    }
+
+    /// The statement that computes a value without a guard, as an instruction; moves of registers are looked through.
+    #[must_use]
+    pub fn definition(&self, value: ValueId) -> Option<Step> {
+        let mut value = value;
+        // Each move is a step up in the order of definitions, which has no cycles without phis.
+        loop {
+            let Origin::Result(stmt) = self.value(value).origin else { return None };
+            if self.module.guard(stmt).is_some() {
+                return None;
+            }
+            let step = self.step(stmt)?;
+            match step.copied() {
+                Some(Source::Value(source)) => value = source,
+                Some(Source::Step(_) | Source::Constant(_)) | None => return Some(step),
+            }
+        }
+    }
+}

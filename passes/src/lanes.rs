@@ -1,0 +1,208 @@
+//! Lane contents: which byte of which value each byte of a value is.
+//!
+//! Read from terms, so every spelling of a byte move is understood the same way: selectors, `prmt`, `bfe`, `bfi`,
+//! shifts with masks, conversions, packing and unpacking. A byte that is computed is a byte of its own value.
+
+use crate::graph::{Graph, ValueId};
+use hashbrown::HashMap;
+use ptxopt_grammar::meaning::term::{Op, Term, Terms};
+
+/// The contents of one byte.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Byte {
+    /// A number.
+    Constant(u8),
+    /// Byte `.1` of a value, counted from the lowest.
+    Of(ValueId, u8),
+    /// Eight copies of the highest bit of that byte.
+    SignOf(ValueId, u8),
+}
+
+/// The lane contents of the values of a function, found when asked for.
+#[derive(Debug, Default)]
+pub struct Contents {
+    known: HashMap<ValueId, Vec<Byte>>,
+}
+
+impl Contents {
+    /// The bytes of a value, the lowest first; none for a value whose width is no number of bytes.
+    pub fn of(&mut self, graph: &Graph<'_, '_>, value: ValueId) -> Vec<Byte> {
+        let mut stack = vec![value];
+        // A value's operands dominate it, and phis are leaves, so this ends.
+        while let Some(&top) = stack.last() {
+            if self.known.contains_key(&top) {
+                stack.pop();
+                continue;
+            }
+            let own = own(top, graph.value(top).width);
+            let Some(def) = graph.value(top).def.filter(|_| !own.is_empty()) else {
+                self.known.insert(top, own);
+                stack.pop();
+                continue;
+            };
+            let waiting: Vec<ValueId> = leaves(graph.terms(), def)
+                .into_iter()
+                .filter(|leaf| !self.known.contains_key(leaf) && *leaf != top)
+                .collect();
+            if waiting.is_empty() {
+                let bytes = self.of_term(graph, def).unwrap_or_else(|| own.iter().map(|_| None).collect());
+                let bytes = bytes.into_iter().zip(own).map(|(byte, own)| byte.unwrap_or(own)).collect();
+                self.known.insert(top, bytes);
+                stack.pop();
+            } else {
+                stack.extend(waiting);
+            }
+        }
+        self.known.get(&value).cloned().unwrap_or_default()
+    }
+
+    /// The bytes of a term over values; `None` for one that is computed.
+    fn of_term(&self, graph: &Graph<'_, '_>, root: Term) -> Option<Vec<Known>> {
+        let terms = graph.terms();
+        let mut cone = cone(terms, root);
+        cone.sort_unstable();
+        let mut bytes: HashMap<Term, Vec<Known>> = HashMap::new();
+        for term in cone {
+            let found = self.one(terms, term, &bytes);
+            bytes.insert(term, found);
+        }
+        bytes.remove(&root)
+    }
+
+    fn one(&self, terms: &Terms, term: Term, below: &HashMap<Term, Vec<Known>>) -> Vec<Known> {
+        let width = terms.width(term);
+        let count = (width / 8) as usize;
+        let nothing = vec![None; count];
+        if width % 8 != 0 {
+            return nothing;
+        }
+        match terms.op(term) {
+            Op::Input(number) => {
+                let known = self.known.get(&ValueId::of_input(number));
+                known.map_or(nothing, |bytes| bytes.iter().map(|&byte| Some(byte)).collect())
+            }
+            Op::Constant(value) => {
+                (0..count).map(|at| Some(Byte::Constant(value.to_le_bytes()[at]))).collect()
+            }
+            Op::Extract(inner, low) if low % 8 == 0 && terms.width(inner) % 8 == 0 => {
+                let from = (low / 8) as usize;
+                below[&inner][from..from + count].to_vec()
+            }
+            Op::Concat(high, low) if terms.width(low) % 8 == 0 => {
+                [&below[&low][..], &below[&high][..]].concat()
+            }
+            Op::ZeroExtend(inner) if terms.width(inner) % 8 == 0 => {
+                let mut bytes = below[&inner].clone();
+                bytes.resize(count, Some(Byte::Constant(0)));
+                bytes
+            }
+            Op::SignExtend(inner) => sign_extended(terms, inner, below, count),
+            Op::And(a, b) => pairs(&below[&a], &below[&b], and),
+            Op::Or(a, b) | Op::Xor(a, b) => pairs(&below[&a], &below[&b], join),
+            Op::Add(a, b) => {
+                let joined = pairs(&below[&a], &below[&b], join);
+                if joined.iter().all(Option::is_some) { joined } else { nothing }
+            }
+            Op::Extract(..)
+            | Op::Concat(..)
+            | Op::ZeroExtend(_)
+            | Op::Not(_)
+            | Op::Mul(..)
+            | Op::UnsignedDivide(..)
+            | Op::UnsignedRemainder(..)
+            | Op::Shl(..)
+            | Op::Lshr(..)
+            | Op::Ashr(..)
+            | Op::Equal(..)
+            | Op::UnsignedLess(..)
+            | Op::SignedLess(..)
+            | Op::Choose(..) => nothing,
+        }
+    }
+}
+
+type Known = Option<Byte>;
+
+fn pairs(a: &[Known], b: &[Known], combine: fn(Known, Known) -> Known) -> Vec<Known> {
+    a.iter().zip(b).map(|(&a, &b)| combine(a, b)).collect()
+}
+
+const ZERO: Known = Some(Byte::Constant(0));
+const ONES: Known = Some(Byte::Constant(0xff));
+
+fn and(a: Known, b: Known) -> Known {
+    match (a, b) {
+        (Some(Byte::Constant(a)), Some(Byte::Constant(b))) => Some(Byte::Constant(a & b)),
+        _ if a == ZERO || b == ZERO => ZERO,
+        _ if a == ONES => b,
+        _ if b == ONES => a,
+        _ if a == b => a,
+        _computed => None,
+    }
+}
+
+/// Or, exclusive or, sum: where one is zero it is the other.
+fn join(a: Known, b: Known) -> Known {
+    if a == ZERO {
+        b
+    } else if b == ZERO {
+        a
+    } else {
+        None
+    }
+}
+
+fn sign_extended(terms: &Terms, inner: Term, below: &HashMap<Term, Vec<Known>>, count: usize) -> Vec<Known> {
+    let width = terms.width(inner);
+    if width % 8 == 0 {
+        let mut bytes = below[&inner].clone();
+        let sign = match bytes.last().copied().flatten() {
+            Some(Byte::Of(value, byte)) => Some(Byte::SignOf(value, byte)),
+            Some(Byte::SignOf(value, byte)) => Some(Byte::SignOf(value, byte)),
+            Some(Byte::Constant(byte)) => Some(Byte::Constant(if byte >= 0x80 { 0xff } else { 0 })),
+            None => None,
+        };
+        bytes.resize(count, sign);
+        return bytes;
+    }
+    // One bit, the highest of a byte, spread over whole bytes.
+    let spread = match terms.op(inner) {
+        Op::Extract(of, low) if width == 1 && low % 8 == 7 && terms.width(of) % 8 == 0 => {
+            match below[&of][(low / 8) as usize] {
+                Some(Byte::Of(value, byte) | Byte::SignOf(value, byte)) => Some(Byte::SignOf(value, byte)),
+                Some(Byte::Constant(_)) | None => None,
+            }
+        }
+        _other => None,
+    };
+    vec![spread; count]
+}
+
+fn own(value: ValueId, width: u32) -> Vec<Byte> {
+    if width % 8 != 0 {
+        return Vec::new();
+    }
+    (0..width / 8)
+        .map(|byte| Byte::Of(value, u8::try_from(byte).expect("a value has at most 16 bytes")))
+        .collect()
+}
+
+fn cone(terms: &Terms, root: Term) -> Vec<Term> {
+    let (mut seen, mut stack) = (hashbrown::HashSet::new(), vec![root]);
+    let mut cone = Vec::new();
+    while let Some(term) = stack.pop() {
+        if seen.insert(term) {
+            cone.push(term);
+            stack.extend(terms.children(term));
+        }
+    }
+    cone
+}
+
+fn leaves(terms: &Terms, root: Term) -> Vec<ValueId> {
+    let input =
+        |term| if let Op::Input(number) = terms.op(term) { Some(ValueId::of_input(number)) } else { None };
+    let mut leaves: Vec<ValueId> = cone(terms, root).into_iter().filter_map(input).collect();
+    leaves.sort_unstable();
+    leaves
+}

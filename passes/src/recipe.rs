@@ -1,0 +1,169 @@
+//! Recipes: a few instructions over values of the graph that spell one value.
+//!
+//! A recipe says what to compute, not where: registers are found when it becomes text, and the text is what gets
+//! proved. So a recipe may be wrong, and nothing wrong is written.
+
+use crate::graph::{Graph, ValueId};
+use ptxopt_grammar::video::Form;
+
+/// What an instruction reads.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Source {
+    /// A value of the graph.
+    Value(ValueId),
+    /// The result of an earlier step of the recipe.
+    Step(usize),
+    /// A number; an instruction takes as many low bits as it reads.
+    Constant(u64),
+}
+
+/// What an instruction does, operands left out.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Code {
+    /// A video instruction. Sources: `a`, `b`, and `c` where the form reads it or its syntax wants it.
+    Video(Form),
+    /// Any other, by its opcode with modifiers: `prmt.b32`. Sources in the order of the text.
+    Plain(String),
+    /// `mov.b32 d, {…};` and its like: the sources joined, the first lowest.
+    Pack,
+}
+
+/// One instruction with one result.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Step {
+    /// What it does.
+    pub code: Code,
+    /// What it reads.
+    pub sources: Vec<Source>,
+    /// How many bits its result has.
+    pub width: u32,
+}
+
+impl Step {
+    /// A video instruction. A SIMD form whose text needs a `c` that it does not read repeats `a`.
+    #[must_use]
+    pub fn video(form: Form, sources: &[Source]) -> Self {
+        let mut sources = sources.to_vec();
+        if sources.len() == 2 && matches!(form, Form::Simd(_)) {
+            sources.push(sources[0]);
+        }
+        Self { code: Code::Video(form), sources, width: 32 }
+    }
+
+    /// An instruction by its opcode with modifiers, with a result of 32 bits.
+    #[must_use]
+    pub fn plain(words: &str, sources: &[Source]) -> Self {
+        Self::wide(words, sources, 32)
+    }
+
+    /// An instruction by its opcode with modifiers, with a result of `width` bits.
+    #[must_use]
+    pub fn wide(words: &str, sources: &[Source], width: u32) -> Self {
+        Self { code: Code::Plain(words.to_owned()), sources: sources.to_vec(), width }
+    }
+
+    /// A move of a value or a number.
+    #[must_use]
+    pub fn copy(source: Source, width: u32) -> Self {
+        let words = if width == 1 { "mov.pred".to_owned() } else { format!("mov.b{width}") };
+        Self::wide(&words, &[source], width)
+    }
+
+    /// What is moved, if it is a move.
+    #[must_use]
+    pub fn copied(&self) -> Option<Source> {
+        match &self.code {
+            Code::Plain(words) if words.starts_with("mov.") => self.sources.first().copied(),
+            Code::Plain(_) | Code::Video(_) | Code::Pack => None,
+        }
+    }
+}
+
+/// Instructions that spell one value: the result of the last.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Recipe {
+    /// The instructions, in order; each reads only earlier ones.
+    pub steps: Vec<Step>,
+}
+
+impl Recipe {
+    /// One instruction.
+    #[must_use]
+    pub fn one(step: Step) -> Self {
+        Self { steps: vec![step] }
+    }
+
+    /// Several instructions.
+    #[must_use]
+    pub fn of(steps: Vec<Step>) -> Self {
+        Self { steps }
+    }
+
+    /// The value is this one, or this number.
+    #[must_use]
+    pub fn copy(source: Source, width: u32) -> Self {
+        Self::one(Step::copy(source, width))
+    }
+
+    /// The values of the graph that it reads, in order, with repeats.
+    pub fn values(&self) -> impl Iterator<Item = ValueId> + '_ {
+        self.steps.iter().flat_map(|step| &step.sources).filter_map(|source| match *source {
+            Source::Value(value) => Some(value),
+            Source::Step(_) | Source::Constant(_) => None,
+        })
+    }
+}
+
+/// A recipe as text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Text {
+    /// The instructions, without guard, without blanks around them, each with its `;`.
+    pub lines: Vec<String>,
+    /// The new registers and their widths, in the order in which they are written.
+    pub fresh: Vec<(String, u32)>,
+}
+
+impl Recipe {
+    /// The text of a recipe whose result goes to the register `to`.
+    ///
+    /// `fresh` names the new register that holds the result of a step. `None` if it cannot be written: a value
+    /// without a register, or an operand that the form does not take.
+    #[must_use]
+    pub fn text(&self, graph: &Graph<'_, '_>, to: &str, fresh: &dyn Fn(usize) -> String) -> Option<Text> {
+        let mut text = Text { lines: Vec::new(), fresh: Vec::new() };
+        let last = self.steps.len().checked_sub(1)?;
+        for (at, step) in self.steps.iter().enumerate() {
+            let to = if at == last { to.to_owned() } else { fresh(at) };
+            if at != last {
+                text.fresh.push((to.clone(), step.width));
+            }
+            let names = step.sources.iter().map(|source| match *source {
+                Source::Value(value) => {
+                    graph.register_of(value).and_then(|register| graph.register_text(register))
+                }
+                Source::Step(step) => Some(fresh(step)),
+                Source::Constant(value) => Some(number(value, step.width)),
+            });
+            let names: Vec<String> = names.collect::<Option<_>>()?;
+            text.lines.push(line(step, &to, &names)?);
+        }
+        Some(text)
+    }
+}
+
+fn line(step: &Step, to: &str, names: &[String]) -> Option<String> {
+    Some(match &step.code {
+        Code::Video(form) => {
+            let (a, b, c) = (names.first()?, names.get(1)?, names.get(2).map(String::as_str));
+            format!("{};", form.encode(to, a, b, c)?)
+        }
+        Code::Plain(words) => format!("{words} {to}, {};", names.join(", ")),
+        Code::Pack => format!("mov.b{} {to}, {{{}}};", step.width, names.join(", ")),
+    })
+}
+
+/// A number as a reader likes it: small ones decimal, masks and patterns hexadecimal.
+fn number(value: u64, width: u32) -> String {
+    let value = if width < 64 { value & ((1 << width) - 1) } else { value };
+    if value < 1000 { value.to_string() } else { format!("{value:#x}") }
+}

@@ -1,0 +1,55 @@
+//! The rules: each proposes other spellings of an instruction's value.
+//!
+//! A rule is one entry of a list: its name, the law it rests on, examples on which it fires, and a function from a
+//! site to recipes. It need not ask whether a recipe is cheaper, writable or right: the driver compares costs, finds
+//! registers and has the text proved. The tests prove every proposal of every rule on its examples and on all forms
+//! of the instructions it looks at, so that a wrong law is found before it meets a user.
+
+use crate::recipe::Recipe;
+use crate::site::Site;
+
+mod fold;
+mod mask;
+mod simplify;
+#[cfg(test)]
+mod tests;
+
+/// A group of rules that can be switched off.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Pass {
+    /// Constants.
+    Fold,
+    /// Laws of arithmetic and of byte moves.
+    Simplify,
+    /// What masks and merges leave over.
+    Mask,
+    /// What the others made dead.
+    Dce,
+}
+
+/// One rule.
+pub struct Rule {
+    /// What users call it.
+    pub name: &'static str,
+    /// The pass that it belongs to.
+    pub pass: Pass,
+    /// The law, as a formula or a sentence.
+    pub law: &'static str,
+    /// Bodies of straight-line code on which it fires. Registers: `%a %b %c %d %e %f` and `%r0` to `%r9` of 32
+    /// bits, `%h0` to `%h3` of 16, `%w0` to `%w3` of 64, `%p0` to `%p3`; `%a`, `%b`, `%c` come from
+    /// memory, `%d` is stored whole at the end.
+    pub examples: &'static [&'static str],
+    /// Proposes other spellings of the site's value.
+    pub propose: fn(&Site<'_, '_, '_>, &mut Vec<Recipe>),
+}
+
+impl std::fmt::Debug for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rule").field("name", &self.name).field("pass", &self.pass).finish_non_exhaustive()
+    }
+}
+
+/// All rules, in the order in which they are tried.
+pub fn rules() -> impl Iterator<Item = &'static Rule> {
+    [fold::RULES, simplify::RULES, mask::RULES].into_iter().flatten()
+}

@@ -1,0 +1,80 @@
+//! Every rule fires on its examples, and whatever it proposes is right.
+
+use super::{Rule, rules};
+use crate::door::{Candidate, Check, Door, Judgement};
+use crate::graph::{Graph, Semantics, functions};
+use crate::recipe::Recipe;
+use crate::site::{Knowledge, Site};
+use ptxopt_grammar::tree::{StmtId, StmtKind};
+
+/// A proposal, and what the door says of it.
+pub(super) struct Tried {
+    pub(super) stmt: String,
+    pub(super) text: Vec<String>,
+    pub(super) judgement: Judgement,
+}
+
+/// A module around a body; the registers are those that [`Rule::examples`] promises.
+pub(super) fn module(body: &str) -> String {
+    format!(
+        ".version 9.4\n.target sm_107f\n.address_size 64\n.visible .entry f(.param .u64 p)\n{{\n\
+         .reg .b32 %a, %b, %c, %d, %e, %f, %r<10>;\n.reg .b16 %h<4>;\n.reg .b64 %w<4>, %in;\n.reg .pred %p<4>;\n\
+         ld.param.u64 %in, [p];\nld.global.b32 %a, [%in];\nld.global.b32 %b, [%in+4];\n\
+         ld.global.b32 %c, [%in+8];\n{body}\nst.global.b32 [%in+12], %d;\nret;\n}}\n"
+    )
+}
+
+/// Everything that a rule proposes for the statements of `text`.
+pub(super) fn proposals(rule: &Rule, text: &str) -> Vec<Tried> {
+    let module = ptxopt_grammar::parse(text.as_bytes()).unwrap_or_else(|all| panic!("{text}\n{all:?}"));
+    let function = functions(&module).remove(0);
+    let body = function.body.clone();
+    let graph = Graph::new(&module, function, Semantics::Undisputed).expect("examples can be modelled");
+    let knowledge = Knowledge::of(&graph);
+    let mut door = Door::new(Check::Proved);
+    let mut tried = Vec::new();
+    for stmt in body.filter_map(StmtId::new).filter(|&stmt| module.kind(stmt) == StmtKind::Instruction) {
+        let Some(step) = graph.step(stmt) else { continue };
+        let value = graph.results(stmt).next().expect("a step has a result");
+        let demanded = knowledge.demanded[value.index()];
+        if demanded == 0 {
+            continue;
+        }
+        let result = knowledge.core_fact(&graph, value);
+        let site = Site { graph: &graph, knowledge: &knowledge, step: &step, demanded, result: &result };
+        let mut recipes: Vec<Recipe> = Vec::new();
+        (rule.propose)(&site, &mut recipes);
+        for recipe in recipes {
+            let register = graph.register_of(value).and_then(|register| graph.register_text(register));
+            let to = register.expect("a result has a register");
+            let Some(text) = recipe.text(&graph, &to, &|step| format!("%new{step}")) else { continue };
+            let candidate = Candidate { stmt, value, recipe: &recipe, text: &text };
+            let judgement = door.judge(&graph, &knowledge, &candidate);
+            let stmt = String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
+            tried.push(Tried { stmt, text: text.lines, judgement });
+        }
+    }
+    tried
+}
+
+#[test]
+fn every_rule_fires_on_its_examples_and_is_right() {
+    for rule in rules() {
+        assert!(!rule.examples.is_empty(), "`{}` has no example", rule.name);
+        for example in rule.examples {
+            let tried = proposals(rule, &module(example));
+            assert!(!tried.is_empty(), "`{}` does not fire on `{example}`", rule.name);
+            for Tried { stmt, text, judgement } in tried {
+                let proved = matches!(judgement, Judgement::Proved(_));
+                assert!(proved, "`{}`: `{stmt}` -> {text:?}: {judgement:?}", rule.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn names_of_rules_are_distinct() {
+    let mut names: Vec<_> = rules().map(|rule| rule.name).collect();
+    names.sort_unstable();
+    assert!(names.windows(2).all(|pair| pair[0] != pair[1]));
+}

@@ -1,0 +1,122 @@
+//! A site: one instruction as a rule sees it, with what is known around it.
+//!
+//! The instruction is that of a statement, or another spelling of its value that an earlier rule found. A rule only
+//! proposes, so nothing here need be right for a rewrite to be: facts choose among proposals, proofs keep them.
+
+use crate::facts::Fact;
+use crate::graph::{Graph, ValueId};
+use crate::lanes::{Byte, Contents};
+use crate::recipe::{Code, Source, Step};
+use ptxopt_grammar::video::Form;
+use std::cell::RefCell;
+
+/// What is known of the values of a function.
+#[derive(Debug)]
+pub struct Knowledge {
+    /// By value: what it can be.
+    pub facts: Vec<Fact>,
+    /// By value: which of its bits matter to anybody.
+    pub demanded: Vec<u128>,
+    pub(crate) contents: RefCell<Contents>,
+}
+
+/// One instruction and its surroundings.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'s, 'm, 't> {
+    /// The function.
+    pub graph: &'s Graph<'m, 't>,
+    /// What is known of its values.
+    pub knowledge: &'s Knowledge,
+    /// The instruction.
+    pub step: &'s Step,
+    /// Which bits of its result matter to anybody.
+    pub demanded: u128,
+    /// What its result can be.
+    pub result: &'s Fact,
+}
+
+impl Site<'_, '_, '_> {
+    /// The form of a video instruction.
+    #[must_use]
+    pub fn form(&self) -> Option<Form> {
+        match &self.step.code {
+            Code::Video(form) => Some(*form),
+            Code::Plain(_) | Code::Pack => None,
+        }
+    }
+
+    /// The opcode with modifiers of any other.
+    #[must_use]
+    pub fn words(&self) -> Option<&str> {
+        match &self.step.code {
+            Code::Plain(words) => Some(words),
+            Code::Video(_) | Code::Pack => None,
+        }
+    }
+
+    /// The sources of an instruction by its opcode with modifiers, if they are so many.
+    #[must_use]
+    pub fn plain<const N: usize>(&self, words: &str) -> Option<[Source; N]> {
+        (self.words() == Some(words)).then(|| self.step.sources.as_slice().try_into().ok())?
+    }
+
+    /// What the result can be.
+    #[must_use]
+    pub fn result_fact(&self) -> Fact {
+        self.result.clone()
+    }
+
+    /// What a source can be; a number has 64 bits.
+    #[must_use]
+    pub fn fact(&self, source: Source) -> Fact {
+        match source {
+            Source::Value(value) => self.knowledge.facts[value.index()].clone(),
+            Source::Constant(value) => Fact::exact(u128::from(value), 64),
+            Source::Step(_) => Fact::top(self.step.width),
+        }
+    }
+
+    /// The number that a source is known to be.
+    #[must_use]
+    pub fn constant(&self, source: Source) -> Option<u64> {
+        match source {
+            Source::Constant(value) => Some(value),
+            Source::Value(_) => self.fact(source).constant().and_then(|value| u64::try_from(value).ok()),
+            Source::Step(_) => None,
+        }
+    }
+
+    /// The instruction that computes a source, moves looked through.
+    #[must_use]
+    pub fn definition(&self, source: Source) -> Option<Step> {
+        match source {
+            Source::Value(value) => self.graph.definition(value),
+            Source::Constant(_) | Source::Step(_) => None,
+        }
+    }
+
+    /// The bytes of a source of 32 bits, the lowest first: which bytes of which values they are.
+    #[must_use]
+    pub fn bytes(&self, source: Source) -> Option<[Byte; 4]> {
+        match source {
+            Source::Constant(value) => {
+                let bytes = value.to_le_bytes();
+                Some([bytes[0], bytes[1], bytes[2], bytes[3]].map(Byte::Constant))
+            }
+            Source::Value(value) => self.contents(value).try_into().ok(),
+            Source::Step(_) => None,
+        }
+    }
+
+    /// The bytes of a value of any width, the lowest first.
+    #[must_use]
+    pub fn contents(&self, value: ValueId) -> Vec<Byte> {
+        self.knowledge.contents.borrow_mut().of(self.graph, value)
+    }
+
+    /// The bits of the result that matter, as a mask of 32 bits.
+    #[must_use]
+    pub fn demanded_word(&self) -> u32 {
+        u32::try_from(self.demanded & u128::from(u32::MAX)).expect("it was cut to 32 bits")
+    }
+}
