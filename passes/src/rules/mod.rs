@@ -7,6 +7,7 @@
 
 use crate::recipe::Recipe;
 use crate::site::Site;
+use ptxopt_grammar::table::Row;
 
 mod fold;
 mod mask;
@@ -52,4 +53,11 @@ impl std::fmt::Debug for Rule {
 /// All rules, in the order in which they are tried.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     [fold::RULES, simplify::RULES, mask::RULES].into_iter().flatten()
+}
+
+/// Whether rules look at the instructions of a row. Others are looked at where these are in the same function.
+#[must_use]
+pub fn is_interesting(row: &Row) -> bool {
+    const BYTES: [&str; 6] = ["prmt", "lop3", "dp4a", "dp2a", "sad", "bfe"];
+    row.video.is_some() || BYTES.contains(&row.name)
 }
