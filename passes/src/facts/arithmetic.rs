@@ -122,11 +122,9 @@ impl Difference {
 
 /// The place of `b` and the constant, for the sum `!b + constant`. A constant stands last.
 fn complement_and_constant(nodes: &[Node], node: &Node) -> Option<(u32, u128)> {
-    let [a, b, _] = node.operands;
-    match (node.op, nodes[a as usize].op, nodes[b as usize].op) {
-        (Op::Add(..), Op::Not(_), Op::Constant(value)) => Some((nodes[a as usize].operands[0], value)),
-        (_, _, _) => None,
-    }
+    let [a, b] = [0, 1].map(|number: usize| &nodes[node.operands[number] as usize]);
+    let (Op::Add(..), Op::Not(_), Op::Constant(value)) = (node.op, a.op, b.op) else { return None };
+    Some((a.operands[0], value))
 }
 
 /// The product, wrapping.

@@ -72,7 +72,7 @@ fn equal(a: &Fact, b: &Fact) -> Option<bool> {
 }
 
 /// Whether every number of the first range is less than every one of the second, or none.
-fn less<T: Ord>(a: (T, T), b: (T, T)) -> Option<bool> {
+fn less<T: Ord + Copy>(a: (T, T), b: (T, T)) -> Option<bool> {
     if a.1 < b.0 {
         Some(true)
     } else if a.0 >= b.1 {
