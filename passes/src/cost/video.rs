@@ -123,8 +123,8 @@ pub fn cells(row: Form) -> Vec<Vec<String>> {
     }
 }
 
-/// A constant `b` that every GPU takes as it is, and one that is too wide for most.
-const CONSTANTS: [&str; 2] = ["100", "-305419897"];
+/// Zero, a constant `b` that every GPU takes as it is, and one that is too wide for most.
+const CONSTANTS: [&str; 3] = ["0", "100", "-305419897"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum B {
@@ -227,9 +227,7 @@ pub(super) fn cost(generation: usize, form: Form, [a, b, c]: [bool; 3]) -> Cost 
                 };
                 (class(a), b) == wanted
             });
-            let cell = found.map_or_else(|| span(cells), |i| cells[i]);
-            // A constant that is not measured may be cheaper, down to none at all for a shift by zero.
-            if b { Cost { least: 0, ..cell } } else { cell }
+            found.map_or_else(|| span(cells), |i| cells[i])
         }
         Form::Simd(Simd { routing, .. }) => simd(cells, routing),
     }
