@@ -16,8 +16,8 @@ pub mod video;
 
 mod forbidden;
 mod plain;
-
-
+#[cfg(test)]
+mod tests;
 
 pub use forbidden::forbidden;
 pub use gpu::Gpu;

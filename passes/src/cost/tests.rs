@@ -1,8 +1,8 @@
 //! Costs that are known from reading machine code, and the rules that all of them obey.
 
 use super::*;
-use ptxopt_grammar::video::{Part, Routing, Scalar, ScalarOp, Simd, SimdOp, SimdThen, Then, decode};
 use ptxopt_grammar::parse;
+use ptxopt_grammar::video::{Part, Routing, Scalar, ScalarOp, Simd, SimdOp, SimdThen, Then, decode};
 
 fn costs(gpu: &str) -> Costs {
     Costs::of(&Gpu::parse(gpu).expect("it is a target"))
@@ -134,7 +134,7 @@ fn constants_widen_what_is_not_measured() {
 
 #[test]
 fn selectors_cost_an_interval_and_masks_a_number() {
-    let cost = |tail| video("sm_90", &format!("vadd4.u32.u32.u32 %r0{tail}, %r3"));
+    let cost = |tail: &str| video("sm_90", &format!("vadd4.u32.u32.u32 %r0{tail}, %r3"));
     for mask in [".b0", ".b20", ".b321"] {
         let cost = cost(&format!("{mask}, %r1, %r2"));
         assert_eq!(cost.least, cost.most);

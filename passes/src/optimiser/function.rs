@@ -157,7 +157,6 @@ impl Work<'_, '_, '_> {
         let before = self.target.cost(&own);
         let (found, too_many) = choose::spellings(&self.graph, &self.knowledge, step, value, self.rules);
         debug_assert!(!too_many, "rules make a bounded number of spellings");
-        if cfg!(test) { println!("{} cost {before} demanded {:x} found {}", text(self.module.stmt_text(stmt)), self.knowledge.demanded[value.index()], found.len()); for f in &found { println!("   {:?} cost {} has {} offer {}", f.recipe, self.target.cost(&f.recipe), self.target.has(&f.recipe), self.offer(stmt, value, before, f.clone()).is_some()); } }
         let mut offers: Vec<Offer> =
             found.into_iter().filter_map(|spelling| self.offer(stmt, value, before, spelling)).collect();
         // The best first; equal ones by fewest lines, then in the order of the rules.

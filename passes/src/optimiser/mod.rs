@@ -164,21 +164,3 @@ fn version(module: &Module<'_>) -> (u8, u8) {
     let (major, minor) = number.split_once('.').unwrap_or((number, "0"));
     (major.parse().unwrap_or(1), minor.parse().unwrap_or(0))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dbg_one() {
-        let text = std::fs::read("/tmp/o1.ptx").unwrap();
-        let module = ptxopt_grammar::parse(&text).unwrap();
-        let options = Options { passes: vec![Pass::Fold, Pass::Simplify, Pass::Mask, Pass::Dce], gpu: None, check: Check::Proved, semantics: Semantics::Undisputed, limit: None };
-        let out = optimise(&module, &options, &|| Duration::ZERO);
-        for r in &out.records { println!("{r:?}"); }
-        if let Some(t) = out.text { println!("{}", String::from_utf8_lossy(&t)); }
-        let g = Gpu::of(&module).unwrap();
-        let c = Costs::of(&g);
-        println!("{:?} {:?}", c.plain("mov.b32", &[crate::cost::OperandKind::Constant(3)]), c.plain("add.u32", &[crate::cost::OperandKind::Register, crate::cost::OperandKind::Register]));
-    }
-}
