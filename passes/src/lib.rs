@@ -4,6 +4,7 @@
 //! text once, at the end, so that whatever no pass asked for stays as it was, byte for byte. There are no passes
 //! yet: the pipeline is empty, and running it changes nothing.
 
+pub mod cost;
 pub mod machine;
 pub mod prover;
 

@@ -1,0 +1,122 @@
+//! The text in which costs are kept: one line per row, one column per generation of GPUs.
+//!
+//! The command that measures writes with the functions that the optimiser reads with, so the two cannot disagree.
+//! Cells that repeat are counted, a column like the one on its left is `=`, and such columns at the end of a line are
+//! left out: costs of neighbouring generations differ little.
+
+use super::Cost;
+use std::sync::Arc;
+
+/// Generations of GPUs for which the assembler makes the same numbers of instructions.
+#[derive(Debug)]
+pub struct Generation {
+    /// The GPU that was measured.
+    pub gpu: &'static str,
+    /// Those that were found to be like it, on a part of the forms.
+    pub like_it: &'static [u32],
+    /// The version of the assembler.
+    pub assembler: &'static str,
+}
+
+/// All generations, the oldest first.
+pub const GENERATIONS: [Generation; 12] = [
+    generation("sm_35", &[37], "11.8"),
+    generation("sm_50", &[52, 53], "11.8"),
+    generation("sm_60", &[], "12.9"),
+    generation("sm_61", &[], "12.9"),
+    generation("sm_62", &[], "12.9"),
+    generation("sm_70", &[], "12.9"),
+    generation("sm_72", &[], "12.9"),
+    generation("sm_75", &[], "13.5"),
+    generation("sm_80", &[86, 87, 88, 89], "13.5"),
+    generation("sm_90", &[], "13.5"),
+    generation("sm_100", &[103, 110], "13.5"),
+    generation("sm_120", &[107, 121], "13.5"),
+];
+
+const fn generation(gpu: &'static str, like_it: &'static [u32], assembler: &'static str) -> Generation {
+    Generation { gpu, like_it, assembler }
+}
+
+impl Generation {
+    /// The number of the GPU that was measured.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.gpu[3..].parse().expect("every entry of the list is `sm_` and a number")
+    }
+}
+
+/// What a table has for a form on a generation; `None` where the form does not exist.
+pub type Cells = Option<Arc<[Cost]>>;
+
+/// One line: a name, and for each generation its cells.
+#[must_use]
+pub fn line(name: &str, columns: &[Cells]) -> String {
+    let mut line = name.to_owned();
+    let changes = (1..columns.len()).rev().find(|&i| columns[i] != columns[i - 1]).map_or(1, |last| last + 1);
+    for (i, cells) in columns.iter().enumerate().take(changes) {
+        line.push('\t');
+        match cells {
+            _same if i > 0 && *cells == columns[i - 1] => line.push('='),
+            None => line.push('-'),
+            Some(cells) => line.push_str(&written(cells)),
+        }
+    }
+    line.push('\n');
+    line
+}
+
+fn written(cells: &[Cost]) -> String {
+    let runs = cells.chunk_by(PartialEq::eq).map(|run| {
+        let count = if run.len() > 1 { format!("*{}", run.len()) } else { String::new() };
+        format!("{}{count}", run[0])
+    });
+    runs.collect::<Vec<_>>().join(",")
+}
+
+/// The lines of a table but its head: names, and for each generation the cells.
+pub fn lines(text: &str) -> impl Iterator<Item = (&str, Vec<Cells>)> {
+    text.lines().filter(|line| !line.starts_with('#')).map(|line| {
+        let mut fields = line.split('\t');
+        let name = fields.next().expect("a line has at least one field");
+        let mut columns: Vec<Cells> = Vec::with_capacity(GENERATIONS.len());
+        for field in fields {
+            let cells = match field {
+                "=" => columns.last().expect("the first column is written out").clone(),
+                "-" => None,
+                cells => Some(read(cells).into()),
+            };
+            columns.push(cells);
+        }
+        let last = columns.last().expect("the first column is written out").clone();
+        columns.resize(GENERATIONS.len(), last);
+        (name, columns)
+    })
+}
+
+fn read(text: &str) -> Vec<Cost> {
+    let number = |text: &str| text.parse::<u32>().expect("cells are numbers");
+    let mut cells = Vec::new();
+    for run in text.split(',') {
+        let (cell, count) = run.split_once('*').map_or((run, 1), |(cell, count)| (cell, number(count)));
+        let (least, most) = cell.split_once('-').unwrap_or((cell, cell));
+        cells.extend((0..count).map(|_| Cost { least: number(least), most: number(most) }));
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let cost = |least, most| Cost { least, most };
+        let mut columns =
+            vec![None, None, Some(vec![cost(1, 1); 3].into()), Some(vec![cost(1, 1); 3].into())];
+        columns.resize(GENERATIONS.len(), Some(vec![cost(2, 2), cost(3, 17), cost(3, 17)].into()));
+        let line = line("vadd d, a", &columns);
+        assert_eq!(line, "vadd d, a\t-\t=\t1*3\t=\t2,3-17*2\n");
+        assert_eq!(lines(&format!("# head\n{line}")).collect::<Vec<_>>(), [("vadd d, a", columns)]);
+    }
+}

@@ -1,0 +1,265 @@
+//! What video instructions cost: which forms are measured, and where a form is found among them.
+//!
+//! A row of the table is an operation with its types and what becomes of the result; its cells are the ways to
+//! read the sources. Where not every way is measured a cell is the interval of some, and a form that lies between
+//! cells gets an interval around them, which may be wide but is no guess at a number.
+
+use super::Cost;
+use super::table::{self, Cells};
+use hashbrown::HashMap;
+use ptxopt_grammar::video::{
+    Arithmetic, Compare, Direction, Form, Lanes, Mad, Part, Routing, Scalar, ScalarOp, Scale, Selector,
+    ShiftMode, Sign, Simd, SimdArithmetic, SimdOp, SimdThen, Sum, Then,
+};
+use std::sync::LazyLock;
+
+const SIGNS: [Sign; 2] = [Sign::Unsigned, Sign::Signed];
+
+/// The rows of the table: every operation, reading whole registers, in order, and writing all lanes.
+#[must_use]
+pub fn rows() -> Vec<Form> {
+    let mut rows = scalar_rows();
+    rows.extend(mad_rows());
+    for lanes in [Lanes::Two, Lanes::Four] {
+        rows.extend(simd_rows(lanes));
+    }
+    rows
+}
+
+fn scalar_rows() -> Vec<Form> {
+    let mut ops = Vec::new();
+    for (dtype, saturate) in product(&SIGNS, &[false, true]) {
+        let arithmetic =
+            [Arithmetic::Add, Arithmetic::Sub, Arithmetic::AbsDiff, Arithmetic::Min, Arithmetic::Max];
+        for (op, btype) in product(&arithmetic, &SIGNS) {
+            ops.push(ScalarOp::Arithmetic { op, dtype, btype, saturate });
+        }
+        let modes = [ShiftMode::Clamp, ShiftMode::Wrap];
+        for (direction, mode) in product(&[Direction::Left, Direction::Right], &modes) {
+            ops.push(ScalarOp::Shift { direction, mode, dtype, saturate });
+        }
+    }
+    ops.extend(product(&Compare::ALL, &SIGNS).map(|(compare, btype)| ScalarOp::Set { compare, btype }));
+    let mut thens = vec![Then::Store, Then::Add, Then::Min, Then::Max];
+    thens.extend(Part::ALL.map(Then::Merge));
+    let mut rows = Vec::new();
+    for (op, atype) in product(&ops, &SIGNS) {
+        rows.extend(thens.iter().map(|&then| Form::Scalar(Scalar { op, atype, a: None, b: None, then })));
+    }
+    rows
+}
+
+fn mad_rows() -> Vec<Form> {
+    let mut rows = Vec::new();
+    for ((dtype, atype), (btype, saturate)) in product(
+        &product(&SIGNS, &SIGNS).collect::<Vec<_>>(),
+        &product(&SIGNS, &[false, true]).collect::<Vec<_>>(),
+    ) {
+        let sums = [Sum::Plain, Sum::PlusOne, Sum::NegatedProduct, Sum::NegatedAddend];
+        for (scale, sum) in product(&[Scale::None, Scale::Shr7, Scale::Shr15], &sums) {
+            rows.push(Form::Mad(Mad { dtype, atype, btype, saturate, scale, sum, a: None, b: None }));
+        }
+    }
+    rows
+}
+
+fn simd_rows(lanes: Lanes) -> Vec<Form> {
+    let arithmetic = [
+        SimdArithmetic::Add,
+        SimdArithmetic::Sub,
+        SimdArithmetic::Average,
+        SimdArithmetic::AbsDiff,
+        SimdArithmetic::Min,
+        SimdArithmetic::Max,
+    ];
+    let mut ops = Vec::new();
+    for (op, dtype) in product(&arithmetic, &SIGNS) {
+        let thens = [SimdThen::Store, SimdThen::Saturate, SimdThen::Add];
+        ops.extend(thens.map(|then| SimdOp::Arithmetic { op, dtype, then }));
+    }
+    let sets = product(&Compare::ALL, &[false, true]);
+    ops.extend(sets.map(|(compare, accumulate)| SimdOp::Set { compare, accumulate }));
+    let mut rows = Vec::new();
+    for (op, atype) in product(&ops, &SIGNS) {
+        let routing = Routing::plain(lanes);
+        rows.extend(SIGNS.map(|btype| Form::Simd(Simd { op, atype, btype, routing })));
+    }
+    rows
+}
+
+fn product<'a, A: Copy, B: Copy>(a: &'a [A], b: &'a [B]) -> impl Iterator<Item = (A, B)> + 'a {
+    a.iter().flat_map(move |&a| b.iter().map(move |&b| (a, b)))
+}
+
+/// The name of a row: its instruction on registers that are called `d`, `a`, `b` and `c`.
+#[must_use]
+pub fn name(row: Form) -> String {
+    row.encode("d", "a", "b", Some("c")).expect("names are registers, which every form takes")
+}
+
+/// The cells of a row: for each the instructions whose costs it spans, on `%r0` to `%r3`.
+#[must_use]
+pub fn cells(row: Form) -> Vec<Vec<String>> {
+    let text =
+        |form: Form, b: &str| form.encode("%r0", "%r1", b, Some("%r3")).expect("only `b` is a constant");
+    match row {
+        Form::Scalar(_) | Form::Mad(_) => grid(row)
+            .map(|(a, b)| match b {
+                B::Constant => CONSTANTS.map(|b| text(with_parts(row, a, None), b)).to_vec(),
+                B::Register(b) => vec![text(with_parts(row, a, b), "%r2")],
+            })
+            .collect(),
+        Form::Simd(simd) => {
+            let lanes = simd.routing.lanes();
+            let form = |routing| text(Form::Simd(Simd { routing, ..simd }), "%r2");
+            let masks = (1..=lanes.full_mask()).map(|mask| vec![form(masked(Routing::plain(lanes), mask))]);
+            let classes = CLASSES.into_iter().flat_map(|class| {
+                let samples = class.samples(lanes).into_iter();
+                let lowest = samples.clone().skip(1).map(|routing| form(masked(routing, 1)));
+                [samples.map(form).collect(), lowest.collect()]
+            });
+            masks.chain(classes).collect()
+        }
+    }
+}
+
+/// Zero, a constant `b` that every GPU takes as it is, and one that is too wide for most.
+const CONSTANTS: [&str; 3] = ["0", "100", "-305419897"];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum B {
+    Register(Option<Part>),
+    Constant,
+}
+
+/// The parts of `a` and the kinds of `b` that are measured. All bytes cost the same, and so do both halves.
+fn grid(row: Form) -> impl Iterator<Item = (Option<Part>, B)> {
+    let (a, b) = ([None, Some(Part::B2), Some(Part::H1)], [None, Some(Part::B1), Some(Part::H0)]);
+    let all = a
+        .into_iter()
+        .flat_map(move |a| b.map(B::Register).into_iter().chain([B::Constant]).map(move |b| (a, b)));
+    let merges = matches!(row, Form::Scalar(Scalar { then: Then::Merge(_), .. }));
+    // Both of a kind, or a byte and a constant: what programs merge.
+    all.enumerate().filter(move |(i, _)| !merges || matches!(i, 0 | 5 | 7 | 10)).map(|(_, cell)| cell)
+}
+
+fn with_parts(row: Form, a: Option<Part>, b: Option<Part>) -> Form {
+    match row {
+        Form::Scalar(scalar) => Form::Scalar(Scalar { a, b, ..scalar }),
+        Form::Mad(mad) => Form::Mad(Mad { a, b, ..mad }),
+        Form::Simd(_) => row,
+    }
+}
+
+fn masked(routing: Routing, mask: u8) -> Routing {
+    routing.masked(mask).expect("at least one lane, and no more than there are")
+}
+
+/// Which selectors are not the default ones.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Class {
+    A,
+    B,
+    Both,
+}
+
+const CLASSES: [Class; 3] = [Class::A, Class::B, Class::Both];
+
+impl Class {
+    /// `None` where both are the default.
+    fn of(routing: Routing) -> Option<Self> {
+        let lanes = routing.lanes();
+        let a = routing.a() != Selector::whole_a(lanes);
+        let b = routing.b() != Selector::whole_b(lanes);
+        match (a, b) {
+            (false, false) => None,
+            (true, false) => Some(Self::A),
+            (false, true) => Some(Self::B),
+            (true, true) => Some(Self::Both),
+        }
+    }
+
+    /// Lanes in reverse, one lane everywhere, and lanes of both registers.
+    fn samples(self, lanes: Lanes) -> [Routing; 3] {
+        let (plain, a, b): (_, [&[u8]; 3], [&[u8]; 3]) = match lanes {
+            Lanes::Two => ([&[0, 1][..], &[2, 3]], [&[1, 0], &[0, 0], &[0, 3]], [&[3, 2], &[2, 2], &[2, 1]]),
+            Lanes::Four => (
+                [&[0, 1, 2, 3][..], &[4, 5, 6, 7]],
+                [&[3, 2, 1, 0], &[0, 0, 0, 0], &[0, 4, 6, 2]],
+                [&[7, 6, 5, 4], &[4, 4, 4, 4], &[4, 0, 3, 6]],
+            ),
+        };
+        [0, 1, 2].map(|i| {
+            let (a, b) = match self {
+                Self::A => (a[i], plain[1]),
+                Self::B => (plain[0], b[i]),
+                Self::Both => (a[i], b[i]),
+            };
+            Routing::plain(lanes).selected(a, b).expect("there are such lanes")
+        })
+    }
+}
+
+// ---- lookup ------------------------------------------------------------------------------------------------
+
+static TABLE: LazyLock<HashMap<Form, Vec<Cells>>> = LazyLock::new(|| {
+    let mut lines: HashMap<&str, Vec<Cells>> = table::lines(include_str!("video.tsv")).collect();
+    rows().into_iter().filter_map(|row| Some((row, lines.remove(name(row).as_str())?))).collect()
+});
+
+/// The cost of `form` on a generation, where `constants` says which of `a`, `b` and `c` are.
+pub(super) fn cost(generation: usize, form: Form, [a, b, c]: [bool; 3]) -> Cost {
+    let Some(cells) = TABLE.get(&row(form)).and_then(|row| row[generation].as_deref()) else {
+        return Cost::UNKNOWN;
+    };
+    if a || c {
+        // What the assembler folds is not measured; it is never dearer than to load the constants first.
+        return Cost { least: 0, most: span(cells).most + u32::from(a) + u32::from(b) + u32::from(c) };
+    }
+    match form {
+        Form::Scalar(Scalar { a, b: part, .. }) | Form::Mad(Mad { a, b: part, .. }) => {
+            let class = |part: Option<Part>| part.map(Part::bits);
+            let wanted = (class(a), if b { None } else { Some(class(part)) });
+            let found = grid(row(form)).position(|(a, b)| {
+                let b = match b {
+                    B::Register(part) => Some(class(part)),
+                    B::Constant => None,
+                };
+                (class(a), b) == wanted
+            });
+            found.map_or_else(|| span(cells), |i| cells[i])
+        }
+        Form::Simd(Simd { routing, .. }) => simd(cells, routing),
+    }
+}
+
+fn simd(cells: &[Cost], routing: Routing) -> Cost {
+    let full = routing.lanes().full_mask();
+    let Some(class) = Class::of(routing) else { return cells[usize::from(routing.mask()) - 1] };
+    let first =
+        usize::from(full) + 2 * CLASSES.iter().position(|&other| other == class).expect("all are there");
+    let (all, one) = (cells[first], cells[first + 1]);
+    let cost = widened(if routing.mask() == full { all } else { all.or(one) });
+    // The difference of a lane and itself, or the larger of both, is folded.
+    let folded = (0..routing.lanes().count()).any(|lane| routing.a().pick(lane) == routing.b().pick(lane));
+    if folded { Cost { least: 0, ..cost } } else { cost }
+}
+
+/// A few selectors stand for thousands, so their interval gets a margin; `--sample` shows that it holds for others.
+fn widened(cost: Cost) -> Cost {
+    let slack = |count: u32| 2 + count / 4;
+    Cost { least: cost.least.saturating_sub(slack(cost.least)).max(1), most: cost.most + slack(cost.most) }
+}
+
+/// The row of a form.
+fn row(form: Form) -> Form {
+    match form {
+        Form::Scalar(_) | Form::Mad(_) => with_parts(form, None, None),
+        Form::Simd(simd) => Form::Simd(Simd { routing: Routing::plain(simd.routing.lanes()), ..simd }),
+    }
+}
+
+/// The interval around all cells.
+fn span(cells: &[Cost]) -> Cost {
+    cells.iter().copied().reduce(Cost::or).unwrap_or(Cost::UNKNOWN)
+}
