@@ -8,8 +8,10 @@
 use crate::recipe::Recipe;
 use crate::site::Site;
 
+mod build;
 mod fold;
 mod mask;
+mod operands;
 mod simplify;
 #[cfg(test)]
 mod tests;
