@@ -11,6 +11,8 @@ use crate::site::Site;
 mod build;
 mod fold;
 mod mask;
+#[cfg(test)]
+mod matrix;
 mod operands;
 mod simplify;
 #[cfg(test)]

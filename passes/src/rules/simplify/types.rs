@@ -257,10 +257,11 @@ fn turned(compare: Compare) -> Compare {
 }
 
 fn commuted(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
+    let Some(form) = site.form() else { return };
     let mut sources = site.step.sources.clone();
     sources.swap(0, 1);
-    match site.form() {
-        Some(Form::Simd(form)) => {
+    match form {
+        Form::Simd(form) => {
             let op = match form.op {
                 SimdOp::Arithmetic { op: SimdArithmetic::Sub, .. } => return,
                 SimdOp::Arithmetic { op, dtype, then } => SimdOp::Arithmetic { op, dtype, then },
@@ -275,7 +276,7 @@ fn commuted(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
             propose(site, out, Form::Simd(new), &site.step.sources);
             propose(site, out, Form::Simd(Simd { routing: swapped.exchanged(), ..new }), &sources);
         }
-        Some(Form::Scalar(form)) => {
+        Form::Scalar(form) => {
             let atype = form.op.btype();
             let op = match form.op {
                 ScalarOp::Arithmetic { op: Arithmetic::Sub, .. } | ScalarOp::Shift { .. } => return,
@@ -288,10 +289,9 @@ fn commuted(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
             };
             propose(site, out, Form::Scalar(Scalar { op, atype, a: form.b, b: form.a, ..form }), &sources);
         }
-        Some(Form::Mad(form)) => {
+        Form::Mad(form) => {
             let new = Mad { atype: form.btype, btype: form.atype, a: form.b, b: form.a, ..form };
             propose(site, out, Form::Mad(new), &sources);
         }
-        None => {}
     }
 }
