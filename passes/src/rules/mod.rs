@@ -7,6 +7,7 @@
 
 use crate::recipe::Recipe;
 use crate::site::Site;
+use ptxopt_grammar::table::Row;
 
 mod build;
 mod fold;
@@ -57,4 +58,11 @@ impl std::fmt::Debug for Rule {
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let simplify = simplify::RULES.iter().copied().flatten();
     fold::RULES.iter().chain(simplify).chain(mask::RULES)
+}
+
+/// Whether rules look at the instructions of a row. Others are looked at where these are in the same function.
+#[must_use]
+pub fn is_interesting(row: &Row) -> bool {
+    const BYTES: [&str; 6] = ["prmt", "lop3", "dp4a", "dp2a", "sad", "bfe"];
+    row.video.is_some() || BYTES.contains(&row.name)
 }
