@@ -9,8 +9,12 @@ use crate::recipe::Recipe;
 use crate::site::Site;
 use ptxopt_grammar::table::Row;
 
+mod build;
 mod fold;
 mod mask;
+#[cfg(test)]
+mod matrix;
+mod operands;
 mod simplify;
 #[cfg(test)]
 mod tests;
@@ -52,7 +56,8 @@ impl std::fmt::Debug for Rule {
 
 /// All rules, in the order in which they are tried.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    [fold::RULES, simplify::RULES, mask::RULES].into_iter().flatten()
+    let simplify = simplify::RULES.iter().copied().flatten();
+    fold::RULES.iter().chain(simplify).chain(mask::RULES)
 }
 
 /// Whether rules look at the instructions of a row. Others are looked at where these are in the same function.
