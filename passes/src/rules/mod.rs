@@ -9,7 +9,10 @@ use crate::recipe::Recipe;
 use crate::site::Site;
 
 mod fold;
+mod link;
 mod mask;
+mod reach;
+mod route;
 mod simplify;
 #[cfg(test)]
 mod tests;
@@ -52,5 +55,6 @@ impl std::fmt::Debug for Rule {
 /// All rules, in the order in which they are tried.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let simplify = simplify::RULES.iter().copied().flatten();
-    fold::RULES.iter().chain(simplify).chain(mask::RULES)
+    let mask = mask::RULES.iter().copied().flatten();
+    fold::RULES.iter().chain(simplify).chain(mask)
 }
