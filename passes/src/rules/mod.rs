@@ -13,6 +13,8 @@ mod link;
 mod mask;
 mod reach;
 mod route;
+#[cfg(test)]
+mod sampled;
 mod simplify;
 #[cfg(test)]
 mod tests;

@@ -10,6 +10,8 @@ use ptxopt_grammar::tree::{StmtId, StmtKind};
 /// A proposal, and what the door says of it.
 pub(super) struct Tried {
     pub(super) stmt: String,
+    /// Whether the registers that the text reads still hold what it wants.
+    pub(super) held: bool,
     pub(super) text: Vec<String>,
     pub(super) judgement: Judgement,
 }
@@ -51,8 +53,9 @@ pub(super) fn proposals(rule: &Rule, text: &str) -> Vec<Tried> {
             let Some(text) = recipe.text(&graph, &to, &|step| format!("%new{step}")) else { continue };
             let candidate = Candidate { stmt, value, recipe: &recipe, text: &text };
             let judgement = door.judge(&graph, &knowledge, &candidate);
+            let held = recipe.values().all(|value| graph.holds(value, stmt));
             let stmt = String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
-            tried.push(Tried { stmt, text: text.lines, judgement });
+            tried.push(Tried { stmt, held, text: text.lines, judgement });
         }
     }
     tried
@@ -68,7 +71,7 @@ fn every_rule_fires_on_its_examples_and_is_right() {
             if tried.is_empty() {
                 faults.push(format!("`{}` does not fire on `{example}`", rule.name));
             }
-            for Tried { stmt, text, judgement } in tried {
+            for Tried { stmt, text, judgement, .. } in tried {
                 if !matches!(judgement, Judgement::Proved(_)) {
                     faults.push(format!(
                         "`{}`: `{stmt}` -> {text:?}: {judgement:?}\n  in `{example}`",
