@@ -135,6 +135,11 @@ impl<'t> Edited<'t> {
         text
     }
 
+    /// Where each piece of the new text begins, and where in the original what it is or replaces begins.
+    pub fn starts(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.pieces.iter().map(|piece| (piece.new, piece.old.start))
+    }
+
     /// The length of the new text in bytes.
     #[must_use]
     pub fn len(&self) -> usize {

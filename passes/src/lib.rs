@@ -1,8 +1,8 @@
 //! What ptxopt does to PTX: the passes, and the pipeline that runs them.
 //!
-//! A pass looks at a module and asks for edits; it never sees a file. The edits of all passes are spliced into the
-//! text once, at the end, so that whatever no pass asked for stays as it was, byte for byte. There are no passes
-//! yet: the pipeline is empty, and running it changes nothing.
+//! A function becomes a graph of values (`graph`), about which facts are found (`facts`, `analysis`, `lanes`); rules
+//! propose other spellings (`rules`), costs choose (`cost`), the door proves (`door`, `prover`), and what is proved
+//! and cheaper is spliced into the text (`optimiser`). Nothing here sees a file, a clock or a thread.
 
 pub mod analysis;
 pub mod cost;
@@ -11,13 +11,13 @@ pub mod facts;
 pub mod graph;
 pub mod lanes;
 pub mod machine;
+pub mod optimiser;
 pub mod prover;
 pub mod recipe;
 pub mod rules;
 pub mod site;
 
-use ptxopt_grammar::edit::Edits;
-use ptxopt_grammar::tree::Module;
+use rules::Pass as Group;
 
 /// One step of the pipeline.
 #[derive(Debug)]
@@ -26,12 +26,17 @@ pub struct Pass {
     pub name: &'static str,
     /// What it achieves, in one line.
     pub summary: &'static str,
-    /// Asks for the edits that it wants.
-    pub run: fn(&Module<'_>, &mut Edits),
+    /// The rules that belong to it.
+    pub group: Group,
 }
 
-/// The pipeline: all passes in the order in which they run.
-pub static PASSES: &[Pass] = &[];
+/// The pipeline: all passes. Their rules are tried together, statement by statement, until nothing changes.
+pub static PASSES: &[Pass] = &[
+    Pass { name: "fold", summary: "constants, and what constants decide", group: Group::Fold },
+    Pass { name: "simplify", summary: "the same value by a cheaper instruction", group: Group::Simplify },
+    Pass { name: "mask", summary: "masks, merges and lanes that nobody reads", group: Group::Mask },
+    Pass { name: "dce", summary: "statements that the other passes made dead", group: Group::Dce },
+];
 
 /// The passes that run, in the order of the pipeline.
 #[derive(Clone, Debug)]
@@ -42,6 +47,12 @@ impl Selection {
     #[must_use]
     pub fn all() -> Self {
         Self(PASSES.iter().collect())
+    }
+
+    /// The groups of rules that run.
+    #[must_use]
+    pub fn groups(&self) -> Vec<Group> {
+        self.0.iter().map(|pass| pass.group).collect()
     }
 
     /// The passes, in the order in which they run.
@@ -61,10 +72,7 @@ impl std::fmt::Display for UnknownPass {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "there is no pass `{}`; ", self.name)?;
         let names: Vec<_> = PASSES.iter().map(|pass| format!("`{}`", pass.name)).collect();
-        match names.as_slice() {
-            [] => write!(f, "this version has no passes, so only an empty list is valid"),
-            names => write!(f, "valid are {}", names.join(", ")),
-        }
+        write!(f, "valid are {}", names.join(", "))
     }
 }
 
@@ -83,16 +91,6 @@ pub fn select(list: &str) -> Result<Selection, UnknownPass> {
         return Err(UnknownPass { name: (*name).to_owned() });
     }
     Ok(Selection(PASSES.iter().filter(|pass| names.contains(&pass.name)).collect()))
-}
-
-/// Runs the selected passes over `module` and returns the edits they ask for.
-#[must_use]
-pub fn run(module: &Module<'_>, selection: &Selection) -> Edits {
-    let mut edits = Edits::new();
-    for pass in selection.passes() {
-        (pass.run)(module, &mut edits);
-    }
-    edits
 }
 
 #[cfg(test)]

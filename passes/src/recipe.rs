@@ -165,5 +165,9 @@ fn line(step: &Step, to: &str, names: &[String]) -> Option<String> {
 /// A number as a reader likes it: small ones decimal, masks and patterns hexadecimal.
 fn number(value: u64, width: u32) -> String {
     let value = if width < 64 { value & ((1 << width) - 1) } else { value };
-    if value < 1000 { value.to_string() } else { format!("{value:#x}") }
+    match width {
+        _small if value < 1000 => value.to_string(),
+        32 => format!("{value:#010x}"),
+        _other => format!("{value:#x}"),
+    }
 }

@@ -7,8 +7,11 @@ use super::progress::Progress;
 use super::{Console, Failure, Status, usage_error};
 use crate::input::Input;
 use crate::output::Output;
-use ptxopt_grammar::edit::{Conflict, Edited};
 use ptxopt_passes::Selection;
+use ptxopt_passes::cost::Gpu;
+use ptxopt_passes::door::Check;
+use ptxopt_passes::graph::Semantics;
+use ptxopt_passes::optimiser::{self, Options};
 use std::collections::BTreeMap;
 use std::fs;
 use std::num::NonZeroUsize;
@@ -36,6 +39,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     out_dir: Option<PathBuf>,
 
+    /// The GPU to write for; the default is the module's `.target`
+    #[arg(long, value_name = "GPU", value_parser = gpu)]
+    gpu: Option<Gpu>,
+
     /// Passes to run, separated by commas; the default is all, an empty list none
     #[arg(long, value_name = "LIST", value_parser = ptxopt_passes::select)]
     passes: Option<Selection>,
@@ -43,6 +50,10 @@ pub(super) struct Args {
     /// How many files to work on at once; the default is one per core
     #[arg(short, long, value_name = "N", value_parser = at_least_one)]
     jobs: Option<NonZeroUsize>,
+}
+
+fn gpu(name: &str) -> Result<Gpu, &'static str> {
+    Gpu::parse(name).ok_or("expected a GPU such as `sm_90`")
 }
 
 fn at_least_one(number: &str) -> Result<NonZeroUsize, &'static str> {
@@ -54,7 +65,7 @@ struct Plan {
     jobs: Vec<Job>,
     /// The directory to create before the first output is written.
     directory: Option<PathBuf>,
-    passes: Selection,
+    options: Options,
 }
 
 struct Job {
@@ -89,18 +100,24 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error>
 impl Plan {
     fn new(args: &Args) -> Result<Self, String> {
         let inputs = args.inputs.iter().cloned().map(Input::from);
-        let passes = args.passes.clone().unwrap_or_else(Selection::all);
+        let options = Options {
+            passes: args.passes.clone().unwrap_or_else(Selection::all).groups(),
+            gpu: args.gpu,
+            check: Check::Proved,
+            semantics: Semantics::Undisputed,
+            limit: None,
+        };
         let given = args.output.as_ref().filter(|path| path.is_dir()).or(args.out_dir.as_ref());
         if let Some(directory) = given {
             let jobs = jobs_into(directory, inputs)?;
-            return Ok(Self { jobs, directory: args.out_dir.clone(), passes });
+            return Ok(Self { jobs, directory: args.out_dir.clone(), options });
         }
         if args.inputs.len() > 1 {
             return Err("several inputs need `--out-dir DIR` to go to".to_owned());
         }
         let output = args.output.as_deref().map_or(Ok(Output::Stdout), file_named)?;
         let jobs = inputs.map(|input| Job { input, output: output.clone() }).collect();
-        Ok(Self { jobs, directory: None, passes })
+        Ok(Self { jobs, directory: None, options })
     }
 }
 
@@ -167,27 +184,22 @@ impl Job {
             message: console.renderer.diagnostics(&input.to_string(), &text, &diagnostics),
         })?;
         let parsing = clock.lap();
-        let edits = ptxopt_passes::run(&module, &plan.passes);
         let statements = module.stmts().len();
+        let start = Instant::now();
+        let outcome = optimiser::optimise(&module, &plan.options, &|| start.elapsed());
         drop(module);
-        let edited = edits.apply(&text).map_err(|conflict| bug(console, input, &conflict))?;
         let passes = clock.lap();
-        write(&edited, plan.directory.as_deref(), output)
+        let new = outcome.text.as_deref().unwrap_or(&text);
+        write(new, plan.directory.as_deref(), output)
             .map_err(|error| Failure::writing(console, output, &error))?;
-        let (read, written, writing) = (text.len(), edited.len(), clock.lap());
+        let (read, written, writing) = (text.len(), new.len(), clock.lap());
         Ok(Numbers { read, statements, written, reading, parsing, passes, writing })
     }
 }
 
-fn write(edited: &Edited<'_>, directory: Option<&Path>, output: &Output) -> std::io::Result<()> {
+fn write(text: &[u8], directory: Option<&Path>, output: &Output) -> std::io::Result<()> {
     directory.map_or(Ok(()), fs::create_dir_all)?;
-    output.write(edited.slices())
-}
-
-fn bug(console: &Console, input: &Input, conflict: &Conflict) -> Failure {
-    let message =
-        format!("`{input}` is not rewritten: {conflict}; this is a bug in ptxopt, please report it");
-    Failure { status: Status::Bug, message: console.renderer.failure(&message) }
+    output.write(std::iter::once(text))
 }
 
 /// The time since the last look.

@@ -23,6 +23,10 @@ enum Precision {
 
 /// The cost of an instruction on a generation.
 pub(super) fn cost(generation: usize, words: &str, operands: &[OperandKind]) -> Cost {
+    if words.starts_with("mov.") && matches!(operands, [OperandKind::Constant(_)]) {
+        // The instruction that uses the constant has it as its own, and is measured with it.
+        return Cost::NOTHING;
+    }
     let mut key = String::with_capacity(64);
     for precision in [Precision::Value, Precision::Kind, Precision::Any] {
         key.clear();

@@ -5,7 +5,7 @@
 //! and the greatest operands that the known bits allow, because carries only grow with the operands.
 
 use super::cone::Node;
-use super::fact::{Fact, signed_limits};
+use super::fact::Fact;
 use super::transfer::{fits, not};
 use ptxopt_grammar::meaning::term::{Op, ones, signed};
 
@@ -122,11 +122,9 @@ impl Difference {
 
 /// The place of `b` and the constant, for the sum `!b + constant`. A constant stands last.
 fn complement_and_constant(nodes: &[Node], node: &Node) -> Option<(u32, u128)> {
-    let [a, b, _] = node.operands;
-    match (node.op, nodes[a as usize].op, nodes[b as usize].op) {
-        (Op::Add(..), Op::Not(_), Op::Constant(value)) => Some((nodes[a as usize].operands[0], value)),
-        (_, _, _) => None,
-    }
+    let [a, b] = [0, 1].map(|number: usize| &nodes[node.operands[number] as usize]);
+    let (Op::Add(..), Op::Not(_), Op::Constant(value)) = (node.op, a.op, b.op) else { return None };
+    Some((a.operands[0], value))
 }
 
 /// The product, wrapping.
@@ -184,8 +182,8 @@ pub(super) fn remainder(a: &Fact, b: &Fact) -> Fact {
     fact.with_unsigned(0, most).refined()
 }
 
-/// The least and the greatest signed number of a word as an unsigned range: `greater - lesser`, if the one is known to
-/// be at least `gap` more than the other.
+/// The unsigned range of `greater - lesser`, if the one is known to be at least `gap` more than the other in this
+/// order: the exact difference is not negative and fits in the width.
 pub(super) fn gap(greater: &Fact, lesser: &Fact, signed_order: bool, gap: u128) -> Option<(u128, u128)> {
     let most = if signed_order {
         let (most, least) = (greater.signed().1, lesser.signed().0);
@@ -193,6 +191,5 @@ pub(super) fn gap(greater: &Fact, lesser: &Fact, signed_order: bool, gap: u128) 
     } else {
         greater.unsigned().1.checked_sub(lesser.unsigned().0)?
     };
-    debug_assert!(signed_limits(greater.width()).1 >= 0, "a word has a sign");
     Some((gap, most))
 }

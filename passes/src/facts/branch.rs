@@ -1,6 +1,7 @@
 //! Choices: what is known of each branch where its condition holds.
 //!
-//! `a < b ? b - a : a - b` is small because of what the condition says, and so is `x < 0 ? 0 : x`. So a branch is looked
+//! `a < b ? b - a : a - b` is small because of what the condition says, and so is `x < 0 ? 0 : x`; a signed field is
+//! filled with ones where its highest bit is one. So a branch is looked
 //! at once more with what its condition says of the operands of a comparison, as far as the branch is made of them in
 //! a few steps. The chosen branch has its value under a condition that then holds, so what is known under the
 //! condition is known of the choice.
@@ -11,8 +12,8 @@ use super::fact::{Fact, signed_limits};
 use super::transfer::transfer;
 use ptxopt_grammar::meaning::term::{Op, ones};
 
-/// How many steps below a branch the operands of a comparison are looked for: `a - b` is three.
-const DEPTH: u32 = 3;
+/// How many steps below a branch the operands of a comparison are looked for: `a - b` is three, a field four.
+const DEPTH: u32 = 4;
 /// How many parts of a condition are looked at, joined by "and" or "or".
 const PARTS: usize = 4;
 
@@ -83,12 +84,10 @@ impl<'c> Under<'c> {
             Op::SignedLess(..) => self.ordered(a, b, holds, true),
             Op::Equal(..) => self.equal(a, b, holds),
             Op::Extract(_, low) => {
-                // Of other bits choices are made too, but seldom of what they are chosen between.
-                let width = self.nodes[a as usize].width;
-                if low == width - 1 {
-                    let (least, greatest) = signed_limits(width);
-                    let (from, to) = if holds { (least, -1) } else { (0, greatest) };
-                    self.sharpen(a, self.at(a).with_signed(from, to).refined());
+                if node.width == 1 {
+                    let bit = 1 << low;
+                    let (zeros, ones) = if holds { (0, bit) } else { (bit, 0) };
+                    self.sharpen(a, self.at(a).with_bits(zeros, ones).refined());
                 }
             }
             Op::Input(_)
@@ -187,7 +186,8 @@ impl<'c> Under<'c> {
             return None;
         }
         let [a, b, _] = node.operands;
-        let (x, y) = (self.again(a, depth - 1), self.again(b, depth - 1));
+        let x = self.again(a, depth - 1);
+        let y = if a == b { x } else { self.again(b, depth - 1) };
         if x.is_none() && y.is_none() {
             return None;
         }
@@ -241,7 +241,13 @@ fn without(x: Fact, y: &Fact) -> Fact {
     }
     let ((least, greatest), (lowest, highest)) = (x.unsigned(), x.signed());
     let number = y.signed().0;
-    x.with_unsigned(least + u128::from(least == value), greatest - u128::from(greatest == value))
-        .with_signed(lowest + i128::from(lowest == number), highest - i128::from(highest == number))
-        .refined()
+    x.with_unsigned(
+        least.saturating_add((least == value).into()),
+        greatest.saturating_sub((greatest == value).into()),
+    )
+    .with_signed(
+        lowest.saturating_add((lowest == number).into()),
+        highest.saturating_sub((highest == number).into()),
+    )
+    .refined()
 }

@@ -15,7 +15,7 @@ pub(super) struct Node {
     pub(super) term: Term,
     pub(super) op: Op,
     pub(super) width: u32,
-    /// The places of its operands; where it has none, zero.
+    /// The places of its operands; the first one stands in for those that it has not.
     pub(super) operands: [u32; 3],
 }
 
@@ -43,9 +43,14 @@ impl Cone {
         let mut nodes = Vec::with_capacity(found.len());
         for &term in &found {
             let mut operands = [0; 3];
-            for (operand, child) in operands.iter_mut().zip(terms.children(term)) {
+            for (number, child) in terms.children(term).enumerate() {
                 let place = found.binary_search(&child).expect("children are in the cone");
-                *operand = u32::try_from(place).expect("no more terms than their numbers allow");
+                let place = u32::try_from(place).expect("no more terms than their numbers allow");
+                if number == 0 {
+                    operands = [place; 3];
+                } else {
+                    operands[number] = place;
+                }
             }
             nodes.push(Node { term, op: terms.op(term), width: terms.width(term), operands });
         }

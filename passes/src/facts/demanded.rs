@@ -124,11 +124,11 @@ fn carried(mut bits: u128, known: u128, width: u32) -> u128 {
 /// The bits that a comparison with a constant looks at: all numbers that differ only in the low zeros of `c` are less
 /// than `c`, or none; and `c` is less than a number if that is at least `c + 1`.
 fn compared(a: &Fact, b: &Fact) -> u128 {
-    let all = ones(a.width());
     let ignored = match (a.constant(), b.constant()) {
         (_, Some(bound)) => bound.trailing_zeros(),
         (Some(bound), None) => bound.trailing_ones(),
         (None, None) => 0,
     };
-    all & u128::MAX.checked_shl(ignored).unwrap_or(0)
+    // The sign is looked at in any case: nothing else tells numbers below zero from others.
+    ones(a.width()) & u128::MAX << ignored.min(a.width() - 1)
 }

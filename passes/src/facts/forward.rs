@@ -31,8 +31,7 @@ impl Cone {
 }
 
 fn evaluate(nodes: &[Node], facts: &[Fact], node: &Node, input: &mut dyn FnMut(u32, u32) -> Fact) -> Fact {
-    let operands = node.operands.map(|place| facts.get(place as usize));
-    let operand = |number: usize| operands[number].expect("operands come first");
+    let operand = |number: usize| &facts[node.operands[number] as usize];
     match node.op {
         Op::Input(number) => {
             let fact = input(number, node.width);
@@ -48,10 +47,8 @@ fn evaluate(nodes: &[Node], facts: &[Fact], node: &Node, input: &mut dyn FnMut(u
             }
         }
         Op::Choose(..) => branch::choose(nodes, facts, node),
-        Op::Not(_) | Op::Extract(..) | Op::ZeroExtend(_) | Op::SignExtend(_) => {
-            transfer(node.op, node.width, operand(0), operand(0))
-        }
-        Op::And(..)
+        Op::Not(_)
+        | Op::And(..)
         | Op::Or(..)
         | Op::Xor(..)
         | Op::Mul(..)
@@ -60,7 +57,10 @@ fn evaluate(nodes: &[Node], facts: &[Fact], node: &Node, input: &mut dyn FnMut(u
         | Op::Shl(..)
         | Op::Lshr(..)
         | Op::Ashr(..)
+        | Op::Extract(..)
         | Op::Concat(..)
+        | Op::ZeroExtend(_)
+        | Op::SignExtend(_)
         | Op::Equal(..)
         | Op::UnsignedLess(..)
         | Op::SignedLess(..) => transfer(node.op, node.width, operand(0), operand(1)),

@@ -8,7 +8,7 @@ use super::fact::{Fact, signed_limits};
 use super::shift::{Shift, shifted};
 use ptxopt_grammar::meaning::term::{Op, ones, signed};
 
-/// What is known of an operation of one or two operands; with one, `b` is not looked at. Of inputs, constants and
+/// What is known of an operation of one or two operands; with one, it stands in for the other. Of inputs, constants and
 /// choices nothing is said.
 pub(super) fn transfer(op: Op, width: u32, a: &Fact, b: &Fact) -> Fact {
     if a.is_bottom() || b.is_bottom() {
@@ -72,7 +72,7 @@ fn equal(a: &Fact, b: &Fact) -> Option<bool> {
 }
 
 /// Whether every number of the first range is less than every one of the second, or none.
-fn less<T: Ord>(a: (T, T), b: (T, T)) -> Option<bool> {
+fn less<T: Ord + Copy>(a: (T, T), b: (T, T)) -> Option<bool> {
     if a.1 < b.0 {
         Some(true)
     } else if a.0 >= b.1 {
@@ -86,9 +86,6 @@ fn less<T: Ord>(a: (T, T), b: (T, T)) -> Option<bool> {
 pub(super) fn not(a: &Fact) -> Fact {
     let all = ones(a.width());
     let ((least, greatest), (lowest, highest)) = (a.unsigned(), a.signed());
-    if a.is_bottom() {
-        return *a;
-    }
     Fact::top(a.width())
         .with_bits(a.ones(), a.zeros())
         .with_unsigned(!greatest & all, !least & all)
@@ -141,7 +138,7 @@ fn concat(a: &Fact, b: &Fact) -> Fact {
         .refined()
 }
 
-/// All numbers but those outside of the signed range, which may be too large for the width.
+/// Whether a signed number is one of the width.
 pub(super) fn fits(number: i128, width: u32) -> bool {
     let (least, greatest) = signed_limits(width);
     (least..=greatest).contains(&number)

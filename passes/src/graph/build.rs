@@ -53,7 +53,7 @@ impl<'m, 't> Graph<'m, 't> {
                 builder.stmt(stmt);
             }
         }
-        let Builder { terms, named: Named { values, seen, .. }, reads, .. } = builder;
+        let Builder { terms, named: Named { values, seen, old }, reads, .. } = builder;
         let mut writers: HashMap<Register, u32> = HashMap::new();
         for access in accesses.list.iter().filter(|access| access.write) {
             *writers.entry(access.register).or_default() += 1;
@@ -67,6 +67,7 @@ impl<'m, 't> Graph<'m, 't> {
             registers,
             accesses,
             seen,
+            old,
             reads,
             semantics,
             writers,
@@ -134,8 +135,10 @@ struct Builder<'b, 'm, 't> {
 
 impl Builder<'_, '_, '_> {
     fn stmt(&mut self, stmt: StmtId) {
-        let Some(control) = control(self.module, stmt) else { return };
-        let pure = control == Control::Next && is_pure(self.module.effects(stmt));
+        if control(self.module, stmt).is_none() {
+            return;
+        }
+        let pure = only_computes(self.module, stmt);
         if pure && !self.is_disputed(stmt) && self.meant(stmt).is_some() {
             return;
         }
@@ -293,10 +296,11 @@ impl Builder<'_, '_, '_> {
 }
 
 /// Whether all that a statement does is to compute.
-fn is_pure(effects: Effects) -> bool {
+pub(super) fn only_computes(module: &Module<'_>, stmt: StmtId) -> bool {
+    let effects = module.effects(stmt);
     let impure =
         [Effects::READS_MEMORY, Effects::ACTS, Effects::CONVERGENT, Effects::ORDERED, Effects::IMPURE];
-    !impure.into_iter().any(|effect| effects.has(effect))
+    control(module, stmt) == Some(Control::Next) && !impure.into_iter().any(|effect| effects.has(effect))
 }
 
 /// The values whose inputs a term is made of, each once.

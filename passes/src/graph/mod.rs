@@ -19,6 +19,8 @@ mod names;
 mod opaque;
 mod registers;
 mod step;
+#[cfg(test)]
+mod tests;
 
 pub use build::Semantics;
 pub use flow::{BlockId, Flow, Unmodelled};
@@ -120,6 +122,8 @@ pub struct Graph<'m, 't> {
     accesses: registers::Accesses,
     /// For each access, the value that is read or written.
     seen: Vec<ValueId>,
+    /// For each access that is a write under a guard, the value that stays where the guard fails.
+    old: Vec<Option<ValueId>>,
     /// For each access that reads what may be undefined, the value that stands for this read.
     reads: HashMap<usize, ValueId>,
     semantics: Semantics,
@@ -198,6 +202,17 @@ impl<'m, 't> Graph<'m, 't> {
     /// The values that a statement writes.
     pub fn results(&self, stmt: StmtId) -> impl Iterator<Item = ValueId> + '_ {
         self.accesses(stmt).filter(|(access, _)| access.write).map(|(_, value)| value)
+    }
+
+    /// The values that stay in the registers a statement writes where its guard fails.
+    pub fn kept(&self, stmt: StmtId) -> impl Iterator<Item = ValueId> + '_ {
+        self.accesses.range(stmt).filter_map(|at| self.old[at])
+    }
+
+    /// Whether all that a statement does is to compute.
+    #[must_use]
+    pub fn only_computes(&self, stmt: StmtId) -> bool {
+        build::only_computes(self.module, stmt)
     }
 
     /// The value that the name `node` of a statement reads.

@@ -7,6 +7,7 @@
 
 use crate::recipe::Recipe;
 use crate::site::Site;
+use ptxopt_grammar::table::Row;
 
 mod fold;
 mod link;
@@ -59,4 +60,11 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let simplify = simplify::RULES.iter().copied().flatten();
     let mask = mask::RULES.iter().copied().flatten();
     fold::RULES.iter().chain(simplify).chain(mask)
+}
+
+/// Whether rules look at the instructions of a row. Others are looked at where these are in the same function.
+#[must_use]
+pub fn is_interesting(row: &Row) -> bool {
+    const BYTES: [&str; 6] = ["prmt", "lop3", "dp4a", "dp2a", "sad", "bfe"];
+    row.video.is_some() || BYTES.contains(&row.name)
 }

@@ -1,0 +1,136 @@
+//! The candidates for a statement: its spelling, the spellings that rules make of it, and what they cost.
+//!
+//! Rules are applied to the original and to every one-step recipe found, each once, in a fixed order; so the search
+//! ends when nothing new turns up. The limit is far above what the rules can make of one instruction, and reaching it
+//! is a bug in a rule.
+
+use crate::cost::{Cost, Costs, Gpu, OperandKind, forbidden};
+use crate::facts::Fact;
+use crate::graph::{Graph, ValueId};
+use crate::recipe::{Code, Recipe, Source, Step};
+use crate::rules::{Pass, Rule};
+use crate::site::{Knowledge, Site};
+use hashbrown::HashSet;
+use ptxopt_grammar::table::lookup;
+
+/// The most spellings of one instruction that are looked at.
+const MOST_SPELLINGS: usize = 400;
+
+/// A spelling and the rules that led to it.
+#[derive(Clone, Debug)]
+pub(super) struct Spelling {
+    pub(super) recipe: Recipe,
+    pub(super) trail: Vec<&'static Rule>,
+}
+
+/// All spellings of a step but its own, and whether there were too many.
+pub(super) fn spellings(
+    graph: &Graph<'_, '_>,
+    knowledge: &Knowledge,
+    step: Step,
+    value: ValueId,
+    rules: &[&'static Rule],
+) -> (Vec<Spelling>, bool) {
+    let demanded = knowledge.demanded[value.index()];
+    let result: Fact = knowledge.core_fact(graph, value);
+    let own = Recipe::one(step);
+    let mut seen: HashSet<Recipe> = HashSet::new();
+    seen.insert(own.clone());
+    let mut all = vec![Spelling { recipe: own, trail: Vec::new() }];
+    let mut at = 0;
+    while at < all.len() {
+        let Spelling { recipe, trail } = all[at].clone();
+        at += 1;
+        let [step] = recipe.steps.as_slice() else { continue };
+        let site = Site { graph, knowledge, step, demanded, result: &result };
+        for rule in rules {
+            let mut made = Vec::new();
+            (rule.propose)(&site, &mut made);
+            for recipe in made {
+                if all.len() == MOST_SPELLINGS {
+                    return (all.split_off(1), true);
+                }
+                if seen.insert(recipe.clone()) {
+                    let mut trail = trail.clone();
+                    trail.push(rule);
+                    all.push(Spelling { recipe, trail });
+                }
+            }
+        }
+    }
+    (all.split_off(1), false)
+}
+
+/// The rules of the passes that run.
+pub(super) fn enabled(passes: &[Pass]) -> Vec<&'static Rule> {
+    crate::rules::rules().filter(|rule| passes.contains(&rule.pass)).collect()
+}
+
+/// Where a recipe is to run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    /// What it costs there.
+    pub(super) costs: Costs,
+    /// What the assembler is told to assemble for: the module's own target.
+    pub(super) gpu: Option<Gpu>,
+    /// The module's version of PTX.
+    pub(super) ptx: (u8, u8),
+}
+
+impl Target {
+    /// What a recipe costs.
+    pub(super) fn cost(&self, recipe: &Recipe) -> Cost {
+        recipe.steps.iter().map(|step| self.step(step)).sum()
+    }
+
+    fn step(&self, step: &Step) -> Cost {
+        let constant = |source: &Source| matches!(source, Source::Constant(_));
+        match &step.code {
+            Code::Video(form) => {
+                let mut constants = [false; 3];
+                for (constant_at, source) in constants.iter_mut().zip(&step.sources) {
+                    *constant_at = constant(source);
+                }
+                self.costs.video(*form, constants)
+            }
+            Code::Plain(words) => {
+                let kinds: Vec<OperandKind> =
+                    step.sources.iter().map(|&source| kind(source, step.width)).collect();
+                self.costs.plain(words, &kinds)
+            }
+            Code::Pack => Cost::UNKNOWN,
+        }
+    }
+
+    /// Whether the module may contain the recipe's instructions.
+    pub(super) fn has(&self, recipe: &Recipe) -> bool {
+        recipe.steps.iter().all(|step| {
+            let words = match &step.code {
+                Code::Video(form) => form.to_string(),
+                Code::Plain(words) => words.clone(),
+                Code::Pack => "mov.b32".to_owned(),
+            };
+            let needs = lookup(words.as_bytes()).map(|row| row.needs(words.as_bytes()));
+            needs.is_some_and(|needs| self.gpu.is_some_and(|gpu| gpu.has(&needs, self.ptx)))
+        })
+    }
+}
+
+fn kind(source: Source, width: u32) -> OperandKind {
+    match source {
+        Source::Value(_) | Source::Step(_) => OperandKind::Register,
+        Source::Constant(value) => {
+            let unused = 64 - width.clamp(1, 64);
+            OperandKind::Constant((value << unused).cast_signed() >> unused)
+        }
+    }
+}
+
+/// Why the last instruction of a recipe must not be written under a guard, or at all.
+pub(super) fn faulty(recipe: &Recipe, guarded: bool) -> Option<&'static str> {
+    let last = recipe.steps.len().saturating_sub(1);
+    recipe.steps.iter().enumerate().find_map(|(at, step)| match step.code {
+        Code::Video(form) => forbidden(form, guarded && at == last),
+        Code::Plain(_) | Code::Pack => None,
+    })
+}

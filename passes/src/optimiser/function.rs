@@ -1,0 +1,339 @@
+//! One function, once: candidates, costs, the door, the edits.
+//!
+//! Statements are looked at in the order of the text. What an earlier edit made dead is gone for later ones. All
+//! proofs are about the original, so the edits do not depend on each other: see the door.
+
+use super::choose::{self, Spelling, Target};
+use super::live::Readers;
+use super::record::{How, Kind, Record, Why};
+use super::weave::{self, Fresh};
+use super::{Clock, Options, Progress};
+use crate::cost::Cost;
+use crate::door::{Candidate, Door};
+use crate::graph::{Function, Graph, Register, ValueId};
+use crate::recipe::{Recipe, Text};
+use crate::rules::{Pass, Rule};
+use crate::site::Knowledge;
+use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::meaning::disputed::disputed;
+use ptxopt_grammar::names::NameParts;
+use ptxopt_grammar::tree::{DeclId, Module, ScopeId, StmtId, StmtKind};
+use ptxopt_grammar::video;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A function being optimised.
+pub(super) struct Work<'w, 'm, 't> {
+    module: &'m Module<'t>,
+    options: &'w Options,
+    target: Target,
+    rules: &'w [&'static Rule],
+    door: &'w mut Door,
+    fresh: &'w Fresh,
+    progress: &'w mut Progress,
+    clock: Clock<'w>,
+    graph: Graph<'m, 't>,
+    knowledge: Knowledge,
+    readers: Readers,
+    scopes: BTreeMap<StmtId, ScopeId>,
+    declared: &'w Declarations,
+    /// How many new registers of each width there are.
+    counts: BTreeMap<u32, u32>,
+    replaced: BTreeMap<StmtId, Vec<String>>,
+    deleted: BTreeSet<StmtId>,
+}
+
+/// What all functions share.
+pub(super) struct Shared<'w> {
+    pub(super) options: &'w Options,
+    pub(super) target: Target,
+    pub(super) rules: &'w [&'static Rule],
+    pub(super) fresh: &'w Fresh,
+    pub(super) clock: Clock<'w>,
+    pub(super) scopes: &'w Declarations,
+}
+
+/// The declarations of each scope inside functions.
+pub(super) type Declarations = BTreeMap<ScopeId, Vec<DeclId>>;
+
+/// The declarations of each scope inside functions.
+pub(super) fn declarations(module: &Module<'_>) -> Declarations {
+    let mut scopes = Declarations::new();
+    for decl in module.decls() {
+        let scope = module.decl_scope(decl);
+        if scope != ScopeId::MODULE {
+            scopes.entry(scope).or_default().push(decl);
+        }
+    }
+    scopes
+}
+
+/// A candidate that may be written, with what it saves.
+struct Offer {
+    spelling: Spelling,
+    text: Text,
+    cost: Cost,
+    /// What would be freed.
+    freed: Vec<StmtId>,
+    /// How much less it costs, at least.
+    gain: u32,
+}
+
+/// Looks at one function and asks for its edits.
+pub(super) fn run(
+    module: &Module<'_>,
+    function: &Function,
+    shared: &Shared<'_>,
+    door: &mut Door,
+    progress: &mut Progress,
+    edits: &mut Edits,
+) -> Vec<Record> {
+    let graph = match Graph::new(module, function.clone(), shared.options.semantics) {
+        Ok(graph) => graph,
+        Err(unmodelled) => {
+            let why = Why::Unmodelled(unmodelled.reason);
+            return vec![missed(module, function, unmodelled.stmt, why)];
+        }
+    };
+    let knowledge = Knowledge::of(&graph);
+    let readers = Readers::of(&graph);
+    let mut work = Work {
+        module,
+        options: shared.options,
+        target: shared.target,
+        rules: shared.rules,
+        door,
+        fresh: shared.fresh,
+        progress,
+        clock: shared.clock,
+        scopes: scopes(module, function),
+        declared: shared.scopes,
+        counts: weave::declared(module, function, shared.fresh),
+        graph,
+        knowledge,
+        readers,
+        replaced: BTreeMap::new(),
+        deleted: BTreeSet::new(),
+    };
+    let mut records = Vec::new();
+    let body = function.body.clone().filter_map(StmtId::new);
+    for stmt in body.filter(|&stmt| module.kind(stmt) == StmtKind::Instruction) {
+        work.stmt(stmt, &mut records);
+    }
+    work.write(edits);
+    records
+}
+
+/// The innermost scope of each statement.
+fn scopes(module: &Module<'_>, function: &Function) -> BTreeMap<StmtId, ScopeId> {
+    let mut scopes = BTreeMap::new();
+    let open = function.body.start.checked_sub(1).and_then(StmtId::new);
+    let mut stack: Vec<ScopeId> = open.and_then(|open| module.scope_of_brace(open)).into_iter().collect();
+    for stmt in function.body.clone().filter_map(StmtId::new) {
+        match module.scope_of_brace(stmt) {
+            Some(scope) if module.kind(stmt) == StmtKind::Open => stack.push(scope),
+            Some(_closed) => drop(stack.pop()),
+            None => drop(stack.last().map(|&scope| scopes.insert(stmt, scope))),
+        }
+    }
+    scopes
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn missed(module: &Module<'_>, function: &Function, stmt: StmtId, why: Why) -> Record {
+    Record {
+        kind: Kind::Missed(why),
+        pass: Pass::Simplify,
+        rules: Vec::new(),
+        function: function.name.clone(),
+        offset: module.stmt_span(stmt).start,
+        before: text(module.stmt_text(stmt)),
+        after: Vec::new(),
+        cost: None,
+        freed: Vec::new(),
+        time: std::time::Duration::ZERO,
+    }
+}
+
+impl Work<'_, '_, '_> {
+    fn stmt(&mut self, stmt: StmtId, records: &mut Vec<Record>) {
+        if let Some(class) = self.disputed(stmt) {
+            records.push(self.missed(stmt, Why::Disputed(class)));
+            return;
+        }
+        if !self.graph.flow().reachable(self.graph.flow().block(stmt)) || self.readers.is_deleted(stmt) {
+            return;
+        }
+        let Some(step) = self.graph.step(stmt) else { return };
+        let value = self.graph.results(stmt).next().expect("what is one step has a result");
+        if self.knowledge.demanded[value.index()] == 0 || !self.readers.is_read(value) {
+            return;
+        }
+        let own = Recipe::one(step.clone());
+        let before = self.target.cost(&own);
+        let (found, too_many) = choose::spellings(&self.graph, &self.knowledge, step, value, self.rules);
+        debug_assert!(!too_many, "rules make a bounded number of spellings");
+        let mut offers: Vec<Offer> =
+            found.into_iter().filter_map(|spelling| self.offer(stmt, value, before, spelling)).collect();
+        // The best first; equal ones by fewest lines, then in the order of the rules.
+        offers.sort_by_key(|offer| (std::cmp::Reverse(offer.gain), offer.text.lines.len(), offer.cost.most));
+        for offer in offers {
+            if self.accept(stmt, value, before, offer, records) {
+                break;
+            }
+        }
+    }
+
+    fn disputed(&self, stmt: StmtId) -> Option<&'static str> {
+        if self.options.semantics == crate::graph::Semantics::Manual || self.module.row(stmt)?.video.is_none()
+        {
+            return None;
+        }
+        let instance = video::decode(self.module, stmt)?.ok()?;
+        disputed(instance.form).map(|dispute| dispute.name)
+    }
+
+    fn missed(&self, stmt: StmtId, why: Why) -> Record {
+        missed(self.module, self.graph.function(), stmt, why)
+    }
+
+    /// A spelling as something that can be written here for less.
+    fn offer(&self, stmt: StmtId, value: ValueId, before: Cost, spelling: Spelling) -> Option<Offer> {
+        let read: Vec<ValueId> = spelling.recipe.values().collect();
+        let cost = self.target.cost(&spelling.recipe);
+        let delete = self.options.passes.contains(&Pass::Dce);
+        let freed = if delete { self.readers.freed(&self.graph, stmt, &read) } else { BTreeSet::new() };
+        let saved: Cost = freed.iter().map(|&stmt| self.cost_of(stmt)).sum();
+        let gain = (before + saved).least.checked_sub(cost.most).filter(|&gain| gain > 0)?;
+        let here = |&value: &ValueId| {
+            self.graph.holds(value, stmt)
+                && self.readers.is_there(&self.graph, value)
+                && self.graph.register_of(value).is_some_and(|register| self.is_visible(register, stmt))
+        };
+        if !read.iter().all(here) || !self.target.has(&spelling.recipe) {
+            return None;
+        }
+        let to = self.graph.register_of(value).and_then(|register| self.graph.register_text(register))?;
+        let widths: Vec<u32> = spelling.recipe.steps.iter().map(|step| step.width).collect();
+        let fresh = |step: usize| {
+            let before = widths[..step].iter().filter(|&&width| width == widths[step]).count();
+            let first = self.counts.get(&widths[step]).copied().unwrap_or(0);
+            self.fresh.name(widths[step], first + u32::try_from(before).expect("a recipe is short"))
+        };
+        let text = spelling.recipe.text(&self.graph, &to, &fresh)?;
+        Some(Offer { spelling, text, cost, freed: freed.into_iter().collect(), gain })
+    }
+
+    fn cost_of(&self, stmt: StmtId) -> Cost {
+        self.graph.step(stmt).map_or(Cost::UNKNOWN, |step| self.target.cost(&Recipe::one(step)))
+    }
+
+    /// Whether the name of a register means it where a statement stands.
+    fn is_visible(&self, register: Register, stmt: StmtId) -> bool {
+        let (Some(decl), Some(name)) = (self.graph.declaration(register), self.graph.register_text(register))
+        else {
+            return false;
+        };
+        let Some(&scope) = self.scopes.get(&stmt) else { return false };
+        let declared = self.module.decl(decl);
+        if declared.stmt > stmt {
+            return false;
+        }
+        let name = NameParts::new(name.as_bytes());
+        let mut scope = Some(scope);
+        while let Some(inner) = scope {
+            if inner == declared.scope {
+                return true;
+            }
+            if self.declared.get(&inner).into_iter().flatten().any(|&other| self.shadows(other, name)) {
+                return false;
+            }
+            scope = self.module.scope(inner).parent;
+        }
+        false
+    }
+
+    fn shadows(&self, decl: DeclId, name: NameParts<'_>) -> bool {
+        let declared = self.module.decl(decl);
+        let text = self.module.decl_name(decl);
+        text == name.base || declared.family.is_some() && text == name.prefix
+    }
+
+    /// Takes an offer if the door lets it through.
+    fn accept(
+        &mut self,
+        stmt: StmtId,
+        value: ValueId,
+        before: Cost,
+        offer: Offer,
+        records: &mut Vec<Record>,
+    ) -> bool {
+        let Offer { spelling, text, cost, freed, .. } = offer;
+        let mut record = self.missed(stmt, Why::Unproved);
+        let saved: Cost = freed.iter().map(|&stmt| self.cost_of(stmt)).sum();
+        record.pass = spelling.trail.last().map_or(Pass::Simplify, |rule| rule.pass);
+        record.rules = spelling.trail.iter().map(|rule| rule.name).collect();
+        record.after.clone_from(&text.lines);
+        record.cost = Some((before + saved, cost));
+        record.freed = freed.iter().map(|&stmt| self::text(self.module.stmt_text(stmt))).collect();
+        if !weave::is_plain(self.module, stmt) {
+            record.kind = Kind::Missed(Why::Comment);
+            records.push(record);
+            return true;
+        }
+        if let Some(fault) = choose::faulty(&spelling.recipe, self.module.guard(stmt).is_some()) {
+            record.kind = Kind::Missed(Why::Faulty(fault));
+            records.push(record);
+            return false;
+        }
+        if self.progress.left == Some(0) {
+            record.kind = Kind::Missed(Why::Limit);
+            records.push(record);
+            return true;
+        }
+        let start = (self.clock)();
+        let candidate = Candidate { stmt, value, recipe: &spelling.recipe, text: &text };
+        let judgement = self.door.judge(&self.graph, &self.knowledge, &candidate);
+        record.time = (self.clock)().saturating_sub(start);
+        let Some(kind) = Kind::of(judgement) else { return false };
+        let passed = matches!(kind, Kind::Passed(_));
+        record.kind = kind;
+        records.push(record);
+        if passed {
+            self.progress.count();
+            self.replace(stmt, &spelling.recipe, text, records);
+        }
+        passed
+    }
+
+    fn replace(&mut self, stmt: StmtId, recipe: &Recipe, text: Text, records: &mut Vec<Record>) {
+        for (_, width) in &text.fresh {
+            *self.counts.entry(*width).or_default() += 1;
+        }
+        let read: Vec<ValueId> = recipe.values().collect();
+        let delete = self.options.passes.contains(&Pass::Dce);
+        let gone = self.readers.apply(&self.graph, stmt, &read, delete);
+        for &stmt in &gone {
+            let mut record = self.missed(stmt, Why::Unproved);
+            record.kind = Kind::Passed(How::Dead);
+            record.pass = Pass::Dce;
+            record.rules = vec!["dead"];
+            records.push(record);
+            self.replaced.remove(&stmt);
+        }
+        self.deleted.extend(gone);
+        self.replaced.insert(stmt, text.lines);
+    }
+
+    fn write(self, edits: &mut Edits) {
+        for (&stmt, lines) in &self.replaced {
+            weave::replace(self.module, stmt, lines, edits);
+        }
+        for &stmt in &self.deleted {
+            weave::delete(self.module, stmt, edits);
+        }
+        weave::declare(self.module, self.graph.function(), self.fresh, &self.counts, edits);
+    }
+}

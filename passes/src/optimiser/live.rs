@@ -1,0 +1,168 @@
+//! Who reads what: which statements nobody needs once another reads something else.
+//!
+//! Counted are the reads that stand in the text, whether or not they matter, what guarded statements keep, and what
+//! live phis take. A statement goes if it only computes, if somebody read a result of it before, and nobody does now.
+//! What was dead from the start has no reader to lose, so it stays.
+
+use crate::graph::{Graph, Origin, ValueId};
+use hashbrown::HashMap;
+use ptxopt_grammar::tree::StmtId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The readers of all values.
+#[derive(Debug)]
+pub(super) struct Readers {
+    count: Vec<i64>,
+    deleted: BTreeSet<StmtId>,
+}
+
+/// Changes that are not made yet.
+#[derive(Default)]
+struct Change {
+    count: HashMap<ValueId, i64>,
+    deleted: BTreeSet<StmtId>,
+}
+
+impl Readers {
+    pub(super) fn of(graph: &Graph<'_, '_>) -> Self {
+        let mut readers = Self { count: vec![0; graph.values().len()], deleted: BTreeSet::new() };
+        let mut work: Vec<ValueId> = Vec::new();
+        for block in graph.flow().order() {
+            for stmt in graph.flow().stmts(*block) {
+                work.extend(reads(graph, stmt));
+            }
+        }
+        while let Some(value) = work.pop() {
+            let count = &mut readers.count[value.index()];
+            *count += 1;
+            if *count == 1 {
+                work.extend(ways(graph, value));
+            }
+        }
+        readers
+    }
+
+    /// Whether anybody reads the value.
+    pub(super) fn is_read(&self, value: ValueId) -> bool {
+        self.count[value.index()] > 0
+    }
+
+    /// Whether the statement was deleted.
+    pub(super) fn is_deleted(&self, stmt: StmtId) -> bool {
+        self.deleted.contains(&stmt)
+    }
+
+    /// Whether the text may read a value: what writes it is still there.
+    pub(super) fn is_there(&self, graph: &Graph<'_, '_>, value: ValueId) -> bool {
+        match graph.value(value).origin {
+            Origin::Result(stmt) => !self.is_deleted(stmt),
+            Origin::Phi(_) => self.is_read(value),
+            Origin::Read(of) => self.is_there_once(graph, of),
+            Origin::Opaque => true,
+            Origin::Undefined | Origin::Sink(_) => false,
+        }
+    }
+
+    /// The same for what a read reads, which is no read.
+    fn is_there_once(&self, graph: &Graph<'_, '_>, value: ValueId) -> bool {
+        match graph.value(value).origin {
+            Origin::Result(stmt) => !self.is_deleted(stmt),
+            Origin::Phi(_) => self.is_read(value),
+            Origin::Opaque | Origin::Undefined => true,
+            Origin::Read(_) | Origin::Sink(_) => false,
+        }
+    }
+
+    /// The statements that would go if `stmt` read `added` in the place of its sources.
+    pub(super) fn freed(&self, graph: &Graph<'_, '_>, stmt: StmtId, added: &[ValueId]) -> BTreeSet<StmtId> {
+        self.change(graph, stmt, added).deleted
+    }
+
+    /// Makes the change, and deletes what nobody needs if asked to.
+    pub(super) fn apply(
+        &mut self,
+        graph: &Graph<'_, '_>,
+        stmt: StmtId,
+        added: &[ValueId],
+        delete: bool,
+    ) -> BTreeSet<StmtId> {
+        if !delete {
+            for value in added.iter().map(|&value| underlying(graph, value)) {
+                self.count[value.index()] += 1;
+            }
+            return BTreeSet::new();
+        }
+        let Change { count, deleted } = self.change(graph, stmt, added);
+        let changes: BTreeMap<ValueId, i64> = count.into_iter().collect();
+        for (value, by) in changes {
+            self.count[value.index()] += by;
+        }
+        self.deleted.extend(&deleted);
+        deleted
+    }
+
+    fn change(&self, graph: &Graph<'_, '_>, stmt: StmtId, added: &[ValueId]) -> Change {
+        let mut change = Change::default();
+        for value in added.iter().map(|&value| underlying(graph, value)) {
+            *change.count.entry(value).or_default() += 1;
+        }
+        let mut work: Vec<ValueId> = sources(graph, stmt).collect();
+        while let Some(value) = work.pop() {
+            let by = change.count.entry(value).or_default();
+            *by -= 1;
+            if self.count[value.index()] + *by > 0 {
+                continue;
+            }
+            match graph.value(value).origin {
+                Origin::Phi(_) => work.extend(ways(graph, value)),
+                Origin::Result(writer) if self.may_go(graph, writer, &change) => {
+                    if change.deleted.insert(writer) {
+                        work.extend(reads(graph, writer));
+                    }
+                }
+                Origin::Result(_)
+                | Origin::Undefined
+                | Origin::Read(_)
+                | Origin::Opaque
+                | Origin::Sink(_) => {}
+            }
+        }
+        change
+    }
+
+    fn may_go(&self, graph: &Graph<'_, '_>, stmt: StmtId, change: &Change) -> bool {
+        let left = |value: ValueId| {
+            self.count[value.index()] + change.count.get(&value).copied().unwrap_or_default()
+        };
+        graph.only_computes(stmt)
+            && !self.is_deleted(stmt)
+            && graph.results(stmt).all(|value| left(value) <= 0)
+    }
+}
+
+/// The value that is read, where a read has a value of its own.
+fn underlying(graph: &Graph<'_, '_>, value: ValueId) -> ValueId {
+    match graph.value(value).origin {
+        Origin::Read(of) => of,
+        Origin::Undefined | Origin::Opaque | Origin::Result(_) | Origin::Phi(_) | Origin::Sink(_) => value,
+    }
+}
+
+/// What a statement reads: its sources, its guard, and what stays where the guard fails.
+fn reads<'g>(graph: &'g Graph<'_, '_>, stmt: StmtId) -> impl Iterator<Item = ValueId> + 'g {
+    let named = graph.accesses(stmt).filter(|(access, _)| !access.write).map(|(_, value)| value);
+    named.chain(graph.kept(stmt)).map(|value| underlying(graph, value))
+}
+
+/// What a statement reads besides its guard and what stays where the guard fails.
+fn sources<'g>(graph: &'g Graph<'_, '_>, stmt: StmtId) -> impl Iterator<Item = ValueId> + 'g {
+    let guard = graph.module().guard(stmt).map(|(node, _)| node);
+    let named = graph.accesses(stmt).filter(move |(access, _)| !access.write && access.node != guard);
+    named.map(|(_, value)| underlying(graph, value))
+}
+
+/// What a phi takes.
+fn ways<'g>(graph: &'g Graph<'_, '_>, value: ValueId) -> impl Iterator<Item = ValueId> + 'g {
+    let phi = matches!(graph.value(value).origin, Origin::Phi(_));
+    graph.operands(value).filter(move |_| phi).map(|(operand, _)| operand)
+}

@@ -1,0 +1,189 @@
+//! The optimiser: rounds over a module until nothing changes.
+//!
+//! A round looks at every function, makes the edits that pass the door, and splices them into the text once. The next
+//! round reads that text afresh, so it sees what the edits made possible, and nothing it believes is older than the
+//! text. Every edit lowers the cost of its function by at least one machine instruction, so there is a last round;
+//! reaching the limit of rounds is a bug.
+
+mod choose;
+mod function;
+mod live;
+mod record;
+mod weave;
+
+pub use record::{How, Kind, Record, Why};
+
+use crate::cost::{Costs, Gpu};
+use crate::door::{Check, Door};
+use crate::graph::{Function, Semantics, functions};
+use crate::rules::{Pass, is_interesting};
+use choose::Target;
+use function::Shared;
+use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
+use std::time::Duration;
+use weave::Fresh;
+
+/// What to do, and for which GPU.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The passes that run.
+    pub passes: Vec<Pass>,
+    /// The GPU whose costs count; `None`: the module's target.
+    pub gpu: Option<Gpu>,
+    /// How sure to be.
+    pub check: Check,
+    /// What disputed forms mean.
+    pub semantics: Semantics,
+    /// How many rewrites to make at most.
+    pub limit: Option<u64>,
+}
+
+/// A clock: the time since some moment.
+pub type Clock<'c> = &'c dyn Fn() -> Duration;
+
+/// What became of a module.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The new text; `None` if nothing changed.
+    pub text: Option<Vec<u8>>,
+    /// What was done and what was not, in the order of the text, round by round.
+    pub records: Vec<Record>,
+    /// How many rounds there were.
+    pub rounds: u32,
+}
+
+/// How far a run has come.
+#[derive(Debug)]
+struct Progress {
+    /// How many rewrites may still be made.
+    left: Option<u64>,
+}
+
+impl Progress {
+    fn count(&mut self) {
+        self.left = self.left.map(|left| left - 1);
+    }
+}
+
+/// More rounds than any chain of rewrites needs.
+const MOST_ROUNDS: u32 = 100;
+
+/// Makes a module cheaper.
+///
+/// # Panics
+///
+/// If an edited text is not legal, which would be a bug: every edit was parsed on its own.
+#[must_use]
+pub fn optimise(module: &Module<'_>, options: &Options, clock: Clock<'_>) -> Outcome {
+    let outcome = Outcome { text: None, records: Vec::new(), rounds: 0 };
+    let door = Door::new(options.check);
+    let progress = Progress { left: options.limit };
+    if !has_work(module) {
+        return outcome;
+    }
+    let mut run = Run {
+        options,
+        clock,
+        fresh: Fresh::new(module.text()),
+        door,
+        progress,
+        origins: Vec::new(),
+        open: functions(module).iter().map(|function| has_interesting(module, function)).collect(),
+        outcome,
+    };
+    let mut edits = run.round(module);
+    while !edits.is_empty() && run.outcome.rounds < MOST_ROUNDS {
+        let before = run.outcome.text.take();
+        let edited = edits.apply(before.as_deref().unwrap_or(module.text()));
+        let edited = edited.expect("edits are of statements, which do not overlap");
+        let text = edited.to_vec();
+        run.origins.push(Origins::of(&edited));
+        let next = ptxopt_grammar::parse(&text).expect("what was parsed in pieces is legal as a whole");
+        edits = run.round(&next);
+        drop(next);
+        run.outcome.text = Some(text);
+    }
+    run.outcome
+}
+
+/// A module on its way through the rounds.
+struct Run<'r> {
+    options: &'r Options,
+    clock: Clock<'r>,
+    fresh: Fresh,
+    door: Door,
+    progress: Progress,
+    /// For each round, where the pieces of its text came from.
+    origins: Vec<Origins>,
+    /// For each function, whether there may be something to do.
+    open: Vec<bool>,
+    outcome: Outcome,
+}
+
+fn has_interesting(module: &Module<'_>, function: &Function) -> bool {
+    function.body.clone().filter_map(StmtId::new).any(|stmt| {
+        module.kind(stmt) == StmtKind::Instruction && module.row(stmt).is_some_and(is_interesting)
+    })
+}
+
+/// Where the pieces of an edited text came from.
+struct Origins(Vec<(usize, usize)>);
+
+impl Origins {
+    fn of(edited: &ptxopt_grammar::edit::Edited<'_>) -> Self {
+        Self(edited.starts().collect())
+    }
+
+    fn old(&self, offset: usize) -> usize {
+        let at = self.0.partition_point(|&(new, _)| new <= offset);
+        let (new, old) = at.checked_sub(1).map_or((0, 0), |at| self.0[at]);
+        old + (offset - new)
+    }
+}
+
+/// Whether any statement is one that rules look at.
+fn has_work(module: &Module<'_>) -> bool {
+    module.spellings().iter().any(|spelling| module.spellings().row(spelling).is_some_and(is_interesting))
+}
+
+impl Run<'_> {
+    fn round(&mut self, module: &Module<'_>) -> Edits {
+        self.outcome.rounds += 1;
+        let mut edits = Edits::new();
+        let own = Gpu::of(module);
+        let Some(gpu) = self.options.gpu.or(own) else { return edits };
+        let target = Target { costs: Costs::of(&gpu), gpu: own, ptx: version(module) };
+        let rules = choose::enabled(&self.options.passes);
+        let Self { options, clock, ref fresh, .. } = *self;
+        let scopes = function::declarations(module);
+        let shared = Shared { options, target, rules: &rules, fresh, clock, scopes: &scopes };
+        for (at, function) in functions(module).iter().enumerate() {
+            if !self.open[at] {
+                continue;
+            }
+            let (door, progress) = (&mut self.door, &mut self.progress);
+            let records = function::run(module, function, &shared, door, progress, &mut edits);
+            // What no edit touched will look the same in the next round.
+            self.open[at] = records.iter().any(|record| matches!(record.kind, Kind::Passed(_)));
+            for mut record in records {
+                record.offset =
+                    self.origins.iter().rev().fold(record.offset, |offset, origins| origins.old(offset));
+                if self.outcome.rounds == 1 || !matches!(record.kind, Kind::Missed(_)) {
+                    self.outcome.records.push(record);
+                }
+            }
+        }
+        edits
+    }
+}
+
+/// The version of PTX that a module is written in.
+fn version(module: &Module<'_>) -> (u8, u8) {
+    let stmt = module.stmts().find(|&stmt| module.kind(stmt) == StmtKind::Version);
+    let text =
+        stmt.map(|stmt| String::from_utf8_lossy(module.stmt_text(stmt)).into_owned()).unwrap_or_default();
+    let number = text.split_whitespace().last().unwrap_or_default();
+    let (major, minor) = number.split_once('.').unwrap_or((number, "0"));
+    (major.parse().unwrap_or(1), minor.parse().unwrap_or(0))
+}

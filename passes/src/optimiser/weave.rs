@@ -1,0 +1,189 @@
+//! Putting new text into old: indentation, guards, line endings, declarations of new registers.
+//!
+//! Only what is replaced or deleted changes. A replacement stands where its statement stood, one line each, with the
+//! statement's indentation and the file's line ending; the guard goes to the last line, since the lines before it
+//! only compute. A deleted statement takes its line with it if nothing else is on it.
+
+use crate::graph::Function;
+use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::names::DeclKind;
+use ptxopt_grammar::token::Tok;
+use ptxopt_grammar::tree::{Module, NodeKind, StmtId, TokenId};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The names of new registers: a prefix that the text has nowhere.
+#[derive(Clone, Debug)]
+pub(super) struct Fresh {
+    stem: String,
+}
+
+impl Fresh {
+    /// A prefix that `text` does not contain.
+    pub(super) fn new(text: &[u8]) -> Self {
+        let mut stem = "%opt".to_owned();
+        while memchr::memmem::find(text, stem.as_bytes()).is_some() {
+            stem.push('_');
+        }
+        Self { stem }
+    }
+
+    /// The prefix of registers of this width.
+    fn prefix(&self, width: u32) -> String {
+        let class = match width {
+            1 => "p",
+            16 => "h",
+            64 => "d",
+            _word => "",
+        };
+        format!("{}{class}", self.stem)
+    }
+
+    pub(super) fn name(&self, width: u32, number: u32) -> String {
+        format!("{}{number}", self.prefix(width))
+    }
+}
+
+/// Whether nothing but blanks lies between the tokens of a statement.
+pub(super) fn is_plain(module: &Module<'_>, stmt: StmtId) -> bool {
+    let span = module.stmt_span(stmt);
+    let mut at = span.start;
+    for token in module.stmt_tokens(stmt).filter_map(|token| TokenId::new(token as usize)) {
+        let token_span = module.tokens().span(token);
+        if token_span.start >= span.end {
+            break;
+        }
+        let blank = module.text()[at..token_span.start].iter().all(u8::is_ascii_whitespace);
+        if !blank || module.tokens().kind(token) == Tok::LineMarker {
+            return false;
+        }
+        at = token_span.end;
+    }
+    true
+}
+
+/// Puts lines in the place of a statement.
+pub(super) fn replace(module: &Module<'_>, stmt: StmtId, lines: &[String], edits: &mut Edits) {
+    let span = module.stmt_span(stmt);
+    let text = module.text();
+    let indent = indentation(text, span.start);
+    let ending = line_ending(text);
+    let guard =
+        module.opcode(stmt).map_or(&b""[..], |(_, token)| &text[span.start..module.tokens().start(token)]);
+    let guard = String::from_utf8_lossy(guard);
+    let mut new = String::new();
+    for (at, line) in lines.iter().enumerate() {
+        if at > 0 {
+            match indent {
+                Some(indent) => write!(new, "{ending}{}", String::from_utf8_lossy(indent)),
+                None => write!(new, " "),
+            }
+            .expect("strings can be written to");
+        }
+        if at + 1 == lines.len() {
+            new.push_str(&guard);
+        }
+        new.push_str(line);
+    }
+    edits.replace(span, new);
+}
+
+/// Takes a statement away, and its line if it is alone on it.
+pub(super) fn delete(module: &Module<'_>, stmt: StmtId, edits: &mut Edits) {
+    let text = module.text();
+    let mut span = module.stmt_span(stmt);
+    let rest = text[span.end..].iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
+    let newline = rest.map(|rest| span.end + rest).filter(|&at| text[at] == b'\n');
+    if let (Some(indent), Some(newline)) = (indentation(text, span.start), newline) {
+        span = span.start - indent.len()..newline + 1;
+    }
+    edits.replace(span, "");
+}
+
+/// The blanks before an offset, if nothing else is on the line before it.
+fn indentation(text: &[u8], at: usize) -> Option<&[u8]> {
+    let start = text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+    let before = &text[start..at];
+    before.iter().all(|byte| matches!(byte, b' ' | b'\t')).then_some(before)
+}
+
+fn line_ending(text: &[u8]) -> &'static str {
+    match text.iter().position(|&byte| byte == b'\n') {
+        Some(at) if at > 0 && text[at - 1] == b'\r' => "\r\n",
+        Some(_) | None => "\n",
+    }
+}
+
+/// How many new registers of each width a function has already.
+pub(super) fn declared(module: &Module<'_>, function: &Function, fresh: &Fresh) -> BTreeMap<u32, u32> {
+    let mut counts = BTreeMap::new();
+    for width in WIDTHS {
+        if let Some((count, _)) = declaration(module, function, fresh, width) {
+            counts.insert(width, count);
+        }
+    }
+    counts
+}
+
+const WIDTHS: [u32; 4] = [1, 16, 32, 64];
+
+/// The declaration of new registers that an earlier round made: how many, and where the number stands.
+fn declaration(
+    module: &Module<'_>,
+    function: &Function,
+    fresh: &Fresh,
+    width: u32,
+) -> Option<(u32, std::ops::Range<usize>)> {
+    let prefix = fresh.prefix(width);
+    let first = StmtId::new(function.body.start)?;
+    let is_ours = |&node: &ptxopt_grammar::tree::NodeId| {
+        let declared = module.node_kind(node) == NodeKind::Declared;
+        declared
+            && module.decl_of(node).is_some_and(|decl| {
+                module.decl(decl).kind == DeclKind::Register && module.decl_name(decl) == prefix.as_bytes()
+            })
+    };
+    let stmts = (first.index()..function.body.end).take(WIDTHS.len()).filter_map(StmtId::new);
+    for stmt in stmts {
+        if let Some(node) = module.stmt_nodes(stmt).find(is_ours) {
+            let decl = module.decl_of(node)?;
+            let number = module.stmt_nodes(stmt).find(|&node| module.node_kind(node) == NodeKind::Int)?;
+            return Some((module.decl(decl).family?, module.node_span(number)));
+        }
+    }
+    None
+}
+
+/// Declares the new registers of a function, or more of them.
+pub(super) fn declare(
+    module: &Module<'_>,
+    function: &Function,
+    fresh: &Fresh,
+    counts: &BTreeMap<u32, u32>,
+    edits: &mut Edits,
+) {
+    let text = module.text();
+    let Some(first) = StmtId::new(function.body.start) else { return };
+    let open = StmtId::new(function.body.start - 1).expect("a body begins with its brace");
+    let after = module.stmt_span(open).end;
+    let indent = indentation(text, module.stmt_span(first).start);
+    let mut new = String::new();
+    for (&width, &count) in counts {
+        if let Some((before, number)) = declaration(module, function, fresh, width) {
+            if before != count {
+                edits.replace(number, count.to_string());
+            }
+            continue;
+        }
+        let ty = if width == 1 { "pred".to_owned() } else { format!("b{width}") };
+        let separator = match indent {
+            Some(indent) => format!("{}{}", line_ending(text), String::from_utf8_lossy(indent)),
+            None => " ".to_owned(),
+        };
+        write!(new, "{separator}.reg .{ty} {}<{count}>;", fresh.prefix(width))
+            .expect("strings can be written to");
+    }
+    if !new.is_empty() {
+        edits.replace(after..after, new);
+    }
+}
