@@ -89,14 +89,14 @@ macro_rules! words {
     )*};
 }
 
-words! { u64 u128 }
+words! { u32 u64 u128 }
 
 /// Where a value is.
-type Slot = u32;
+pub(super) type Slot = u32;
 
 /// One step. `mask` is the ones of the result's width.
 #[derive(Clone, Copy, Debug)]
-enum Step<W> {
+pub(super) enum Step<W> {
     Input {
         number: u32,
         mask: W,
@@ -148,6 +148,8 @@ enum Step<W> {
 pub struct Program<W = u64> {
     steps: Vec<(Slot, Step<W>)>,
     slots: Vec<W>,
+    /// The slots that hold constants, which no step writes.
+    constants: Vec<(Slot, W)>,
     outputs: Vec<Slot>,
     inputs: usize,
 }
@@ -157,7 +159,13 @@ impl<W: Word> Program<W> {
     #[must_use]
     pub fn compile(terms: &Terms, outputs: &[Term]) -> Option<Self> {
         let needed = needed(terms, outputs);
-        let mut program = Self { steps: Vec::new(), slots: Vec::new(), outputs: Vec::new(), inputs: 0 };
+        let mut program = Self {
+            steps: Vec::new(),
+            slots: Vec::new(),
+            constants: Vec::new(),
+            outputs: Vec::new(),
+            inputs: 0,
+        };
         let mut places: Vec<Slot> = vec![0; needed.len()];
         for term in terms.iter().take(needed.len()).filter(|term| needed[term.index()]) {
             if terms.width(term) > W::BITS {
@@ -175,6 +183,7 @@ impl<W: Word> Program<W> {
         match terms.op(term) {
             Op::Constant(value) => {
                 self.slots.push(W::cut(value));
+                self.constants.push((slot, W::cut(value)));
                 return slot;
             }
             Op::ZeroExtend(inner) => return places[inner.index()],
@@ -203,6 +212,22 @@ impl<W: Word> Program<W> {
         slot
     }
 
+    pub(super) fn steps(&self) -> &[(Slot, Step<W>)] {
+        &self.steps
+    }
+
+    pub(super) fn slots(&self) -> &[W] {
+        &self.slots
+    }
+
+    pub(super) fn constants(&self) -> &[(Slot, W)] {
+        &self.constants
+    }
+
+    pub(super) fn outputs(&self) -> &[Slot] {
+        &self.outputs
+    }
+
     /// How many inputs it reads: one more than the highest number.
     #[must_use]
     pub fn inputs(&self) -> usize {
@@ -229,7 +254,7 @@ impl<W: Word> Program<W> {
     pub fn run(&mut self, inputs: &[W], results: &mut [W]) {
         let Self { steps, slots, .. } = self;
         for &(slot, step) in &*steps {
-            slots[slot as usize] = step.run(slots, inputs);
+            slots[slot as usize] = step.run(|slot| slots[slot as usize], inputs);
         }
         assert!(results.len() >= self.outputs.len(), "every output has a place");
         for (result, &output) in results.iter_mut().zip(&self.outputs) {
@@ -361,8 +386,7 @@ fn step<W: Word>(terms: &Terms, term: Term, places: &[Slot]) -> Step<W> {
 
 impl<W: Word> Step<W> {
     #[inline]
-    fn run(self, slots: &[W], inputs: &[W]) -> W {
-        let at = |slot: Slot| slots[slot as usize];
+    pub(super) fn run(self, at: impl Fn(Slot) -> W, inputs: &[W]) -> W {
         let truth = |holds: bool| if holds { W::ONE } else { W::default() };
         match self {
             Self::Input { number, mask } => inputs[number as usize] & mask,
