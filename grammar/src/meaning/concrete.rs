@@ -141,6 +141,17 @@ pub(super) enum Step<W> {
         unused: u32,
     },
     Choose(Slot, Slot, Slot),
+    /// A choice of what was compared.
+    SignedLeast {
+        a: Slot,
+        b: Slot,
+        unused: u32,
+    },
+    SignedMost {
+        a: Slot,
+        b: Slot,
+        unused: u32,
+    },
 }
 
 /// Terms ready to run.
@@ -315,6 +326,24 @@ fn sum(terms: &Terms, term: Term, a: Term, b: Term) -> Sum {
     }
 }
 
+/// What a choice is to the machine.
+enum Choice {
+    Plain,
+    /// The lesser of two signed numbers.
+    Least(Term, Term),
+    /// The greater.
+    Most(Term, Term),
+}
+
+fn choice(terms: &Terms, condition: Term, then: Term, otherwise: Term) -> Choice {
+    let Op::SignedLess(a, b) = terms.op(condition) else { return Choice::Plain };
+    match (then, otherwise) {
+        branches if branches == (a, b) => Choice::Least(a, b),
+        branches if branches == (b, a) => Choice::Most(a, b),
+        (_, _) => Choice::Plain,
+    }
+}
+
 /// The terms that the step of `term` reads.
 fn operands(terms: &Terms, term: Term) -> [Option<Term>; 3] {
     match terms.op(term) {
@@ -327,21 +356,29 @@ fn operands(terms: &Terms, term: Term) -> [Option<Term>; 3] {
             let whole = if let Op::Extract(whole, _) = terms.op(inner) { whole } else { inner };
             [Some(whole), None, None]
         }
-        Op::Not(a) | Op::Extract(a, _) | Op::ZeroExtend(a) => [Some(a), None, None],
-        Op::And(a, b)
-        | Op::Or(a, b)
-        | Op::Xor(a, b)
-        | Op::Mul(a, b)
-        | Op::UnsignedDivide(a, b)
-        | Op::UnsignedRemainder(a, b)
-        | Op::Shl(a, b)
-        | Op::Lshr(a, b)
-        | Op::Ashr(a, b)
-        | Op::Concat(a, b)
-        | Op::Equal(a, b)
-        | Op::UnsignedLess(a, b)
-        | Op::SignedLess(a, b) => [Some(a), Some(b), None],
-        Op::Choose(condition, then, otherwise) => [Some(condition), Some(then), Some(otherwise)],
+        Op::Choose(condition, then, otherwise) => match choice(terms, condition, then, otherwise) {
+            Choice::Plain => [Some(condition), Some(then), Some(otherwise)],
+            Choice::Least(a, b) | Choice::Most(a, b) => [Some(a), Some(b), None],
+        },
+        Op::Not(_)
+        | Op::Extract(..)
+        | Op::ZeroExtend(_)
+        | Op::And(..)
+        | Op::Or(..)
+        | Op::Xor(..)
+        | Op::Mul(..)
+        | Op::UnsignedDivide(..)
+        | Op::UnsignedRemainder(..)
+        | Op::Shl(..)
+        | Op::Lshr(..)
+        | Op::Ashr(..)
+        | Op::Concat(..)
+        | Op::Equal(..)
+        | Op::UnsignedLess(..)
+        | Op::SignedLess(..) => {
+            let mut children = terms.children(term);
+            [children.next(), children.next(), None]
+        }
     }
 }
 
@@ -380,8 +417,27 @@ fn step<W: Word>(terms: &Terms, term: Term, places: &[Slot]) -> Step<W> {
         Op::Equal(a, b) => Step::Equal(at(a), at(b)),
         Op::UnsignedLess(a, b) => Step::UnsignedLess(at(a), at(b)),
         Op::SignedLess(a, b) => Step::SignedLess { a: at(a), b: at(b), unused: W::BITS - terms.width(a) },
-        Op::Choose(condition, then, otherwise) => Step::Choose(at(condition), at(then), at(otherwise)),
+        Op::Choose(condition, then, otherwise) => {
+            let unused = W::BITS - width;
+            match choice(terms, condition, then, otherwise) {
+                Choice::Plain => Step::Choose(at(condition), at(then), at(otherwise)),
+                Choice::Least(a, b) => Step::SignedLeast { a: at(a), b: at(b), unused },
+                Choice::Most(a, b) => Step::SignedMost { a: at(a), b: at(b), unused },
+            }
+        }
     }
+}
+
+/// The lesser of two signed numbers below unused bits.
+#[inline]
+pub(super) fn least<W: Word>(a: W, b: W, unused: u32) -> W {
+    if (a << unused).signed_less(b << unused) { a } else { b }
+}
+
+/// The greater.
+#[inline]
+pub(super) fn most<W: Word>(a: W, b: W, unused: u32) -> W {
+    if (a << unused).signed_less(b << unused) { b } else { a }
 }
 
 impl<W: Word> Step<W> {
@@ -419,6 +475,8 @@ impl<W: Word> Step<W> {
             Self::Equal(a, b) => truth(at(a) == at(b)),
             Self::UnsignedLess(a, b) => truth(at(a) < at(b)),
             Self::SignedLess { a, b, unused } => truth((at(a) << unused).signed_less(at(b) << unused)),
+            Self::SignedLeast { a, b, unused } => least(at(a), at(b), unused),
+            Self::SignedMost { a, b, unused } => most(at(a), at(b), unused),
             Self::Choose(condition, then, otherwise) => {
                 if at(condition) == W::default() {
                     at(otherwise)

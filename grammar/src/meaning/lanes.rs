@@ -4,7 +4,7 @@
 //! instructions; the narrower the word, the more lanes go into one. The slots belong to the caller, who may run one
 //! program after the other in them.
 
-use super::concrete::{Program, Slot, Step, Word};
+use super::concrete::{Program, Slot, Step, Word, least, most};
 
 impl<W: Word> Program<W> {
     /// Computes the outputs of `L` lanes; `input` gives the lanes of an input. They are then in `slots`, where
@@ -57,6 +57,12 @@ impl<W: Word> Step<W> {
                 binary(result, at(slots, a), at(slots, b), |a, b| {
                     truth((a << unused).signed_less(b << unused))
                 });
+            }
+            Self::SignedLeast { a, b, unused } => {
+                binary(result, at(slots, a), at(slots, b), |a, b| least(a, b, unused));
+            }
+            Self::SignedMost { a, b, unused } => {
+                binary(result, at(slots, a), at(slots, b), |a, b| most(a, b, unused));
             }
             Self::Choose(condition, then, otherwise) => {
                 let (condition, then, otherwise) = (at(slots, condition), at(slots, then), at(slots, otherwise));
