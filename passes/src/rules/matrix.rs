@@ -187,7 +187,7 @@ fn counted(texts: &[String]) -> BTreeMap<&'static str, Count> {
     let rules: Vec<&'static Rule> = rules().collect();
     let mut counts: BTreeMap<&'static str, Count> = BTreeMap::new();
     for text in texts {
-        for Tried { rule, stmt, text, judgement } in all_proposals(&rules, text) {
+        for Tried { rule, stmt, text, judgement, .. } in all_proposals(&rules, text) {
             let count = counts.entry(rule).or_default();
             match judgement {
                 Judgement::Proved(_) => count.proved += 1,

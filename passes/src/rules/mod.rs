@@ -11,10 +11,15 @@ use ptxopt_grammar::table::Row;
 
 mod build;
 mod fold;
+mod link;
 mod mask;
 #[cfg(test)]
 mod matrix;
 mod operands;
+mod reach;
+mod route;
+#[cfg(test)]
+mod sampled;
 mod simplify;
 #[cfg(test)]
 mod tests;
@@ -57,7 +62,8 @@ impl std::fmt::Debug for Rule {
 /// All rules, in the order in which they are tried.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let simplify = simplify::RULES.iter().copied().flatten();
-    fold::RULES.iter().chain(simplify).chain(mask::RULES)
+    let mask = mask::RULES.iter().copied().flatten();
+    fold::RULES.iter().chain(simplify).chain(mask)
 }
 
 /// Whether rules look at the instructions of a row. Others are looked at where these are in the same function.

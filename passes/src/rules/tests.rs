@@ -11,6 +11,8 @@ use ptxopt_grammar::tree::{StmtId, StmtKind};
 pub(super) struct Tried {
     pub(super) rule: &'static str,
     pub(super) stmt: String,
+    /// Whether the registers that the text reads still hold what it wants.
+    pub(super) held: bool,
     pub(super) text: Vec<String>,
     pub(super) judgement: Judgement,
 }
@@ -47,7 +49,8 @@ pub(super) fn all_proposals(rules: &[&'static Rule], text: &str) -> Vec<Tried> {
             continue;
         }
         let result = knowledge.core_fact(&graph, value);
-        let site = Site { graph: &graph, knowledge: &knowledge, step: &step, demanded, result: &result };
+        let site =
+            Site { graph: &graph, knowledge: &knowledge, value, step: &step, demanded, result: &result };
         for &rule in rules {
             let mut recipes: Vec<Recipe> = Vec::new();
             (rule.propose)(&site, &mut recipes);
@@ -57,8 +60,9 @@ pub(super) fn all_proposals(rules: &[&'static Rule], text: &str) -> Vec<Tried> {
                 let Some(text) = recipe.text(&graph, &to, &|step| format!("%new{step}")) else { continue };
                 let candidate = Candidate { stmt, value, recipe: &recipe, text: &text };
                 let judgement = door.judge(&graph, &knowledge, &candidate);
+                let held = recipe.values().all(|value| graph.holds(value, stmt));
                 let stmt = String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
-                tried.push(Tried { rule: rule.name, stmt, text: text.lines, judgement });
+                tried.push(Tried { rule: rule.name, stmt, held, text: text.lines, judgement });
             }
         }
     }
@@ -67,22 +71,25 @@ pub(super) fn all_proposals(rules: &[&'static Rule], text: &str) -> Vec<Tried> {
 
 #[test]
 fn every_rule_fires_on_its_examples_and_is_right() {
-    let mut failures = Vec::new();
+    let mut faults = Vec::new();
     for rule in rules() {
         assert!(!rule.examples.is_empty(), "`{}` has no example", rule.name);
         for example in rule.examples {
             let tried = proposals(rule, &module(example));
             if tried.is_empty() {
-                failures.push(format!("`{}` does not fire on `{example}`", rule.name));
+                faults.push(format!("`{}` does not fire on `{example}`", rule.name));
             }
             for Tried { stmt, text, judgement, .. } in tried {
                 if !matches!(judgement, Judgement::Proved(_)) {
-                    failures.push(format!("`{}`: `{stmt}` -> {text:?}: {judgement:?}", rule.name));
+                    faults.push(format!(
+                        "`{}`: `{stmt}` -> {text:?}: {judgement:?}\n  in `{example}`",
+                        rule.name
+                    ));
                 }
             }
         }
     }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 #[test]
