@@ -197,9 +197,6 @@ fn counted(texts: &[String]) -> BTreeMap<&'static str, Count> {
                 Judgement::Sampled => panic!("proofs were asked for"),
                 Judgement::Wrong(wrong) => panic!("`{rule}`: `{stmt}` -> {text:?}: {wrong:?}"),
             }
-            if !matches!(judgement, Judgement::Proved(_)) && std::env::var_os("SHOW").is_some() {
-                println!("{rule}: {stmt} -> {text:?}: {judgement:?}");
-            }
         }
     }
     counts
