@@ -84,6 +84,8 @@ pub(super) enum Op {
     Exchange,
     /// Something that cannot be evaluated; `x` says what.
     Unknown,
+    /// A register is shown to whoever watches; `x` is its number.
+    Watch,
 }
 
 /// Which array of slots a register lies in.
@@ -306,4 +308,6 @@ pub(super) struct Code {
     pub(super) meanings: Vec<super::meant::Meant>,
     /// Why something cannot be evaluated.
     pub(super) unknown: Vec<String>,
+    /// What is shown to whoever watches.
+    pub(super) watched: Vec<super::watch::Watched>,
 }

@@ -15,9 +15,12 @@ pub(super) use layout::Initial;
 
 use super::code::{Class, Code, Function, Guard, Inst, Op, Slot};
 use super::lanes::Lane;
+use super::watch::{Sight, Watched};
 use layout::{Layout, Place};
 use ptxopt_grammar::names::{DeclKind, Type};
+use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId, StmtKind};
+use ptxopt_grammar::video;
 use std::collections::HashMap;
 
 /// A module, decoded.
@@ -38,11 +41,20 @@ pub(super) enum Prefer {
     Meaning,
 }
 
+/// Whether somebody may watch the code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Watch {
+    /// Nobody can.
+    No,
+    /// Every register is shown where a statement names it.
+    Registers,
+}
+
 /// Decodes all bodies of `module`.
-pub(super) fn decode(module: &Module<'_>, prefer: Prefer) -> Decoded {
+pub(super) fn decode(module: &Module<'_>, prefer: Prefer, watch: Watch) -> Decoded {
     let layout = Layout::new(module);
     let (static_shared, address_bits) = (layout.shared, layout.address_bits);
-    let mut decoder = Decoder::new(module, layout, prefer);
+    let mut decoder = Decoder::new(module, layout, prefer, watch);
     decoder.run();
     let initial = std::mem::take(&mut decoder.layout.initial);
     Decoded { code: decoder.code, initial, static_shared, address_bits }
@@ -69,6 +81,7 @@ struct Decoder<'m, 't> {
     /// Whether the next micro-operation is the first of its instruction.
     first: bool,
     prefer: Prefer,
+    watch: Watch,
 }
 
 /// An opcode and its modifiers.
@@ -97,7 +110,7 @@ impl Words<'_> {
 }
 
 impl<'m, 't> Decoder<'m, 't> {
-    fn new(module: &'m Module<'t>, layout: Layout, prefer: Prefer) -> Self {
+    fn new(module: &'m Module<'t>, layout: Layout, prefer: Prefer, watch: Watch) -> Self {
         let stmt = StmtId::new(0).expect("0 fits");
         Self {
             module,
@@ -116,6 +129,7 @@ impl<'m, 't> Decoder<'m, 't> {
             guard: Guard::NONE,
             first: true,
             prefer,
+            watch,
         }
     }
 
@@ -147,7 +161,11 @@ impl<'m, 't> Decoder<'m, 't> {
                         self.module.stmt_nodes(stmt).next().and_then(|node| self.module.decl_of(node));
                     self.labels.extend(declared.map(|decl| (decl, pc)));
                 }
-                StmtKind::Instruction => self.instruction(stmt),
+                StmtKind::Instruction => {
+                    self.show(stmt, false);
+                    self.instruction(stmt);
+                    self.show(stmt, true);
+                }
                 StmtKind::Unknown => self.cannot("the statement"),
                 _declaration_or_other => {}
             }
@@ -226,6 +244,21 @@ impl<'m, 't> Decoder<'m, 't> {
         }
     }
 
+    /// Shows the registers that a statement reads, or has written, to whoever watches.
+    fn show(&mut self, stmt: StmtId, written: bool) {
+        if self.watch == Watch::No {
+            return;
+        }
+        (self.guard, self.first) = (Guard::NONE, false);
+        let other = if written { Role::Read } else { Role::Write };
+        for (node, _) in self.module.roles(stmt).into_iter().filter(|(_, role)| *role != other) {
+            let Some(slot) = self.slot(node) else { continue };
+            let number = u32::try_from(self.code.watched.len()).expect("a text of 4 GiB has fewer names");
+            self.code.watched.push(Watched { sight: Sight { stmt, node, written }, slot });
+            self.emit(Op::Watch, [0, 0, 0, 0, number]);
+        }
+    }
+
     /// Says that the statement at hand cannot be evaluated.
     fn cannot(&mut self, why: &str) {
         let number = u32::try_from(self.code.unknown.len()).expect("there are fewer than instructions");
@@ -282,7 +315,7 @@ impl<'m, 't> Decoder<'m, 't> {
     /// The register that `node` names.
     fn slot(&mut self, node: NodeId) -> Option<Slot> {
         let decl = self.module.decl_of(node)?;
-        let text = self.module.node_text(node);
+        let text = video::register_text(self.module, node);
         let name = self.module.decl_name(decl);
         let rest = std::str::from_utf8(text.strip_prefix(name)?).ok()?;
         let (digits, component) = rest.split_once('.').unwrap_or((rest, ""));
