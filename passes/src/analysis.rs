@@ -48,6 +48,9 @@ fn facts(graph: &Graph<'_, '_>) -> Vec<Fact> {
         grown[value.index()] += 1;
         if grown[value.index()] > GROWTHS {
             new = Fact::widen(old, &new);
+            if new == *old {
+                continue;
+            }
         }
         facts[value.index()] = new;
         work.extend(graph.uses(value).map(|(user, _)| user));

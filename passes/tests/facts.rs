@@ -126,7 +126,7 @@ impl Tally {
     }
 }
 
-const BUDGET: Budget = Budget { step: 100, total: 5000 };
+const BUDGET: Budget = Budget { step: 60, total: 2500 };
 
 /// One bit: whether the term lies in the ranges of a fact.
 fn in_ranges(terms: &mut Terms, root: Term, fact: &Fact) -> Term {
@@ -205,8 +205,11 @@ fn some_bits(numbers: &mut Numbers, width: u32) -> u128 {
     bits & ones(width)
 }
 
-/// Operations on words of one width, and idioms of them.
-const OPERATIONS: &[(&str, fn(&mut Terms, [Term; 2]) -> Term)] = &[
+/// A term of two words of one width.
+type Operation = fn(&mut Terms, [Term; 2]) -> Term;
+
+/// All operations, and idioms of them.
+const OPERATIONS: &[(&str, Operation)] = &[
     ("not", |terms, [a, _]| terms.not(a)),
     ("and", |terms, [a, b]| terms.and(a, b)),
     ("or", |terms, [a, b]| terms.or(a, b)),

@@ -19,6 +19,8 @@ mod names;
 mod opaque;
 mod registers;
 mod step;
+#[cfg(test)]
+mod tests;
 
 pub use build::Semantics;
 pub use flow::{BlockId, Flow, Unmodelled};

@@ -35,6 +35,7 @@ pub(super) struct Work<'w, 'm, 't> {
     knowledge: Knowledge,
     readers: Readers,
     scopes: BTreeMap<StmtId, ScopeId>,
+    declared: &'w Declarations,
     /// How many new registers of each width there are.
     counts: BTreeMap<u32, u32>,
     replaced: BTreeMap<StmtId, Vec<String>>,
@@ -48,6 +49,22 @@ pub(super) struct Shared<'w> {
     pub(super) rules: &'w [&'static Rule],
     pub(super) fresh: &'w Fresh,
     pub(super) clock: Clock<'w>,
+    pub(super) scopes: &'w Declarations,
+}
+
+/// The declarations of each scope inside functions.
+pub(super) type Declarations = BTreeMap<ScopeId, Vec<DeclId>>;
+
+/// The declarations of each scope inside functions.
+pub(super) fn declarations(module: &Module<'_>) -> Declarations {
+    let mut scopes = Declarations::new();
+    for decl in module.decls() {
+        let scope = module.decl_scope(decl);
+        if scope != ScopeId::MODULE {
+            scopes.entry(scope).or_default().push(decl);
+        }
+    }
+    scopes
 }
 
 /// A candidate that may be written, with what it saves.
@@ -89,6 +106,7 @@ pub(super) fn run(
         progress,
         clock: shared.clock,
         scopes: scopes(module, function),
+        declared: shared.scopes,
         counts: weave::declared(module, function, shared.fresh),
         graph,
         knowledge,
@@ -229,7 +247,7 @@ impl Work<'_, '_, '_> {
             if inner == declared.scope {
                 return true;
             }
-            if self.module.decls().any(|other| self.shadows(other, inner, name)) {
+            if self.declared.get(&inner).into_iter().flatten().any(|&other| self.shadows(other, name)) {
                 return false;
             }
             scope = self.module.scope(inner).parent;
@@ -237,10 +255,10 @@ impl Work<'_, '_, '_> {
         false
     }
 
-    fn shadows(&self, decl: DeclId, scope: ScopeId, name: NameParts<'_>) -> bool {
+    fn shadows(&self, decl: DeclId, name: NameParts<'_>) -> bool {
         let declared = self.module.decl(decl);
         let text = self.module.decl_name(decl);
-        declared.scope == scope && (text == name.base || declared.family.is_some() && text == name.prefix)
+        text == name.base || declared.family.is_some() && text == name.prefix
     }
 
     /// Takes an offer if the door lets it through.

@@ -15,12 +15,12 @@ pub use record::{How, Kind, Record, Why};
 
 use crate::cost::{Costs, Gpu};
 use crate::door::{Check, Door};
-use crate::graph::{Semantics, functions};
+use crate::graph::{Function, Semantics, functions};
 use crate::rules::{Pass, is_interesting};
 use choose::Target;
 use function::Shared;
 use ptxopt_grammar::edit::Edits;
-use ptxopt_grammar::tree::{Module, StmtKind};
+use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use std::time::Duration;
 use weave::Fresh;
 
@@ -76,27 +76,55 @@ const MOST_ROUNDS: u32 = 100;
 /// If an edited text is not legal, which would be a bug: every edit was parsed on its own.
 #[must_use]
 pub fn optimise(module: &Module<'_>, options: &Options, clock: Clock<'_>) -> Outcome {
-    let mut outcome = Outcome { text: None, records: Vec::new(), rounds: 0 };
-    let mut door = Door::new(options.check);
-    let mut progress = Progress { left: options.limit };
+    let outcome = Outcome { text: None, records: Vec::new(), rounds: 0 };
+    let door = Door::new(options.check);
+    let progress = Progress { left: options.limit };
     if !has_work(module) {
         return outcome;
     }
-    let fresh = Fresh::new(module.text());
-    let mut origins: Vec<Origins> = Vec::new();
-    let mut edits = round(module, options, &fresh, &mut door, &mut progress, clock, &origins, &mut outcome);
-    let mut before = module.text().to_vec();
-    while !edits.is_empty() && outcome.rounds < MOST_ROUNDS {
-        let edited =
-            std::mem::take(&mut edits).apply(&before).expect("edits are of statements, which do not overlap");
+    let mut run = Run {
+        options,
+        clock,
+        fresh: Fresh::new(module.text()),
+        door,
+        progress,
+        origins: Vec::new(),
+        open: functions(module).iter().map(|function| has_interesting(module, function)).collect(),
+        outcome,
+    };
+    let mut edits = run.round(module);
+    while !edits.is_empty() && run.outcome.rounds < MOST_ROUNDS {
+        let before = run.outcome.text.take();
+        let edited = edits.apply(before.as_deref().unwrap_or(module.text()));
+        let edited = edited.expect("edits are of statements, which do not overlap");
         let text = edited.to_vec();
-        origins.push(Origins::of(&edited));
-        before = text;
-        let next = ptxopt_grammar::parse(&before).expect("what was parsed in pieces is legal as a whole");
-        edits = round(&next, options, &fresh, &mut door, &mut progress, clock, &origins, &mut outcome);
-        outcome.text = Some(before.clone());
+        run.origins.push(Origins::of(&edited));
+        let next = ptxopt_grammar::parse(&text).expect("what was parsed in pieces is legal as a whole");
+        edits = run.round(&next);
+        drop(next);
+        run.outcome.text = Some(text);
     }
-    outcome
+    run.outcome
+}
+
+/// A module on its way through the rounds.
+struct Run<'r> {
+    options: &'r Options,
+    clock: Clock<'r>,
+    fresh: Fresh,
+    door: Door,
+    progress: Progress,
+    /// For each round, where the pieces of its text came from.
+    origins: Vec<Origins>,
+    /// For each function, whether there may be something to do.
+    open: Vec<bool>,
+    outcome: Outcome,
+}
+
+fn has_interesting(module: &Module<'_>, function: &Function) -> bool {
+    function.body.clone().filter_map(StmtId::new).any(|stmt| {
+        module.kind(stmt) == StmtKind::Instruction && module.row(stmt).is_some_and(is_interesting)
+    })
 }
 
 /// Where the pieces of an edited text came from.
@@ -119,40 +147,35 @@ fn has_work(module: &Module<'_>) -> bool {
     module.spellings().iter().any(|spelling| module.spellings().row(spelling).is_some_and(is_interesting))
 }
 
-#[expect(clippy::too_many_arguments, reason = "the state of a run, named once")]
-fn round(
-    module: &Module<'_>,
-    options: &Options,
-    fresh: &Fresh,
-    door: &mut Door,
-    progress: &mut Progress,
-    clock: Clock<'_>,
-    origins: &[Origins],
-    outcome: &mut Outcome,
-) -> Edits {
-    outcome.rounds += 1;
-    let mut edits = Edits::new();
-    let own = Gpu::of(module);
-    let Some(gpu) = options.gpu.or(own) else { return edits };
-    let target = Target { costs: Costs::of(&gpu), gpu: own, ptx: version(module) };
-    let rules = choose::enabled(&options.passes);
-    let shared = Shared { options, target, rules: &rules, fresh, clock };
-    for function in functions(module) {
-        let interesting = function.body.clone().filter_map(ptxopt_grammar::tree::StmtId::new).any(|stmt| {
-            module.kind(stmt) == StmtKind::Instruction && module.row(stmt).is_some_and(is_interesting)
-        });
-        if !interesting {
-            continue;
-        }
-        for mut record in function::run(module, &function, &shared, door, progress, &mut edits) {
-            record.offset = origins.iter().rev().fold(record.offset, |offset, origins| origins.old(offset));
-            let first = outcome.rounds == 1 || !matches!(record.kind, Kind::Missed(_));
-            if first {
-                outcome.records.push(record);
+impl Run<'_> {
+    fn round(&mut self, module: &Module<'_>) -> Edits {
+        self.outcome.rounds += 1;
+        let mut edits = Edits::new();
+        let own = Gpu::of(module);
+        let Some(gpu) = self.options.gpu.or(own) else { return edits };
+        let target = Target { costs: Costs::of(&gpu), gpu: own, ptx: version(module) };
+        let rules = choose::enabled(&self.options.passes);
+        let Self { options, clock, ref fresh, .. } = *self;
+        let scopes = function::declarations(module);
+        let shared = Shared { options, target, rules: &rules, fresh, clock, scopes: &scopes };
+        for (at, function) in functions(module).iter().enumerate() {
+            if !self.open[at] {
+                continue;
+            }
+            let (door, progress) = (&mut self.door, &mut self.progress);
+            let records = function::run(module, function, &shared, door, progress, &mut edits);
+            // What no edit touched will look the same in the next round.
+            self.open[at] = records.iter().any(|record| matches!(record.kind, Kind::Passed(_)));
+            for mut record in records {
+                record.offset =
+                    self.origins.iter().rev().fold(record.offset, |offset, origins| origins.old(offset));
+                if self.outcome.rounds == 1 || !matches!(record.kind, Kind::Missed(_)) {
+                    self.outcome.records.push(record);
+                }
             }
         }
+        edits
     }
-    edits
 }
 
 /// The version of PTX that a module is written in.

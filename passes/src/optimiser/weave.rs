@@ -22,8 +22,7 @@ impl Fresh {
     /// A prefix that `text` does not contain.
     pub(super) fn new(text: &[u8]) -> Self {
         let mut stem = "%opt".to_owned();
-        let contains = |stem: &str| text.windows(stem.len()).any(|window| window == stem.as_bytes());
-        while contains(&stem) {
+        while memchr::memmem::find(text, stem.as_bytes()).is_some() {
             stem.push('_');
         }
         Self { stem }

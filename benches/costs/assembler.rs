@@ -1,0 +1,237 @@
+//! How many machine instructions NVIDIA's assembler makes of an instruction.
+//!
+//! Each instruction stands in a kernel of its own that loads what it reads and stores what it writes. All accesses
+//! are volatile, so that no kernel lacks any: what a kernel has more than one that loads the same and stores a copy
+//! is what its instruction costs.
+
+use object::{Object, ObjectSection};
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// An instruction and where its result is.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct Sample {
+    /// The statement without `;`. Registers: `%h`, `%r`, `%d` of 16, 32 and 64 bits, and predicates `%p`. Number 0
+    /// is the result; sources are 1 to 3, and of predicates 1.
+    pub(crate) text: String,
+    /// The letter of the result.
+    pub(crate) result: char,
+}
+
+impl Sample {
+    /// The letters of the registers that its kernel loads, those of the sources and of the result.
+    fn loads(&self) -> String {
+        let used = |letter| self.result == letter || self.text.contains(&format!("%{letter}"));
+        let mut loads: String = "hrd".chars().filter(|&letter| used(letter)).collect();
+        if loads.is_empty() {
+            loads.push('r');
+        }
+        if self.text.contains("%p1") {
+            loads.push('p');
+        }
+        loads
+    }
+
+    /// What does the same but for the instruction.
+    fn baseline(&self) -> Kernel {
+        let result = self.result;
+        let text = if result == 'p' {
+            String::new()
+        } else {
+            format!("mov.b{} %{result}0, %{result}1", bits(result))
+        };
+        Kernel { loads: self.loads(), text, result }
+    }
+}
+
+/// What makes a kernel.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Kernel {
+    loads: String,
+    text: String,
+    result: char,
+}
+
+/// One assembler for one target.
+pub(crate) struct Assembler {
+    program: PathBuf,
+    target: String,
+    version: &'static str,
+}
+
+/// How many kernels one module has.
+const KERNELS: usize = 250;
+
+/// How many lines a module has before its kernels, and each kernel.
+const HEAD_LINES: usize = 3;
+const KERNEL_LINES: usize = 7;
+
+impl Assembler {
+    /// The assembler of that version; the target may have a suffix.
+    pub(crate) fn new(version: &str, target: &str) -> Self {
+        let folder = std::env::var_os("PTXOPT_NVIDIA")
+            .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/nvidia"), PathBuf::from);
+        let program = folder.join(version).join("ptxas");
+        assert!(program.is_file(), "{} is not there; `sh .ci/nvidia-tools` puts it there", program.display());
+        let version = match version {
+            "11.8" => "7.8",
+            "12.9" => "8.8",
+            _newest => "9.2",
+        };
+        Self { program, target: target.to_owned(), version }
+    }
+
+    /// The costs of the samples; `None` for one that is rejected.
+    pub(crate) fn costs(&self, samples: &[Sample]) -> Vec<Option<u32>> {
+        let mut baselines = HashMap::new();
+        for baseline in samples.iter().map(Sample::baseline) {
+            baselines.entry(baseline).or_insert_with_key(|baseline| {
+                self.lengths(std::slice::from_ref(baseline)).expect("every target can copy")[0]
+            });
+        }
+        let kernel = |sample: &Sample| {
+            let Sample { text, result } = sample.clone();
+            Kernel { loads: sample.loads(), text, result }
+        };
+        let kernels: Vec<Kernel> = samples.iter().map(kernel).collect();
+        let chunks: Vec<&[Kernel]> = kernels.chunks(KERNELS).collect();
+        let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+        std::thread::scope(|scope| {
+            for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+                scope.spawn(|| {
+                    loop {
+                        let i = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(chunk) = chunks.get(i) else { return };
+                        let lengths = self.lengths_of_legal(chunk);
+                        found.lock().expect("no thread panics").push((i, lengths));
+                    }
+                });
+            }
+        });
+        let mut found = found.into_inner().expect("no thread panics");
+        found.sort();
+        let lengths = found.into_iter().flat_map(|(_, lengths)| lengths);
+        // The scheduler may do without a copy that the baseline has, so less than nothing is nothing.
+        lengths
+            .zip(samples)
+            .map(|(length, sample)| Some(length?.saturating_sub(baselines[&sample.baseline()])))
+            .collect()
+    }
+
+    /// The lengths of all that are not rejected; those that are, are named by the assembler and left out.
+    fn lengths_of_legal(&self, samples: &[Kernel]) -> Vec<Option<u32>> {
+        let mut lengths = vec![None; samples.len()];
+        let mut legal: Vec<usize> = (0..samples.len()).collect();
+        while !legal.is_empty() {
+            let module: Vec<Kernel> = legal.iter().map(|&i| samples[i].clone()).collect();
+            match self.lengths(&module) {
+                Ok(found) => {
+                    for (&i, length) in legal.iter().zip(found) {
+                        lengths[i] = Some(length);
+                    }
+                    break;
+                }
+                Err(rejected) => {
+                    let mut place = 0..;
+                    legal.retain(|_| !rejected.contains(&place.next().expect("there is no last number")));
+                }
+            }
+        }
+        lengths
+    }
+
+    /// How many instructions each kernel has; if the module is rejected, the places of the samples that are to blame.
+    fn lengths(&self, samples: &[Kernel]) -> Result<Vec<u32>, Vec<usize>> {
+        let folder = tempfile::tempdir().expect("a folder for temporary files can be made");
+        let (input, output) = (folder.path().join("in.ptx"), folder.path().join("out.cubin"));
+        std::fs::write(&input, self.module(samples)).expect("a temporary file can be written");
+        let result = Command::new(&self.program)
+            .args([format!("-arch={}", self.target), "-o".to_owned()])
+            .args([&output, &input])
+            .output()
+            .expect("the assembler runs");
+        if !result.status.success() {
+            let said = String::from_utf8_lossy(&[result.stdout, result.stderr].concat()).into_owned();
+            let numbers =
+                said.split(", line ").skip(1).filter_map(|rest| rest.split(';').next()?.parse().ok());
+            let rejected: Vec<usize> =
+                numbers.map(|line: usize| (line - 1 - HEAD_LINES) / KERNEL_LINES).collect();
+            assert!(!rejected.is_empty(), "{said}");
+            return Err(rejected);
+        }
+        let cubin = std::fs::read(&output).expect("the assembler has written it");
+        let file = object::File::parse(&*cubin).expect("the assembler writes object files");
+        let length = |i| {
+            let section = file.section_by_name(&format!(".text.k{i}")).expect("each kernel has its section");
+            instructions(section.data().expect("the file is whole"), &self.target)
+        };
+        Ok((0..samples.len()).map(length).collect())
+    }
+
+    fn module(&self, kernels: &[Kernel]) -> String {
+        let mut text = format!(".version {}\n.target {}\n.address_size 64\n", self.version, self.target);
+        for (i, Kernel { loads, text: sample, result }) in kernels.iter().enumerate() {
+            let mut load = String::new();
+            let mut offset = 0;
+            for letter in loads.chars().rev().filter(|&letter| letter != 'p') {
+                for number in 1..4 {
+                    let bits = bits(letter);
+                    load += &format!(" ld.volatile.global.u{bits} %{letter}{number}, [%d9+{offset}];");
+                    offset += bits / 8;
+                }
+            }
+            let predicate = if loads.ends_with('p') {
+                let letter =
+                    if loads.contains('r') { 'r' } else { loads.chars().next().expect("a source is loaded") };
+                // It is stored under itself as well, so that the baseline computes it too.
+                format!(
+                    "setp.ne.s{0} %p1, %{letter}3, 77; @%p1 st.volatile.global.u{0} [%d9+64], %{letter}3;",
+                    bits(letter)
+                )
+            } else {
+                String::new()
+            };
+            let source = loads.chars().next().expect("a source is loaded");
+            let store = match result {
+                'p' if sample.is_empty() => {
+                    format!("st.volatile.global.u{} [%d9], %{source}1;", bits(source))
+                }
+                'p' => format!("@%p0 st.volatile.global.u{} [%d9], %{source}1;", bits(source)),
+                letter => format!("st.volatile.global.u{} [%d9], %{letter}0;", bits(*letter)),
+            };
+            writeln!(
+                text,
+                ".visible .entry k{i}(.param .u64 q) {{\n.reg .b16 %h<4>; .reg .b32 %r<4>; .reg .b64 %d<10>; \
+                 .reg .pred %p<2>;\nld.param.u64 %d9, [q];{load}\n{predicate}\n{sample}{}\n{store}\nret; }}",
+                if sample.is_empty() { "" } else { ";" }
+            )
+            .expect("writing to a string cannot fail");
+        }
+        text
+    }
+}
+
+const fn bits(letter: char) -> u32 {
+    match letter {
+        'h' => 16,
+        'd' => 64,
+        _word => 32,
+    }
+}
+
+/// The instructions of a kernel but those that fill it up to a full line.
+fn instructions(code: &[u8], target: &str) -> u32 {
+    let number: u32 = target[3..].trim_end_matches(char::is_alphabetic).parse().expect("`sm_` and a number");
+    let words = code.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
+    // Up to sm_62 an instruction has 8 bytes, and every eighth or fourth says when the others may begin.
+    let count = match number {
+        ..50 => words.enumerate().filter(|(i, word)| i % 8 != 0 && word >> 48 != 0x8580).count(),
+        50..70 => words.enumerate().filter(|(i, word)| i % 4 != 0 && word >> 48 != 0x50b0).count(),
+        70.. => words.step_by(2).filter(|word| word & 0xfff != 0x918).count(),
+    };
+    u32::try_from(count).expect("a kernel is small")
+}

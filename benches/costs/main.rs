@@ -1,0 +1,77 @@
+//! Measures what instructions cost and writes the tables of `passes/src/cost`: `cargo bench --bench costs`.
+//!
+//! Names of GPUs restrict it to these columns, and the others stay as they are: `cargo bench --bench costs -- sm_90`.
+//! With `--check` nothing is written, and every line that would be written otherwise is shown; with `--sample` some
+//! forms that the table does not have are measured instead, on all GPUs, and compared with what the optimiser takes
+//! for their costs. NVIDIA's assemblers are expected in `target/nvidia`, where `sh .ci/nvidia-tools` puts them.
+
+mod assembler;
+mod plain;
+mod rows;
+mod sample;
+
+use ptxopt_passes::cost::table::{Cells, GENERATIONS, line, lines};
+use rows::Row;
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Instant;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let check = arguments.iter().any(|argument| argument == "--check");
+    let gpus: Vec<&String> = arguments.iter().filter(|argument| argument.starts_with("sm_")).collect();
+    let wanted = |gpu: &str| gpus.is_empty() || gpus.iter().any(|wanted| *wanted == gpu);
+    if arguments.iter().any(|argument| argument == "--sample") {
+        let mut good = true;
+        for generation in GENERATIONS.iter().filter(|generation| wanted(generation.gpu)) {
+            let (wrong, counts) = sample::outside(generation);
+            good &= wrong.is_empty();
+            wrong.iter().chain(&counts).for_each(|line| say(line));
+        }
+        return if good { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+    }
+    let tables = [("plain.tsv", plain::rows()), ("video.tsv", rows::video_rows())];
+    let mut different = 0;
+    for (file, rows) in tables {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("passes/src/cost").join(file);
+        let before = std::fs::read_to_string(&path).expect("the table is part of the repository");
+        let mut columns: BTreeMap<&str, Vec<Cells>> = lines(&before).collect();
+        for row in &rows {
+            columns.entry(&row.name).or_insert_with(|| vec![None; GENERATIONS.len()]);
+        }
+        for (i, generation) in GENERATIONS.iter().enumerate().filter(|(_, generation)| wanted(generation.gpu))
+        {
+            let began = Instant::now();
+            let measured = rows::measure(&rows, generation);
+            for (row, cells) in rows.iter().zip(measured) {
+                columns.get_mut(row.name.as_str()).expect("every row has columns")[i] = cells;
+            }
+            say(&format!("{file}: {} in {:.0} s", generation.gpu, began.elapsed().as_secs_f64()));
+            if !check {
+                std::fs::write(&path, text(&rows, &columns)).expect("the table can be written");
+            }
+        }
+        let after = text(&rows, &columns);
+        for (old, new) in before.lines().zip(after.lines()).filter(|(old, new)| check && old != new) {
+            say(&format!("- {old}\n+ {new}"));
+            different += 1;
+        }
+        different += usize::from(check && before.lines().count() != after.lines().count());
+    }
+    if different == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn text(rows: &[Row], columns: &BTreeMap<&str, Vec<Cells>>) -> String {
+    let versions = GENERATIONS.map(|generation| format!("{} {}", generation.gpu, generation.assembler));
+    let mut text = format!("# machine instructions by GPU and version of ptxas\t{}\n", versions.join("\t"));
+    for row in rows {
+        text.push_str(&line(&row.name, &columns[row.name.as_str()]));
+    }
+    text
+}
+
+fn say(line: &str) {
+    writeln!(std::io::stdout(), "{line}").expect("there is a reader");
+}

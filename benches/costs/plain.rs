@@ -1,0 +1,310 @@
+//! The plain instructions whose costs are measured, with the kinds of sources that each takes.
+
+use crate::assembler::Sample;
+use crate::rows::Row;
+
+/// An instruction: its opcode with all modifiers, and the letters of its result and its sources.
+struct Shape {
+    words: String,
+    result: char,
+    sources: String,
+}
+
+/// Constants by kind, as the table names them.
+const KINDS: [(&str, &[i64]); 6] = [
+    ("zero", &[0]),
+    ("one", &[1]),
+    ("ones", &[-1]),
+    ("power", &[8, 65_536]),
+    ("small", &[100, 255, -2]),
+    ("wide", &[0x1234_5678, -0x00ff_0100]),
+];
+
+/// Constants for sources that are only tried together: nothing, all, some.
+const ANY: [i64; 5] = [0, 1, -1, 100, 0x1234_5678];
+
+/// Constants that programs have in some instructions, measured one by one.
+fn literals(words: &str) -> Vec<Vec<Option<i64>>> {
+    let last = |values: &[i64], registers: usize| -> Vec<Vec<Option<i64>>> {
+        values.iter().map(|&value| [vec![None; registers], vec![Some(value)]].concat()).collect()
+    };
+    let fields = [(0, 8), (8, 8), (16, 8), (24, 8), (0, 16), (16, 16)];
+    let opcode = words.split('.').next().expect("a word has a first part");
+    match opcode {
+        "shl" | "shr" => last(&[1, 4, 7, 8, 16, 24, 31], 1),
+        "and" | "or" | "xor" => {
+            last(&[255, 0xffff, -0x0100_0000, 0x00ff_00ff, 0x0101_0101, 0x7f7f_7f7f, -0x7f7f_7f80, 128], 1)
+        }
+        "mul" => last(&[255, 3, 0x0101_0101, 257], 1),
+        "bfe" => fields.iter().map(|&(at, bits)| vec![None, Some(at), Some(bits)]).collect(),
+        "bfi" => fields.iter().map(|&(at, bits)| vec![None, None, Some(at), Some(bits)]).collect(),
+        "prmt" if words == "prmt.b32" => {
+            let both =
+                [0x3210, 0x7654, 0x0123, 0x5410, 0x7632, 0x1032, 0x2103, 0x0321, 0x7531, 0x6420, 0x7610];
+            let one = [
+                0x4440, 0x4441, 0x4442, 0x4443, 0x4140, 0x4342, 0x8880, 0x9991, 0xaaaa, 0xbbbb, 0xba98, 0,
+                0x1111,
+            ];
+            let one = one.map(|selector| vec![None, Some(0), Some(selector)]);
+            last(&both, 2).into_iter().chain(one).collect()
+        }
+        "lop3" => last(&[0x96, 0xe8, 0xca, 0x80, 0xfe, 0x3c, 0xc0, 0xfc, 0xf8, 0xea, 0x6a, 0x78], 3),
+        "shf" => last(&[8, 16, 24], 2),
+        _none => Vec::new(),
+    }
+}
+
+fn shapes() -> Vec<Shape> {
+    let mut shapes = Vec::new();
+    let mut push = |words: &str, types: &[&str], result: char, sources: &str| {
+        // A `*` in the letters stands for the register of the type.
+        for ty in types {
+            let own = register(ty);
+            let result = if result == '*' { own } else { result };
+            let sources = sources.replace('*', &own.to_string());
+            let words = words.replace('*', ty);
+            shapes.push(Shape { words, result, sources });
+        }
+    };
+    let (half, word, long) = (["u16", "s16"], ["u32", "s32"], ["u64", "s64"]);
+    let numbers = [half, word, long].concat();
+    let bits = ["b16", "b32", "b64"];
+    for words in ["add.*", "sub.*", "mul.lo.*", "min.*", "max.*"] {
+        push(words, &numbers, '*', "**");
+    }
+    push("add.sat.s32", &["s32"], 'r', "rr");
+    push("sub.sat.s32", &["s32"], 'r', "rr");
+    for words in ["mul.hi.*", "mul24.lo.*"] {
+        push(words, &word, 'r', "rr");
+    }
+    push("mul.wide.*", &half, 'r', "**");
+    push("mul.wide.*", &word, 'd', "**");
+    for words in ["and.*", "or.*", "xor.*"] {
+        push(words, &bits, '*', "**");
+    }
+    push("shl.*", &bits, '*', "*r");
+    push("shr.*", &[&numbers[..], &bits].concat(), '*', "*r");
+    push("not.*", &bits, '*', "*");
+    push("mov.*", &[&numbers[..], &bits].concat(), '*', "*");
+    push("neg.*", &["s16", "s32", "s64"], '*', "*");
+    push("abs.*", &["s16", "s32", "s64"], '*', "*");
+    for words in ["popc.*", "clz.*"] {
+        push(words, &["b32", "b64"], 'r', "*");
+    }
+    push("brev.*", &["b32", "b64"], '*', "*");
+    push("cnot.*", &["b16", "b32"], '*', "*");
+    for words in ["bfind.*", "bfind.shiftamt.*"] {
+        push(words, &word, 'r', "r");
+    }
+    for words in [
+        "bmsk.clamp.b32",
+        "bmsk.wrap.b32",
+        "szext.clamp.u32",
+        "szext.clamp.s32",
+        "szext.wrap.u32",
+        "szext.wrap.s32",
+    ] {
+        push(words, &["b32"], 'r', "rr");
+    }
+    for words in ["mad.lo.*"] {
+        push(words, &numbers, '*', "***");
+    }
+    push("mad24.lo.*", &word, '*', "***");
+    push("mad.hi.*", &word, '*', "***");
+    push("mad.wide.*", &half, 'r', "**r");
+    push("mad.wide.*", &word, 'd', "**d");
+    push("sad.*", &numbers[..4], '*', "***");
+    push("bfe.*", &word, 'r', "rrr");
+    push("bfi.b32", &["b32"], 'r', "rrrr");
+    for mode in ["", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"] {
+        push(&format!("prmt.b32{mode}"), &["b32"], 'r', "rrr");
+    }
+    push("lop3.b32", &["b32"], 'r', "rrr#");
+    for side in ["l", "r"] {
+        for mode in ["clamp", "wrap"] {
+            push(&format!("shf.{side}.{mode}.b32"), &["b32"], 'r', "rrr");
+        }
+    }
+    for a in word {
+        for b in word {
+            for dot in ["dp4a", "dp2a.lo", "dp2a.hi"] {
+                push(&format!("{dot}.{a}.{b}"), &["b32"], 'r', "rrr");
+            }
+        }
+    }
+    push("selp.*", &[&numbers[..], &bits].concat(), '*', "**p");
+    for compare in ["eq", "ne", "lt", "le", "gt", "ge"] {
+        push(&format!("setp.{compare}.*"), &numbers, 'p', "**");
+        push(&format!("set.{compare}.u32.*"), &numbers[..4], 'r', "**");
+        push(&format!("set.{compare}.s32.*"), &numbers[..4], 'r', "**");
+    }
+    for compare in ["eq", "ne"] {
+        push(&format!("setp.{compare}.*"), &bits, 'p', "**");
+        push(&format!("set.{compare}.u32.b32"), &["b32"], 'r', "**");
+    }
+    for compare in ["lo", "ls", "hi", "hs"] {
+        push(&format!("setp.{compare}.*"), &["u16", "u32", "u64"], 'p', "**");
+    }
+    for packed in ["u16", "s16"] {
+        push(&format!("cvt.pack.sat.{packed}.s32"), &["b32"], 'r', "rr");
+    }
+    for packed in ["u8", "s8"] {
+        push(&format!("cvt.pack.sat.{packed}.s32.b32"), &["b32"], 'r', "rrr");
+    }
+    for lanes in ["u8x4", "s8x4", "u16x2", "s16x2"] {
+        for words in ["add", "add.sat", "sub", "sub.sat", "min", "max"] {
+            push(&format!("{words}.{lanes}"), &["b32"], 'r', "RR");
+        }
+    }
+    push("min.relu.s16x2", &["b32"], 'r', "RR");
+    push("max.relu.s16x2", &["b32"], 'r', "RR");
+    push("min.relu.s32", &["b32"], 'r', "rr");
+    push("max.relu.s32", &["b32"], 'r', "rr");
+    shapes
+}
+
+const fn register(ty: &str) -> char {
+    match ty.as_bytes() {
+        [_, b'8'] | [_, b'1', ..] => 'h',
+        [_, b'6', ..] => 'd',
+        _word => 'r',
+    }
+}
+
+/// The rows of the table of plain instructions.
+pub(crate) fn rows() -> Vec<Row> {
+    let mut rows = Vec::new();
+    for shape in shapes() {
+        let mut patterns = vec![(vec!["r"; shape.sources.len()], vec![vec![None; shape.sources.len()]])];
+        if !shape.sources.contains('R') && !shape.words.starts_with("mov") {
+            patterns.extend(single(&shape));
+            patterns.extend(several(&shape));
+        }
+        let patterns = patterns
+            .into_iter()
+            .map(|(pattern, samples)| (pattern.into_iter().map(str::to_owned).collect::<Vec<_>>(), samples));
+        let literals = literals(&shape.words).into_iter().map(|sample| {
+            let name = |value: &Option<i64>| value.map_or("r".to_owned(), |value| value.to_string());
+            (sample.iter().map(name).collect(), vec![sample])
+        });
+        for (pattern, samples) in patterns.chain(literals) {
+            // What is always a constant is no register.
+            let fixed = shape.sources.find('#').is_some_and(|at| pattern[at] == "r");
+            if !fixed {
+                let name = format!("{} {}", shape.words, pattern.join(" "));
+                rows.push(Row {
+                    name,
+                    cells: vec![samples.iter().map(|sample| shape.sample(sample)).collect()],
+                });
+            }
+        }
+    }
+    rows.extend(conversions());
+    rows
+}
+
+type Pattern = (Vec<&'static str>, Vec<Vec<Option<i64>>>);
+
+/// One source is a constant.
+fn single(shape: &Shape) -> Vec<Pattern> {
+    let count = shape.sources.len();
+    let places = (0..count).filter(|&at| &shape.sources[at..=at] != "p" && !field(shape, at));
+    let fixed = shape.sources.find('#');
+    places
+        .filter(|_| fixed.is_none())
+        .flat_map(|at| {
+            KINDS.map(|(kind, values)| {
+                let mut pattern = vec!["r"; count];
+                pattern[at] = kind;
+                let with = |&value: &i64| (0..count).map(|i| (i == at).then_some(value)).collect();
+                (pattern, values.iter().map(with).collect())
+            })
+        })
+        .collect()
+}
+
+/// Whether a source is the place or the width of a field, which has five bits.
+fn field(shape: &Shape, at: usize) -> bool {
+    shape.words.starts_with("bfe") && at > 0 || shape.words.starts_with("bfi") && at > 1
+}
+
+/// Several sources are constants, or the one that always is.
+fn several(shape: &Shape) -> Vec<Pattern> {
+    let count = shape.sources.len();
+    let fixed = shape.sources.find('#');
+    let mut patterns = Vec::new();
+    for set in 1_u32..1 << count {
+        let has = |at: usize| set >> at & 1 == 1;
+        let predicate = (0..count).any(|at| has(at) && &shape.sources[at..=at] == "p");
+        if predicate || fixed.is_some_and(|at| !has(at)) || fixed.is_none() && set.count_ones() < 2 {
+            continue;
+        }
+        let pattern = (0..count).map(|at| if has(at) { "any" } else { "r" }).collect();
+        let samples = (0..8_usize).map(|sample| {
+            let value = |at: usize| {
+                let luts = [0x96, 0xe8, 0xca, 0, 0xff, 0xf0, 0xcc, 0xaa];
+                // Strides that give every pair of constants neither twice nor in the same order.
+                if fixed == Some(at) {
+                    return luts[sample];
+                }
+                let value = ANY[(sample * (at + 1) + at + sample / 5) % ANY.len()];
+                if field(shape, at) { value & 31 } else { value }
+            };
+            (0..count).map(|at| has(at).then(|| value(at))).collect()
+        });
+        patterns.push((pattern, samples.collect()));
+    }
+    patterns
+}
+
+impl Shape {
+    fn sample(&self, constants: &[Option<i64>]) -> Sample {
+        let result = self.result;
+        let mut text = format!("{} %{result}0", self.words);
+        for (i, (letter, constant)) in self.sources.chars().zip(constants).enumerate() {
+            let source = match (letter, constant) {
+                (_, Some(value)) => value.to_string(),
+                ('p', None) => "%p1".to_owned(),
+                (letter, None) => format!("%{}{}", letter.to_ascii_lowercase(), i % 3 + 1),
+            };
+            text = format!("{text}, {source}");
+        }
+        Sample { text, result }
+    }
+}
+
+/// Whether every number of type `from` is one of type `to`: then `.sat` is no modifier.
+fn holds(to: &str, from: &str) -> bool {
+    let bits = |ty: &str| ty[1..].parse::<u32>().expect("types have a width");
+    let signed = |ty: &str| ty.starts_with('s');
+    match (signed(to), signed(from)) {
+        (true, true) | (false, false) => bits(to) >= bits(from),
+        (true, false) => bits(to) > bits(from),
+        (false, true) => false,
+    }
+}
+
+/// Conversions between integers; a byte may lie in a register of 16 or of 32 bits.
+fn conversions() -> Vec<Row> {
+    let types = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"];
+    let registers = |ty: &str| if ty.ends_with("8") { vec!['h', 'r'] } else { vec![register(ty)] };
+    let mut rows = Vec::new();
+    for to in types {
+        for from in types {
+            for sat in ["", ".sat"] {
+                if !sat.is_empty() && holds(to, from) {
+                    continue;
+                }
+                let words = format!("cvt{sat}.{to}.{from}");
+                let mut samples = Vec::new();
+                for result in registers(to) {
+                    for source in registers(from) {
+                        samples.push(Sample { text: format!("{words} %{result}0, %{source}1"), result });
+                    }
+                }
+                rows.push(Row { name: format!("{words} r"), cells: vec![samples] });
+            }
+        }
+    }
+    rows
+}

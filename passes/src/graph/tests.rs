@@ -1,0 +1,254 @@
+//! Graphs of small functions: which value each read sees, what is undefined, what cannot be modelled.
+
+use super::{Graph, Origin, Semantics, ValueId, functions};
+use crate::site::Knowledge;
+use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
+
+const DECLARATIONS: &str = ".reg .b32 %r<20>, %x, %y;\n.reg .pred %p<4>;\n.reg .b64 %rd<4>;\n\
+                            .reg .v4 .b32 V;\n.reg .b8 %q<4>;\n";
+
+fn text(body: &str) -> String {
+    format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n.entry f(.param .u64 p)\n{{\n{DECLARATIONS}{body}\n}}\n"
+    )
+}
+
+/// The graph of a body, handed to a check with the module.
+fn with<T>(body: &str, check: impl FnOnce(&Module<'_>, &Graph<'_, '_>) -> T) -> T {
+    let text = text(body);
+    let module = ptxopt_grammar::parse(text.as_bytes()).unwrap_or_else(|all| panic!("{body}: {all:?}"));
+    let function = functions(&module).remove(0);
+    let graph = Graph::new(&module, function, Semantics::Undisputed).expect("it can be modelled");
+    check(&module, &graph)
+}
+
+/// The statement that begins with these words.
+fn stmt(module: &Module<'_>, start: &str) -> StmtId {
+    let found = module.stmts().find(|&stmt| {
+        module.kind(stmt) == StmtKind::Instruction && module.stmt_text(stmt).starts_with(start.as_bytes())
+    });
+    found.unwrap_or_else(|| panic!("no statement begins with `{start}`"))
+}
+
+/// The origins of what a statement reads, its guard included.
+fn reads(graph: &Graph<'_, '_>, stmt: StmtId) -> Vec<Origin> {
+    let read = graph.accesses(stmt).filter(|(access, _)| !access.write);
+    read.map(|(_, value)| graph.value(value).origin).collect()
+}
+
+fn result(graph: &Graph<'_, '_>, stmt: StmtId) -> ValueId {
+    graph.results(stmt).next().expect("it has a result")
+}
+
+#[test]
+fn a_read_sees_the_last_write() {
+    with(
+        "mov.b32 %r1, 1; mov.b32 %r1, 2; add.u32 %r2, %r1, %r1; st.global.u32 [0], %r2; ret;",
+        |module, graph| {
+            let last = stmt(module, "mov.b32 %r1, 2");
+            assert_eq!(reads(graph, stmt(module, "add")), [Origin::Result(last); 2]);
+        },
+    );
+}
+
+#[test]
+fn two_spellings_of_an_element_are_one_register() {
+    with("mov.b32 %r01, 1; add.u32 %r2, %r1, 1; ret;", |module, graph| {
+        assert_eq!(reads(graph, stmt(module, "add")), [Origin::Result(stmt(module, "mov"))]);
+    });
+}
+
+#[test]
+fn a_component_has_two_names() {
+    with("mov.b32 V.x, 1; add.u32 %r2, V.r, V.y; ret;", |module, graph| {
+        let [x, y] = reads(graph, stmt(module, "add"))[..] else { panic!("two reads") };
+        assert_eq!(x, Origin::Result(stmt(module, "mov")));
+        assert!(matches!(y, Origin::Read(_)), "V.y was never written");
+    });
+}
+
+#[test]
+fn an_inner_scope_hides_a_register() {
+    let body = "mov.b32 %x, 1; { .reg .b32 %x; mov.b32 %x, 2; } add.u32 %r2, %x, 0; ret;";
+    with(body, |module, graph| {
+        assert_eq!(reads(graph, stmt(module, "add")), [Origin::Result(stmt(module, "mov.b32 %x, 1"))]);
+    });
+}
+
+#[test]
+fn ways_join_in_a_phi() {
+    let body = "ld.global.u32 %r0, [0]; setp.eq.u32 %p1, %r0, 0; mov.b32 %r1, 1; @%p1 bra L; mov.b32 %r1, 2;\n\
+                L: add.u32 %r2, %r1, 0; ret;";
+    with(body, |module, graph| {
+        let [Origin::Phi(_)] = reads(graph, stmt(module, "add"))[..] else { panic!("a phi") };
+        let phi = graph.accesses(stmt(module, "add")).next().expect("it reads").1;
+        let mut ways: Vec<Origin> = graph.operands(phi).map(|(way, _)| graph.value(way).origin).collect();
+        ways.sort_by_key(|way| format!("{way:?}"));
+        let of = |start| Origin::Result(stmt(module, start));
+        assert_eq!(ways, [of("mov.b32 %r1, 1"), of("mov.b32 %r1, 2")]);
+    });
+}
+
+#[test]
+fn the_head_of_a_loop_has_a_phi() {
+    let body = "mov.b32 %r1, 0;\nL: add.u32 %r1, %r1, 1; setp.lt.u32 %p1, %r1, 9; @%p1 bra L; ret;";
+    with(body, |module, graph| {
+        let [Origin::Phi(block)] = reads(graph, stmt(module, "add"))[..] else { panic!("a phi") };
+        assert!(graph.flow().is_loop_head(block));
+    });
+}
+
+#[test]
+fn a_guarded_write_keeps_the_old_value_where_the_guard_fails() {
+    let body = "ld.global.u32 %r0, [0]; setp.eq.u32 %p1, %r0, 0; mov.b32 %r1, 1; @%p1 mov.b32 %r1, 2;\n\
+                st.global.u32 [4], %r1; ret;";
+    with(body, |module, graph| {
+        let guarded = result(graph, stmt(module, "@%p1"));
+        let knowledge = Knowledge::of(graph);
+        let fact = &knowledge.facts[guarded.index()];
+        assert!(fact.contains(1) && fact.contains(2) && !fact.contains(4));
+        assert_eq!(
+            graph.kept(stmt(module, "@%p1")).collect::<Vec<_>>(),
+            [result(graph, stmt(module, "mov.b32 %r1, 1"))]
+        );
+    });
+}
+
+#[test]
+fn each_read_of_an_undefined_register_is_a_value_of_its_own() {
+    with("xor.b32 %r1, %r0, %r0; st.global.u32 [0], %r1; ret;", |module, graph| {
+        let read: Vec<ValueId> = graph
+            .accesses(stmt(module, "xor"))
+            .filter(|(access, _)| !access.write)
+            .map(|(_, value)| value)
+            .collect();
+        assert_ne!(read[0], read[1]);
+        let knowledge = Knowledge::of(graph);
+        assert_eq!(knowledge.facts[result(graph, stmt(module, "xor")).index()].constant(), None);
+    });
+}
+
+#[test]
+fn a_register_written_on_one_way_only_may_be_undefined() {
+    let body = "ld.global.u32 %r0, [0]; setp.eq.u32 %p1, %r0, 0; @%p1 bra L; mov.b32 %r1, 2;\n\
+                L: and.b32 %r2, %r1, %r1; ret;";
+    with(body, |module, graph| {
+        let all = reads(graph, stmt(module, "and"));
+        assert!(all.iter().all(|read| matches!(read, Origin::Read(_))), "{all:?}");
+    });
+}
+
+#[test]
+fn a_guarded_first_write_may_be_undefined() {
+    let body =
+        "ld.global.u32 %r0, [0]; setp.eq.u32 %p1, %r0, 0; @%p1 mov.b32 %r1, 2; and.b32 %r2, %r1, 1; ret;";
+    with(body, |module, graph| {
+        assert!(matches!(reads(graph, stmt(module, "and"))[..], [Origin::Read(_)]));
+    });
+}
+
+#[test]
+fn a_loaded_byte_is_at_most_255() {
+    with(
+        "ld.global.u8 %r1, [0]; ld.global.s8 %r2, [1]; add.u32 %r3, %r1, %r2; st.global.u32 [4], %r3; ret;",
+        |module, graph| {
+            let knowledge = Knowledge::of(graph);
+            let fact = |start| knowledge.facts[result(graph, stmt(module, start)).index()].clone();
+            assert_eq!(fact("ld.global.u8").unsigned(), (0, 255));
+            assert_eq!(fact("ld.global.s8").signed(), (-128, 127));
+            assert_eq!(fact("add").signed(), (-128, 382));
+        },
+    );
+}
+
+#[test]
+fn a_loop_counter_is_bounded_by_its_mask() {
+    let body = "mov.b32 %r1, 0;\nL: add.u32 %r1, %r1, 1; and.b32 %r1, %r1, 255; setp.lt.u32 %p1, %r1, 99;\n\
+                st.global.u32 [0], %r1; @%p1 bra L; ret;";
+    with(body, |module, graph| {
+        let knowledge = Knowledge::of(graph);
+        assert_eq!(knowledge.facts[result(graph, stmt(module, "and")).index()].unsigned(), (0, 255));
+    });
+}
+
+#[test]
+fn demand_goes_through_selects_phis_and_guards() {
+    let body = "ld.global.u32 %r0, [0]; ld.global.u32 %r1, [4]; add.u32 %r2, %r0, %r1; mov.b32 %r3, %r1;\n\
+                setp.eq.u32 %p1, %r0, 0; @%p1 mov.b32 %r3, %r2; @%p1 bra L; mov.b32 %r3, %r2;\n\
+                L: and.b32 %r4, %r3, 0xff00; st.global.u32 [8], %r4; ret;";
+    with(body, |module, graph| {
+        let knowledge = Knowledge::of(graph);
+        assert_eq!(knowledge.demanded[result(graph, stmt(module, "mov.b32 %r3, %r1")).index()], 0xff00);
+        assert_eq!(knowledge.demanded[result(graph, stmt(module, "add")).index()], 0xff00);
+    });
+}
+
+#[test]
+fn the_address_of_a_load_that_nobody_reads_is_demanded() {
+    with(
+        "ld.param.u64 %rd1, [p]; add.u64 %rd2, %rd1, 4; ld.global.u32 %r1, [%rd2]; ret;",
+        |module, graph| {
+            let knowledge = Knowledge::of(graph);
+            assert_eq!(knowledge.demanded[result(graph, stmt(module, "add")).index()], u128::from(u64::MAX));
+        },
+    );
+}
+
+#[test]
+fn a_disputed_result_is_anything() {
+    let body = "mov.b32 %r1, 0x80000001; vadd.u32.u32.u32.sat %r2, %r1, %r1; st.global.u32 [0], %r2; ret;";
+    with(body, |module, graph| {
+        let knowledge = Knowledge::of(graph);
+        assert!(knowledge.facts[result(graph, stmt(module, "vadd")).index()].is_top());
+    });
+}
+
+#[test]
+fn a_register_holds_its_value_until_it_is_written_again() {
+    let body = "ld.global.u32 %r1, [0]; add.u32 %r2, %r1, 1; mov.b32 %r1, 7; add.u32 %r3, %r2, %r1; ret;";
+    with(body, |module, graph| {
+        let loaded = result(graph, stmt(module, "ld"));
+        assert!(graph.holds(loaded, stmt(module, "add.u32 %r2")));
+        assert!(!graph.holds(loaded, stmt(module, "add.u32 %r3")));
+    });
+}
+
+#[test]
+fn an_indirect_branch_may_go_to_every_label() {
+    let body = "ld.global.u32 %r0, [0]; mov.b32 %r1, 1; T: .branchtargets A, B; brx.idx %r0, T;\n\
+                A: mov.b32 %r1, 2; B: add.u32 %r2, %r1, 0; ret;";
+    with(body, |module, graph| {
+        assert!(matches!(reads(graph, stmt(module, "add"))[..], [Origin::Phi(_)]));
+    });
+}
+
+#[test]
+fn the_carry_flag_goes_from_one_to_the_next() {
+    let body =
+        "ld.global.u32 %r0, [0]; add.cc.u32 %r1, %r0, %r0; addc.u32 %r2, 0, 0; st.global.u32 [0], %r2; ret;";
+    with(body, |module, graph| {
+        let knowledge = Knowledge::of(graph);
+        assert_eq!(knowledge.facts[result(graph, stmt(module, "addc")).index()].unsigned(), (0, 1));
+    });
+}
+
+#[test]
+fn an_instruction_nobody_knows_has_no_flow() {
+    let text = text("frobnicate.b32 %r1, %r2; ret;");
+    let module = ptxopt_grammar::parse(text.as_bytes()).expect("unknown opcodes are legal");
+    let function = functions(&module).remove(0);
+    assert!(Graph::new(&module, function, Semantics::Undisputed).is_err());
+}
+
+#[test]
+fn a_long_chain_of_blocks_does_not_recurse() {
+    let mut body = String::from("mov.b32 %r1, 0;\n");
+    for at in 0..50_000 {
+        body.push_str(&format!("L{at}: add.u32 %r1, %r1, 1; @%p1 bra L{at};\n"));
+    }
+    body.push_str("st.global.u32 [0], %r1; ret;");
+    with(&body, |_, graph| {
+        let knowledge = Knowledge::of(graph);
+        assert!(knowledge.demanded.iter().any(|&bits| bits != 0));
+    });
+}
