@@ -52,7 +52,8 @@ impl std::fmt::Debug for Rule {
 
 /// All rules, in the order in which they are tried.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    [fold::RULES, simplify::RULES, mask::RULES].into_iter().flatten()
+    let simplify = simplify::RULES.iter().copied().flatten();
+    fold::RULES.iter().chain(simplify).chain(mask::RULES)
 }
 
 /// Whether rules look at the instructions of a row. Others are looked at where these are in the same function.

@@ -1,0 +1,5 @@
+//! To be written.
+
+use crate::rules::Rule;
+
+pub(super) static RULES: &[Rule] = &[];
