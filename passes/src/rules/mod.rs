@@ -10,7 +10,10 @@ use crate::site::Site;
 use ptxopt_grammar::table::Row;
 
 mod fold;
+mod link;
 mod mask;
+mod reach;
+mod route;
 mod simplify;
 #[cfg(test)]
 mod tests;
@@ -53,7 +56,8 @@ impl std::fmt::Debug for Rule {
 /// All rules, in the order in which they are tried.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let simplify = simplify::RULES.iter().copied().flatten();
-    fold::RULES.iter().chain(simplify).chain(mask::RULES)
+    let mask = mask::RULES.iter().copied().flatten();
+    fold::RULES.iter().chain(simplify).chain(mask)
 }
 
 /// Whether rules look at the instructions of a row. Others are looked at where these are in the same function.

@@ -41,7 +41,8 @@ pub(super) fn proposals(rule: &Rule, text: &str) -> Vec<Tried> {
             continue;
         }
         let result = knowledge.core_fact(&graph, value);
-        let site = Site { graph: &graph, knowledge: &knowledge, step: &step, demanded, result: &result };
+        let site =
+            Site { graph: &graph, knowledge: &knowledge, value, step: &step, demanded, result: &result };
         let mut recipes: Vec<Recipe> = Vec::new();
         (rule.propose)(&site, &mut recipes);
         for recipe in recipes {
@@ -59,17 +60,25 @@ pub(super) fn proposals(rule: &Rule, text: &str) -> Vec<Tried> {
 
 #[test]
 fn every_rule_fires_on_its_examples_and_is_right() {
+    let mut faults = Vec::new();
     for rule in rules() {
         assert!(!rule.examples.is_empty(), "`{}` has no example", rule.name);
         for example in rule.examples {
             let tried = proposals(rule, &module(example));
-            assert!(!tried.is_empty(), "`{}` does not fire on `{example}`", rule.name);
+            if tried.is_empty() {
+                faults.push(format!("`{}` does not fire on `{example}`", rule.name));
+            }
             for Tried { stmt, text, judgement } in tried {
-                let proved = matches!(judgement, Judgement::Proved(_));
-                assert!(proved, "`{}`: `{stmt}` -> {text:?}: {judgement:?}", rule.name);
+                if !matches!(judgement, Judgement::Proved(_)) {
+                    faults.push(format!(
+                        "`{}`: `{stmt}` -> {text:?}: {judgement:?}\n  in `{example}`",
+                        rule.name
+                    ));
+                }
             }
         }
     }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 #[test]
