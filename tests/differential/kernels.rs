@@ -1,7 +1,7 @@
 //! The modules of the repository: compiled ones, hand-written cases, and the kernels that have a reference.
 
 use crate::differential::{Case, Compared, claims_hold, same_memory};
-use crate::modules::{TestModule, modules};
+use crate::modules::{TestModule, modules_to_optimise};
 use crate::optimised::{Tally, is_consistent, optimise, options};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ const CASES: [Case; 2] = [
 
 /// Runs a check over all modules on all cores; panics with everything that does not hold.
 fn over_all_modules(check: impl Fn(&TestModule) -> Result<Tally, String> + Sync) -> Tally {
-    let modules = modules();
+    let modules = modules_to_optimise();
     let next = AtomicUsize::new(0);
     let (wrong, tally) = (Mutex::new(Vec::new()), Mutex::new(Tally::default()));
     std::thread::scope(|scope| {
@@ -23,7 +23,10 @@ fn over_all_modules(check: impl Fn(&TestModule) -> Result<Tally, String> + Sync)
                     match check(module) {
                         Ok(one) => tally.lock().expect("no thread panics").add(&one),
                         Err(problem) => {
-                            wrong.lock().expect("no thread panics").push(format!("{}: {problem}", module.name));
+                            wrong
+                                .lock()
+                                .expect("no thread panics")
+                                .push(format!("{}: {problem}", module.name));
                         }
                     }
                 }

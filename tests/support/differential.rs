@@ -73,8 +73,10 @@ impl Claims {
         if !graph.flow().reachable(graph.flow().block(stmt)) {
             return;
         }
-        let named: Vec<_> =
-            graph.accesses(stmt).filter_map(|(access, value)| Some((access.node?, access.write, value))).collect();
+        let named: Vec<_> = graph
+            .accesses(stmt)
+            .filter_map(|(access, value)| Some((access.node?, access.write, value)))
+            .collect();
         for &(node, written, value) in &named {
             let same = named.iter().filter(|(other, write, _)| (*other, *write) == (node, written)).count();
             if same > 1 {
@@ -82,7 +84,9 @@ impl Claims {
             }
             let unwritten = match graph.value(value).origin {
                 Origin::Read(of) => graph.value(of).origin == Origin::Undefined,
-                Origin::Undefined | Origin::Opaque | Origin::Result(_) | Origin::Phi(_) | Origin::Sink(_) => false,
+                Origin::Undefined | Origin::Opaque | Origin::Result(_) | Origin::Phi(_) | Origin::Sink(_) => {
+                    false
+                }
             };
             let fact = knowledge.facts[value.index()].clone();
             let demanded = knowledge.demanded[value.index()];
@@ -128,7 +132,8 @@ impl Watcher for Looker<'_, '_, '_> {
                     let text = String::from_utf8_lossy(self.module.stmt_text(stmt)).into_owned();
                     let name = String::from_utf8_lossy(self.module.node_text(node)).into_owned();
                     let when = if written { "written by" } else { "read by" };
-                    self.wrong = Some(format!("`{name}` {when} `{text}` is {value:#x}, not in {:?}", claim.fact));
+                    self.wrong =
+                        Some(format!("`{name}` {when} `{text}` is {value:#x}, not in {:?}", claim.fact));
                 }
                 None
             }
@@ -245,7 +250,11 @@ pub(crate) fn claims_hold(module: &Module<'_>, cases: &[Case]) -> Result<Compare
 }
 
 /// Compares the launches of all entries before and after.
-pub(crate) fn same_memory(before: &Module<'_>, after: &Module<'_>, cases: &[Case]) -> Result<Compared, String> {
+pub(crate) fn same_memory(
+    before: &Module<'_>,
+    after: &Module<'_>,
+    cases: &[Case],
+) -> Result<Compared, String> {
     let (claims, claims_after) = (Claims::of(before), Claims::of(after));
     let (machine, machine_after) = (Machine::watched(before), Machine::watched(after));
     let mut compared = Compared::default();

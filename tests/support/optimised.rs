@@ -47,7 +47,10 @@ impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Compared { launches, finished, bytes, checks } = self.compared;
         writeln!(f, "{} modules, {} changed", self.modules, self.changed)?;
-        writeln!(f, "{launches} launches, {finished} finished, {bytes} bytes compared, {checks} claims checked")?;
+        writeln!(
+            f,
+            "{launches} launches, {finished} finished, {bytes} bytes compared, {checks} claims checked"
+        )?;
         for (rule, count) in &self.rules {
             writeln!(f, "{count:>8} {rule}")?;
         }
@@ -79,7 +82,10 @@ pub(crate) fn optimise(module: &Module<'_>, options: &Options) -> Outcome {
 pub(crate) fn is_consistent(module: &Module<'_>, outcome: &Outcome, options: &Options) -> Result<(), String> {
     for record in &outcome.records {
         if let Kind::Wrong(wrong) = &record.kind {
-            return Err(format!("wrong: {:?}: `{}` -> {:?}: {wrong:?}", record.rules, record.before, record.after));
+            return Err(format!(
+                "wrong: {:?}: `{}` -> {:?}: {wrong:?}",
+                record.rules, record.before, record.after
+            ));
         }
     }
     let Some(text) = &outcome.text else {

@@ -143,10 +143,40 @@ impl Writer<'_, '_> {
 
     fn constant(&mut self) -> Result<String> {
         const MASKS: &[&str] = &[
-            "0", "1", "2", "3", "4", "7", "8", "16", "24", "31", "32", "0xff", "0xff00", "0xff0000", "0xff000000",
-            "0x00ff00ff", "0xff00ff00", "0xffff", "0xffff0000", "0x80808080", "0x01010101", "0x7f7f7f7f",
-            "0xfefefefe", "0x7fff7fff", "0x80008000", "0xffffffff", "0x7fffffff", "0x80000000", "-1", "-128", "255",
-            "256", "0x00ffffff", "0x0f0f0f0f",
+            "0",
+            "1",
+            "2",
+            "3",
+            "4",
+            "7",
+            "8",
+            "16",
+            "24",
+            "31",
+            "32",
+            "0xff",
+            "0xff00",
+            "0xff0000",
+            "0xff000000",
+            "0x00ff00ff",
+            "0xff00ff00",
+            "0xffff",
+            "0xffff0000",
+            "0x80808080",
+            "0x01010101",
+            "0x7f7f7f7f",
+            "0xfefefefe",
+            "0x7fff7fff",
+            "0x80008000",
+            "0xffffffff",
+            "0x7fffffff",
+            "0x80000000",
+            "-1",
+            "-128",
+            "255",
+            "256",
+            "0x00ffffff",
+            "0x0f0f0f0f",
         ];
         if self.u.ratio(1, 6)? {
             return Ok(format!("{:#x}", self.u.arbitrary::<u32>()?));
@@ -167,9 +197,8 @@ impl Writer<'_, '_> {
     }
 
     fn scalar_video(&mut self) -> Result<String> {
-        let opcode = *self.u.choose(&[
-            "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset",
-        ])?;
+        let opcode =
+            *self.u.choose(&["vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset"])?;
         let types = format!(".{}.{}", self.sign()?, self.sign()?);
         let first = if opcode == "vset" { String::new() } else { format!(".{}", self.sign()?) };
         let mode = match opcode {
@@ -183,9 +212,15 @@ impl Writer<'_, '_> {
         let then = if opcode == "vmad" { "" } else { *self.u.choose(&["", "", ".add", ".min", ".max"])? };
         let part = if then.is_empty() && opcode != "vmad" { self.part(3)? } else { "" };
         let (d, a, b, c) = (self.to()?, self.selected()?, self.selected()?, self.operand()?);
-        let c = if then.is_empty() && part.is_empty() && opcode != "vmad" { String::new() } else { format!(", {c}") };
+        let c = if then.is_empty() && part.is_empty() && opcode != "vmad" {
+            String::new()
+        } else {
+            format!(", {c}")
+        };
         Ok(match self.u.int_in_range(0..=1)? {
-            0 if !sat.is_empty() => format!("{opcode}{first}{types}{sat}{mode}{scale}{then} {d}{part}, {a}, {b}{c};"),
+            0 if !sat.is_empty() => {
+                format!("{opcode}{first}{types}{sat}{mode}{scale}{then} {d}{part}, {a}, {b}{c};")
+            }
             _ => format!("{opcode}{first}{types}{sat}{scale}{mode}{then} {d}{part}, {a}, {b}{c};"),
         })
     }
@@ -310,7 +345,9 @@ impl Writer<'_, '_> {
         for byte in 0..4 {
             let (x, y) = if self.u.ratio(1, 8)? { (3 - byte, byte) } else { (byte, byte) };
             let guard = if self.u.ratio(1, 10)? { "@%p1 " } else { "" };
-            self.line(&format!("{guard}{opcode}.{sign}.{sign}.{sign} {to}.b{byte}, {a}.b{x}, {b}.b{y}, {from};"));
+            self.line(&format!(
+                "{guard}{opcode}.{sign}.{sign}.{sign} {to}.b{byte}, {a}.b{x}, {b}.b{y}, {from};"
+            ));
             from.clone_from(&to);
             if self.u.ratio(1, 5)? {
                 self.store(&to)?;

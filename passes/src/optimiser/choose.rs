@@ -42,7 +42,7 @@ pub(super) fn spellings(
         let Spelling { recipe, trail } = all[at].clone();
         at += 1;
         let [step] = recipe.steps.as_slice() else { continue };
-        let site = Site { graph, knowledge, step, demanded, result: &result };
+        let site = Site { graph, knowledge, step, value, demanded, result: &result };
         for rule in rules {
             let mut made = Vec::new();
             (rule.propose)(&site, &mut made);
