@@ -84,7 +84,7 @@ impl Contents {
         let width = terms.width(term);
         let count = (width / 8) as usize;
         let nothing = vec![None; count];
-        if width % 8 != 0 {
+        if !width.is_multiple_of(8) {
             return nothing;
         }
         match terms.op(term) {
@@ -95,14 +95,14 @@ impl Contents {
             Op::Constant(value) => {
                 (0..count).map(|at| Some(Byte::Constant(value.to_le_bytes()[at]))).collect()
             }
-            Op::Extract(inner, low) if low % 8 == 0 && terms.width(inner) % 8 == 0 => {
+            Op::Extract(inner, low) if low.is_multiple_of(8) && terms.width(inner).is_multiple_of(8) => {
                 let from = (low / 8) as usize;
                 below[&inner][from..from + count].to_vec()
             }
-            Op::Concat(high, low) if terms.width(low) % 8 == 0 => {
+            Op::Concat(high, low) if terms.width(low).is_multiple_of(8) => {
                 [&below[&low][..], &below[&high][..]].concat()
             }
-            Op::ZeroExtend(inner) if terms.width(inner) % 8 == 0 => {
+            Op::ZeroExtend(inner) if terms.width(inner).is_multiple_of(8) => {
                 let mut bytes = below[&inner].clone();
                 bytes.resize(count, Some(Byte::Constant(0)));
                 bytes
@@ -182,7 +182,7 @@ fn join(a: Known, b: Known) -> Known {
 
 fn sign_extended(terms: &Terms, inner: Term, below: &HashMap<Term, Vec<Known>>, count: usize) -> Vec<Known> {
     let width = terms.width(inner);
-    if width % 8 == 0 {
+    if width.is_multiple_of(8) {
         let mut bytes = below[&inner].clone();
         let sign = match bytes.last().copied().flatten() {
             Some(Byte::Of(value, byte)) => Some(Byte::SignOf(value, byte)),
@@ -199,7 +199,7 @@ fn sign_extended(terms: &Terms, inner: Term, below: &HashMap<Term, Vec<Known>>, 
 /// A byte of copies of one bit, if that is the highest of a byte.
 fn spread(terms: &Terms, bit: Term, below: &HashMap<Term, Vec<Known>>) -> Known {
     let Op::Extract(of, low) = terms.op(bit) else { return None };
-    if terms.width(bit) != 1 || low % 8 != 7 || terms.width(of) % 8 != 0 {
+    if terms.width(bit) != 1 || low % 8 != 7 || !terms.width(of).is_multiple_of(8) {
         return None;
     }
     match below[&of][(low / 8) as usize]? {
@@ -226,7 +226,7 @@ fn adopt(graph: &Graph<'_, '_>, own: &[Byte], bytes: &mut [Byte]) {
 }
 
 fn own(value: ValueId, width: u32) -> Vec<Byte> {
-    if width % 8 != 0 {
+    if !width.is_multiple_of(8) {
         return Vec::new();
     }
     (0..width / 8)

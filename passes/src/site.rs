@@ -65,14 +65,14 @@ impl Site<'_, '_, '_> {
     /// What the result can be.
     #[must_use]
     pub fn result_fact(&self) -> Fact {
-        self.result.clone()
+        *self.result
     }
 
     /// What a source can be; a number has 64 bits.
     #[must_use]
     pub fn fact(&self, source: Source) -> Fact {
         match source {
-            Source::Value(value) => self.knowledge.facts[value.index()].clone(),
+            Source::Value(value) => self.knowledge.facts[value.index()],
             Source::Constant(value) => Fact::exact(u128::from(value), 64),
             Source::Step(_) => Fact::top(self.step.width),
         }

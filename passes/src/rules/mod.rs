@@ -9,11 +9,17 @@ use crate::recipe::Recipe;
 use crate::site::Site;
 use ptxopt_grammar::table::Row;
 
+mod build;
 mod fold;
 mod link;
 mod mask;
+#[cfg(test)]
+mod matrix;
+mod operands;
 mod reach;
 mod route;
+#[cfg(test)]
+mod sampled;
 mod simplify;
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,10 @@ use ptxopt_grammar::tree::{StmtId, StmtKind};
 
 /// A proposal, and what the door says of it.
 pub(super) struct Tried {
+    pub(super) rule: &'static str,
     pub(super) stmt: String,
+    /// Whether the registers that the text reads still hold what it wants.
+    pub(super) held: bool,
     pub(super) text: Vec<String>,
     pub(super) judgement: Judgement,
 }
@@ -25,7 +28,12 @@ pub(super) fn module(body: &str) -> String {
 }
 
 /// Everything that a rule proposes for the statements of `text`.
-pub(super) fn proposals(rule: &Rule, text: &str) -> Vec<Tried> {
+pub(super) fn proposals(rule: &'static Rule, text: &str) -> Vec<Tried> {
+    all_proposals(&[rule], text)
+}
+
+/// Everything that rules propose for the statements of `text`.
+pub(super) fn all_proposals(rules: &[&'static Rule], text: &str) -> Vec<Tried> {
     let module = ptxopt_grammar::parse(text.as_bytes()).unwrap_or_else(|all| panic!("{text}\n{all:?}"));
     let function = functions(&module).remove(0);
     let body = function.body.clone();
@@ -43,16 +51,19 @@ pub(super) fn proposals(rule: &Rule, text: &str) -> Vec<Tried> {
         let result = knowledge.core_fact(&graph, value);
         let site =
             Site { graph: &graph, knowledge: &knowledge, value, step: &step, demanded, result: &result };
-        let mut recipes: Vec<Recipe> = Vec::new();
-        (rule.propose)(&site, &mut recipes);
-        for recipe in recipes {
-            let register = graph.register_of(value).and_then(|register| graph.register_text(register));
-            let to = register.expect("a result has a register");
-            let Some(text) = recipe.text(&graph, &to, &|step| format!("%new{step}")) else { continue };
-            let candidate = Candidate { stmt, value, recipe: &recipe, text: &text };
-            let judgement = door.judge(&graph, &knowledge, &candidate);
-            let stmt = String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
-            tried.push(Tried { stmt, text: text.lines, judgement });
+        for &rule in rules {
+            let mut recipes: Vec<Recipe> = Vec::new();
+            (rule.propose)(&site, &mut recipes);
+            for recipe in recipes {
+                let register = graph.register_of(value).and_then(|register| graph.register_text(register));
+                let to = register.expect("a result has a register");
+                let Some(text) = recipe.text(&graph, &to, &|step| format!("%new{step}")) else { continue };
+                let candidate = Candidate { stmt, value, recipe: &recipe, text: &text };
+                let judgement = door.judge(&graph, &knowledge, &candidate);
+                let held = recipe.values().all(|value| graph.holds(value, stmt));
+                let stmt = String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
+                tried.push(Tried { rule: rule.name, stmt, held, text: text.lines, judgement });
+            }
         }
     }
     tried
@@ -68,7 +79,7 @@ fn every_rule_fires_on_its_examples_and_is_right() {
             if tried.is_empty() {
                 faults.push(format!("`{}` does not fire on `{example}`", rule.name));
             }
-            for Tried { stmt, text, judgement } in tried {
+            for Tried { stmt, text, judgement, .. } in tried {
                 if !matches!(judgement, Judgement::Proved(_)) {
                     faults.push(format!(
                         "`{}`: `{stmt}` -> {text:?}: {judgement:?}\n  in `{example}`",

@@ -4,8 +4,8 @@
 //! computed and the word with the lane of `c` agree on all that anybody demands.
 
 use crate::recipe::{Recipe, Source, Step};
-use crate::rules::link::{Link, bytes};
-use crate::rules::reach::{Reach, Spelled, contents};
+use crate::rules::link::{Item, Link, Operand, bytes};
+use crate::rules::reach::{Reach, Spelled};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
 use ptxopt_grammar::video::{Form, Scalar, Simd, SimdArithmetic, SimdOp, SimdThen, Then};
@@ -114,24 +114,25 @@ fn merge_to_store(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
 
 fn nothing_changes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let Some(link) = Link::of(site, site.step) else { return };
-    let (count, below) = (bytes(link.size), contents(site, link.c));
-    let changes = |item: &&crate::rules::link::Item| {
-        let place = usize::from(item.lane) * count;
-        if link.adds() {
-            link.added(item) != Some(0)
-        } else {
-            let there = below.map(|below| below[place..place + count].to_vec());
-            link.moved(item).is_none_or(|moved| Some(moved) != there)
-        }
+    let changes = |item: &&Item| {
+        if link.adds() { link.added(item) != Some(0) } else { !is_there(site, &link, item) }
     };
     let mask = link.items.iter().filter(changes).fold(0, |mask, item| mask | 1 << item.lane);
-    if mask == 0 {
-        out.push(Recipe::copy(link.c, 32));
-    } else if mask != link.mask() {
-        if let Some(Form::Simd(form)) = site.form() {
-            out.extend(masked(site, form, mask));
-        }
+    match site.form() {
+        _ if mask == 0 => out.push(Recipe::copy(link.c, 32)),
+        Some(Form::Simd(form)) if mask != link.mask() => out.extend(masked(site, form, mask)),
+        Some(Form::Simd(_) | Form::Scalar(_) | Form::Mad(_)) | None => {}
     }
+}
+
+/// Whether a lane becomes what it is in `c`, where somebody demands it.
+fn is_there(site: &Site<'_, '_, '_>, link: &Link, item: &Item) -> bool {
+    let Some(there) = Operand::of(site, link.c, item.lane, link.size) else { return false };
+    let demanded = site.demanded_word().to_le_bytes();
+    let first = usize::from(item.lane) * bytes(link.size);
+    let wanted = &demanded[first..first + bytes(link.size)];
+    let promised = there.needs.iter().zip(wanted).all(|(need, &wanted)| wanted & !need.bits == 0);
+    promised && link.moved(item).is_some_and(|moved| there.needs.iter().map(|need| need.byte).eq(moved))
 }
 
 fn lowest_bits(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
