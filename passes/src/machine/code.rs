@@ -86,6 +86,8 @@ pub(super) enum Op {
     Exchange,
     /// Something that cannot be evaluated; `x` says what.
     Unknown,
+    /// A register is shown to whoever watches; `x` is its number.
+    Watch,
 }
 
 /// Which array of slots a register lies in.
@@ -309,4 +311,6 @@ pub(super) struct Code {
     pub(super) videos: Vec<super::video::Video>,
     /// Why something cannot be evaluated.
     pub(super) unknown: Vec<String>,
+    /// What is shown to whoever watches.
+    pub(super) watched: Vec<super::watch::Watched>,
 }

@@ -17,8 +17,10 @@ pub(super) use layout::Initial;
 
 use super::code::{Class, Code, Function, Guard, Inst, Op, Slot};
 use super::lanes::Lane;
+use super::watch::{Sight, Watched};
 use layout::{Layout, Place};
 use ptxopt_grammar::names::{DeclKind, Type};
+use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId, StmtKind};
 use ptxopt_grammar::video;
 use std::collections::HashMap;
@@ -41,11 +43,20 @@ pub(super) enum Prefer {
     Meaning,
 }
 
+/// Whether somebody may watch the code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Watch {
+    /// Nobody can.
+    No,
+    /// Every register is shown where a statement names it.
+    Registers,
+}
+
 /// Decodes all bodies of `module`.
-pub(super) fn decode(module: &Module<'_>, prefer: Prefer) -> Decoded {
+pub(super) fn decode(module: &Module<'_>, prefer: Prefer, watch: Watch) -> Decoded {
     let layout = Layout::new(module);
     let (static_shared, address_bits) = (layout.shared, layout.address_bits);
-    let mut decoder = Decoder::new(module, layout, prefer);
+    let mut decoder = Decoder::new(module, layout, prefer, watch);
     decoder.run();
     let initial = std::mem::take(&mut decoder.layout.initial);
     Decoded { code: decoder.code, initial, static_shared, address_bits }
@@ -74,6 +85,7 @@ struct Decoder<'m, 't> {
     /// Whether the next micro-operation is the first of its instruction.
     first: bool,
     prefer: Prefer,
+    watch: Watch,
 }
 
 /// An opcode and its modifiers.
@@ -102,7 +114,7 @@ impl Words<'_> {
 }
 
 impl<'m, 't> Decoder<'m, 't> {
-    fn new(module: &'m Module<'t>, layout: Layout, prefer: Prefer) -> Self {
+    fn new(module: &'m Module<'t>, layout: Layout, prefer: Prefer, watch: Watch) -> Self {
         let stmt = StmtId::new(0).expect("0 fits");
         Self {
             module,
@@ -122,6 +134,7 @@ impl<'m, 't> Decoder<'m, 't> {
             guard: Guard::NONE,
             first: true,
             prefer,
+            watch,
         }
     }
 
@@ -154,7 +167,11 @@ impl<'m, 't> Decoder<'m, 't> {
                         self.module.stmt_nodes(stmt).next().and_then(|node| self.module.decl_of(node));
                     self.labels.extend(declared.map(|decl| (decl, pc)));
                 }
-                StmtKind::Instruction => self.instruction(stmt),
+                StmtKind::Instruction => {
+                    self.show(stmt, false);
+                    self.instruction(stmt);
+                    self.show(stmt, true);
+                }
                 StmtKind::Unknown => self.cannot("the statement"),
                 _declaration_or_other => {}
             }
@@ -231,6 +248,21 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.first = true;
                 self.cannot("");
             }
+        }
+    }
+
+    /// Shows the registers that a statement reads, or has written, to whoever watches.
+    fn show(&mut self, stmt: StmtId, written: bool) {
+        if self.watch == Watch::No {
+            return;
+        }
+        (self.guard, self.first) = (Guard::NONE, false);
+        let other = if written { Role::Read } else { Role::Write };
+        for (node, _) in self.module.roles(stmt).into_iter().filter(|(_, role)| *role != other) {
+            let Some(slot) = self.slot(node) else { continue };
+            let number = u32::try_from(self.code.watched.len()).expect("a text of 4 GiB has fewer names");
+            self.code.watched.push(Watched { sight: Sight { stmt, node, written }, slot });
+            self.emit(Op::Watch, [0, 0, 0, 0, number]);
         }
     }
 

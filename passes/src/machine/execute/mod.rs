@@ -16,6 +16,7 @@ use super::lanes;
 use super::memory::{Memory, Shared};
 use super::outcome::FaultKind;
 use super::warp::{Wait, Warp};
+use super::watch::Watcher;
 use ptxopt_grammar::tree::StmtId;
 use std::collections::BTreeSet;
 
@@ -39,6 +40,7 @@ pub(super) struct Context<'m> {
     /// Threads that arrived at a barrier without waiting.
     pub(super) arrivals: [u32; 16],
     pub(super) dynamic_shared: u32,
+    pub(super) watcher: Option<&'m mut (dyn Watcher + 'm)>,
 }
 
 /// Why a launch ends before all threads do.
@@ -171,6 +173,7 @@ fn step<const W: usize>(
         Op::Exchange => exchange::run(cx, warp, i, mask)?,
         Op::Fence => cx.shared.watches = false,
         Op::Nothing => {}
+        Op::Watch => super::watch::run(cx, warp, i, mask),
         Op::Unknown => return Err(Stop::Unknown { stmt: i.stmt, reason: i.x }),
         Op::Jump
         | Op::JumpTable
