@@ -2,9 +2,7 @@
 
 use super::decode::Prefer;
 use super::{Argument, End, FaultKind, Launch, Machine, Outcome};
-use ptxopt_grammar::video::{
-    Compare, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen,
-};
+use ptxopt_grammar::video::{Compare, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
@@ -289,6 +287,17 @@ const FORMS: &[&str] = &[
     "div.s32 W W W",
     "rem.u32 W W W",
     "rem.s32 W W W",
+    "div.u64 L L L",
+    "div.s64 L L L",
+    "rem.u64 L L L",
+    "rem.s64 L L L",
+    "div.u16 H H H",
+    "div.s16 H H H",
+    "rem.u16 H H H",
+    "rem.s16 H H H",
+    "div.s32 W W 0",
+    "rem.s32 W W 0",
+    "div.s32 W W -1",
     "and.b32 W W W",
     "and.b64 L L L",
     "and.b16 H H H",
