@@ -31,9 +31,9 @@ const COMPARISONS: [(&str, Compare); 10] = [
 ];
 
 /// A second operation on the result of a comparison.
-type Second = fn(&mut Terms, Term, Term) -> Term;
+pub(super) type Second = fn(&mut Terms, Term, Term) -> Term;
 
-const SECONDS: [(&str, Second); 3] = [("and", Terms::and), ("or", Terms::or), ("xor", Terms::xor)];
+pub(super) const SECONDS: [(&str, Second); 3] = [("and", Terms::and), ("or", Terms::or), ("xor", Terms::xor)];
 
 /// The comparison that a modifier names and whether it is one for unsigned numbers only.
 fn comparison(code: &mut Code<'_, '_>) -> Option<(Compare, bool)> {

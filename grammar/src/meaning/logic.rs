@@ -1,5 +1,6 @@
 //! Bitwise logic, shifts, bit fields, permutations and counting.
 
+use super::choice::SECONDS;
 use super::code::{Code, Kind, Shape};
 use super::term::{Term, Terms};
 
@@ -47,8 +48,7 @@ pub(crate) fn cnot(code: &mut Code<'_, '_>) -> Option<()> {
 /// The table's bit at `4a + 2b + c`, for each bit. With `.or` or `.and`, `d|p`: `p` is whether `d` has a bit, combined
 /// with a predicate.
 pub(crate) fn lop3(code: &mut Code<'_, '_>) -> Option<()> {
-    let seconds: [(&str, fn(&mut Terms, Term, Term) -> Term); 2] = [("or", Terms::or), ("and", Terms::and)];
-    let second = code.one_of(&seconds);
+    let second = code.one_of(&SECONDS[..2]);
     if bits(code, false)? != 32 {
         return None;
     }
