@@ -174,6 +174,7 @@ fn number(value: u64, width: u32) -> String {
     let value = if width < 64 { value & ((1 << width) - 1) } else { value };
     match width {
         _small if value < 1000 => value.to_string(),
+        _short if value <= 0xffff => format!("{value:#06x}"),
         32 => format!("{value:#010x}"),
         _other => format!("{value:#x}"),
     }

@@ -71,22 +71,25 @@ pub(super) fn all_proposals(rules: &[&'static Rule], text: &str) -> Vec<Tried> {
 
 #[test]
 fn every_rule_fires_on_its_examples_and_is_right() {
-    let mut failures = Vec::new();
+    let mut faults = Vec::new();
     for rule in rules() {
         assert!(!rule.examples.is_empty(), "`{}` has no example", rule.name);
         for example in rule.examples {
             let tried = proposals(rule, &module(example));
             if tried.is_empty() {
-                failures.push(format!("`{}` does not fire on `{example}`", rule.name));
+                faults.push(format!("`{}` does not fire on `{example}`", rule.name));
             }
             for Tried { stmt, text, judgement, .. } in tried {
                 if !matches!(judgement, Judgement::Proved(_)) {
-                    failures.push(format!("`{}`: `{stmt}` -> {text:?}: {judgement:?}", rule.name));
+                    faults.push(format!(
+                        "`{}`: `{stmt}` -> {text:?}: {judgement:?}\n  in `{example}`",
+                        rule.name
+                    ));
                 }
             }
         }
     }
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 #[test]
