@@ -65,18 +65,17 @@ impl<W: Word> Step<W> {
                 binary(result, at(slots, a), at(slots, b), |a, b| most(a, b, unused));
             }
             Self::Choose(condition, then, otherwise) => {
-                let (condition, then, otherwise) = (at(slots, condition), at(slots, then), at(slots, otherwise));
+                let (condition, then, otherwise) =
+                    (at(slots, condition), at(slots, then), at(slots, otherwise));
                 for lane in 0..L {
                     // A condition is one bit: all ones or none without a branch.
                     let take = W::default().minus(condition[lane]);
                     result[lane] = (then[lane] ^ otherwise[lane]) & take ^ otherwise[lane];
                 }
             }
-            Self::Divide(..)
-            | Self::Remainder(..)
-            | Self::Shl(..)
-            | Self::Lshr(..)
-            | Self::Ashr { .. } => self.run_pairs(slots, result),
+            Self::Divide(..) | Self::Remainder(..) | Self::Shl(..) | Self::Lshr(..) | Self::Ashr { .. } => {
+                self.run_pairs(slots, result)
+            }
         }
     }
 

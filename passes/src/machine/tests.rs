@@ -2,9 +2,7 @@
 
 use super::decode::Prefer;
 use super::{Argument, End, FaultKind, Launch, Machine, Outcome};
-use ptxopt_grammar::video::{
-    Compare, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen,
-};
+use ptxopt_grammar::video::{Compare, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 

@@ -56,9 +56,8 @@ impl Video {
         };
         let plain = [Selector::whole_a(lanes), Selector::whole_b(lanes)];
         let picked = [routing.a(), routing.b()];
-        let selectors = [0, 1].map(|source| {
-            (picked[source] != plain[source]).then(|| bytes(picked[source], lanes))
-        });
+        let selectors =
+            [0, 1].map(|source| (picked[source] != plain[source]).then(|| bytes(picked[source], lanes)));
         let signs = [sign_bit(atype), sign_bit(btype)];
         Self { how, lanes, selectors, signs, range, mask: routing.mask(), accumulate }
     }
