@@ -42,6 +42,8 @@ pub(super) enum Op {
     Lane(Lane),
     /// A compiled meaning; `x` is its number.
     Meant,
+    /// A SIMD video instruction; `x` is its number.
+    Video,
     /// 32-bit `d = c ? a : b`.
     Select32,
     /// 64-bit `d = c ? a : b`.
@@ -306,6 +308,7 @@ pub(super) struct Code {
     pub(super) calls: Vec<Call>,
     pub(super) tables: Vec<Box<[u32]>>,
     pub(super) meanings: Vec<super::meant::Meant>,
+    pub(super) videos: Vec<super::video::Video>,
     /// Why something cannot be evaluated.
     pub(super) unknown: Vec<String>,
     /// What is shown to whoever watches.

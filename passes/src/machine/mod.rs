@@ -45,6 +45,7 @@
 
 mod arithmetic;
 mod code;
+mod controlled;
 mod decode;
 mod execute;
 mod lanes;
@@ -52,6 +53,7 @@ mod meant;
 mod memory;
 mod outcome;
 mod special;
+mod video;
 mod warp;
 mod watch;
 
@@ -267,7 +269,6 @@ impl<'m, 't> Machine<'m, 't> {
         mut watcher: Option<&mut dyn Watcher>,
     ) -> Outcome {
         let mut inexact = BTreeSet::new();
-        let mut meanings = self.code.meanings.clone();
         let (mut instructions, mut lane_instructions) = (0, 0);
         let mut end = End::Finished;
         let [x, y, z] = launch.grid;
@@ -275,7 +276,6 @@ impl<'m, 't> Machine<'m, 't> {
         for at in blocks {
             let mut cx = Context {
                 code: &self.code,
-                meanings: &mut meanings,
                 memory,
                 shared: Shared::new((self.static_shared + launch.dynamic_shared) as usize),
                 parameters,

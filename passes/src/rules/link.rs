@@ -4,13 +4,14 @@
 //! kind of thing: some lanes are computed, and the rest is `c`. Rules take such links apart and put them together
 //! again. What is said here chooses what to propose; it is not relied upon.
 
+use super::operands::{self, Range, decided, holds, within};
 use super::reach::{Need, contents};
 use crate::lanes::Byte;
 use crate::recipe::{Code, Source, Step};
 use crate::site::Site;
+use ptxopt_grammar::meaning::term;
 use ptxopt_grammar::video::{
-    Compare, Form, Lanes, Part, Scalar, ScalarOp, Selector, Sign, Simd, SimdArithmetic, SimdOp, SimdThen,
-    Then,
+    Form, Lanes, Part, Scalar, ScalarOp, Selector, Sign, Simd, SimdArithmetic, SimdOp, SimdThen, Then,
 };
 
 /// What a lane reads: one byte or two, and what is known of them.
@@ -18,8 +19,8 @@ use ptxopt_grammar::video::{
 pub(super) struct Operand {
     /// The lowest first.
     pub(super) needs: Vec<Need>,
-    zeros: i64,
-    ones: i64,
+    zeros: i128,
+    ones: i128,
 }
 
 /// One lane.
@@ -44,7 +45,7 @@ pub(super) struct Link {
 /// What a lane computes, if it is no work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Outcome {
-    Number(i64),
+    Number(i128),
     First,
     Second,
 }
@@ -59,9 +60,8 @@ pub(super) const fn bytes(size: Lanes) -> usize {
 
 impl Operand {
     fn new(needs: Vec<Need>, fact: (u128, u128)) -> Self {
-        let all = (1_i64 << (8 * needs.len())) - 1;
-        let cut =
-            |bits: u128| i64::try_from(bits & all.unsigned_abs() as u128).expect("it was cut to 16 bits");
+        let all = (1_i128 << (8 * needs.len())) - 1;
+        let cut = |bits: u128| bits.cast_signed() & all;
         Self { needs, zeros: cut(fact.0), ones: cut(fact.1) }
     }
 
@@ -85,14 +85,14 @@ impl Operand {
     }
 
     /// The least and the greatest number that it can be.
-    fn range(&self, sign: Sign) -> (i64, i64) {
+    fn range(&self, sign: Sign) -> Range {
         let bits = 8 * self.needs.len();
         let (least, greatest) = (self.ones, !self.zeros & ((1 << bits) - 1));
-        let top = 1_i64 << (bits - 1);
+        let top = 1_i128 << (bits - 1);
         match sign {
             Sign::Unsigned => (least, greatest),
             Sign::Signed => {
-                let number = |value: i64| (value ^ top) - top;
+                let number = |value: i128| (value ^ top) - top;
                 // Negative if it can be, and not if it can be otherwise.
                 let low = if self.zeros & top == 0 { least | top } else { least };
                 let high = if self.ones & top == 0 { greatest & !top } else { greatest };
@@ -162,14 +162,14 @@ impl Link {
                 match (then, outcome) {
                     (SimdThen::Store | SimdThen::Add, _) => Some(outcome),
                     (SimdThen::Saturate, Outcome::Number(number)) => {
-                        let (least, greatest) = limits(dtype, self.size);
+                        let (least, greatest) = holds(self.size.bits(), dtype);
                         Some(Outcome::Number(number.clamp(least, greatest)))
                     }
                     (SimdThen::Saturate, Outcome::First) => {
-                        inside(x, limits(dtype, self.size)).then_some(outcome)
+                        within(x, holds(self.size.bits(), dtype)).then_some(outcome)
                     }
                     (SimdThen::Saturate, Outcome::Second) => {
-                        inside(y, limits(dtype, self.size)).then_some(outcome)
+                        within(y, holds(self.size.bits(), dtype)).then_some(outcome)
                     }
                 }
             }
@@ -192,7 +192,7 @@ impl Link {
     }
 
     /// What a lane of a sum adds, if that is a number.
-    pub(super) fn added(&self, item: &Item) -> Option<i64> {
+    pub(super) fn added(&self, item: &Item) -> Option<i128> {
         match self.outcome(item)? {
             Outcome::Number(number) => Some(number),
             Outcome::First => single(item.x.range(self.atype)),
@@ -201,32 +201,13 @@ impl Link {
     }
 }
 
-fn single((least, greatest): (i64, i64)) -> Option<i64> {
+fn single((least, greatest): Range) -> Option<i128> {
     (least == greatest).then_some(least)
 }
 
-fn inside((least, greatest): (i64, i64), outer: (i64, i64)) -> bool {
-    outer.0 <= least && greatest <= outer.1
-}
-
-/// What a lane can hold.
-fn limits(sign: Sign, size: Lanes) -> (i64, i64) {
-    match sign {
-        Sign::Unsigned => (0, (1 << size.bits()) - 1),
-        Sign::Signed => (-(1 << (size.bits() - 1)), (1 << (size.bits() - 1)) - 1),
-    }
-}
-
-fn computed(op: SimdArithmetic, x: (i64, i64), y: (i64, i64), same: bool) -> Option<Outcome> {
-    if let (Some(x), Some(y)) = (single(x), single(y)) {
-        return Some(Outcome::Number(match op {
-            SimdArithmetic::Add => x + y,
-            SimdArithmetic::Sub => x - y,
-            SimdArithmetic::Average => (x + y + i64::from(x + y >= 0)) >> 1,
-            SimdArithmetic::AbsDiff => (x - y).abs(),
-            SimdArithmetic::Min => x.min(y),
-            SimdArithmetic::Max => x.max(y),
-        }));
+fn computed(op: SimdArithmetic, x: Range, y: Range, same: bool) -> Option<Outcome> {
+    if let Some(number) = single(operands::result(op, x, y)) {
+        return Some(Outcome::Number(number));
     }
     let (first, second) = match op {
         SimdArithmetic::Add => (y == (0, 0), x == (0, 0)),
@@ -244,26 +225,6 @@ fn computed(op: SimdArithmetic, x: (i64, i64), y: (i64, i64), same: bool) -> Opt
         | SimdArithmetic::AbsDiff
         | SimdArithmetic::Min
         | SimdArithmetic::Max => first.then_some(Outcome::First).or(second.then_some(Outcome::Second)),
-    }
-}
-
-/// Whether a comparison holds, if that is known.
-fn decided(compare: Compare, x: (i64, i64), y: (i64, i64), same: bool) -> Option<bool> {
-    let less = if x.1 < y.0 { Some(true) } else { (same || x.0 >= y.1).then_some(false) };
-    let more = if x.0 > y.1 { Some(true) } else { (same || x.1 <= y.0).then_some(false) };
-    let not = |known: Option<bool>| known.map(|holds| !holds);
-    let equal = match (less, more) {
-        (Some(false), Some(false)) => Some(true),
-        (Some(true), _) | (_, Some(true)) => Some(false),
-        (None | Some(false), None | Some(false)) => None,
-    };
-    match compare {
-        Compare::Eq => equal,
-        Compare::Ne => not(equal),
-        Compare::Lt => less,
-        Compare::Ge => not(less),
-        Compare::Gt => more,
-        Compare::Le => not(more),
     }
 }
 
@@ -288,7 +249,12 @@ fn simd(site: &Site<'_, '_, '_>, form: Simd, sources: &[Source]) -> Option<Link>
     let operand = |selector: Selector, lane: u8| {
         let pick = selector.pick(lane);
         let source = if pick < size.count() { a } else { b };
-        Operand::of(site, source, pick % size.count(), size)
+        let mut operand = Operand::of(site, source, pick % size.count(), size)?;
+        // What is read in vain cannot be read elsewhere: it is in vain because of where it is read.
+        for need in operand.needs.iter_mut().filter(|need| need.bits == 0) {
+            need.bits = 0xff;
+        }
+        Some(operand)
     };
     let lanes = (0..size.count()).filter(|lane| routing.mask() >> lane & 1 == 1);
     let item = |lane| Some(Item { lane, x: operand(routing.a(), lane)?, y: operand(routing.b(), lane)? });
@@ -367,8 +333,11 @@ fn operand(
     };
     let [b0, b1, b2, b3, _fill] = read;
     (extended([b0, b1, b2, b3], Some(lane), sign) == read).then_some(())?;
-    let place = part.map_or(0, Part::shift);
+    let (place, bits) = part.map_or((0, 32), |part| (part.shift(), part.bits()));
     let (zeros, ones) = known(site, source);
+    // Bits beside the part say nothing of what it is extended with.
+    let inside = term::ones(bits);
+    let above = if from == Sign::Unsigned { !inside } else { 0 };
     let needs = read[..bytes(size)].iter().copied().map(Need::whole).collect();
-    Some(Operand::new(needs, (zeros >> place, ones >> place)))
+    Some(Operand::new(needs, (zeros >> place & inside | above, ones >> place & inside)))
 }

@@ -3,6 +3,7 @@
 //! What cannot be evaluated becomes an operation that says so when control flow gets there; it is never guessed. A
 //! form that has a lane operation of its own is decoded to it; any other form that has a meaning runs that meaning.
 
+mod constant;
 mod control;
 mod convert;
 mod float;
@@ -10,6 +11,7 @@ mod integer;
 mod layout;
 mod memory;
 mod operand;
+mod simd;
 
 pub(super) use layout::Initial;
 
@@ -67,6 +69,8 @@ struct Decoder<'m, 't> {
     function: usize,
     registers: HashMap<(DeclId, u32, u32), Slot>,
     words: HashMap<u32, u32>,
+    /// The constants that word slots hold.
+    constants: HashMap<u32, u32>,
     longs: HashMap<u64, u32>,
     labels: HashMap<DeclId, u32>,
     /// Jumps whose target is not known yet.
@@ -119,6 +123,7 @@ impl<'m, 't> Decoder<'m, 't> {
             function: 0,
             registers: HashMap::new(),
             words: HashMap::new(),
+            constants: HashMap::new(),
             longs: HashMap::new(),
             labels: HashMap::new(),
             jumps: Vec::new(),
@@ -145,6 +150,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.function = number;
         self.registers.clear();
         self.words.clear();
+        self.constants.clear();
         self.longs.clear();
         self.labels.clear();
         self.carry = None;
@@ -232,7 +238,8 @@ impl<'m, 't> Decoder<'m, 't> {
             .or_else(|| self.memory(&words, &operands))
             .or_else(|| self.float(&words, &operands))
             .or_else(|| self.convert(&words, &operands))
-            .or_else(|| self.integer(&words, &operands));
+            .or_else(|| self.integer(&words, &operands))
+            .or_else(|| self.video(stmt));
         if done.is_none() {
             self.code.insts.truncate(start);
             self.first = true;
@@ -272,6 +279,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     fn lane(&mut self, lane: Lane, operands: [u32; 5]) {
+        let (lane, operands) = self.controlled(lane, operands);
         self.emit(Op::Lane(lane), operands);
     }
 
@@ -338,6 +346,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let slot = self.temporary(Class::Word, 32).index;
         self.shape().word_constants.push((slot, value));
         self.words.insert(value, slot);
+        self.constants.insert(slot, value);
         slot
     }
 

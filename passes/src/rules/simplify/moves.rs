@@ -254,7 +254,7 @@ fn spell(site: &Site<'_, '_, '_>, bytes: &[Byte], sources: &[Source], out: &mut 
 fn lanes_that_move(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let Some(link) = Link::of(site, site.step) else { return };
     if link.adds() {
-        let total: Option<i64> = link.items.iter().map(|item| link.added(item)).sum();
+        let total: Option<i128> = link.items.iter().map(|item| link.added(item)).sum();
         if let Some(total) = total {
             let total =
                 Source::Constant(u64::from(i32::try_from(total).expect("lanes are small").cast_unsigned()));
