@@ -26,7 +26,9 @@ pub(crate) fn outside(generation: &Generation) -> (Vec<String>, Vec<String>) {
             exact += usize::from(cost.least == cost.most);
             match found {
                 Some(found) if (cost.least..=cost.most).contains(found) => {}
-                Some(found) => wrong.push(format!("{name}: {}: {found}, but the table says {cost}", sample.text)),
+                Some(found) => {
+                    wrong.push(format!("{name}: {}: {found}, but the table says {cost}", sample.text))
+                }
                 None => wrong.push(format!("{name}: {}: rejected", sample.text)),
             }
         }
@@ -47,7 +49,8 @@ fn forms() -> Vec<Form> {
     let mut forms = Vec::new();
     for _ in 0..FORMS {
         let row = rows[below(rows.len())];
-        let mut part = || [None].into_iter().chain(Part::ALL.map(Some)).nth(below(7)).expect("there are seven");
+        let mut part =
+            || [None].into_iter().chain(Part::ALL.map(Some)).nth(below(7)).expect("there are seven");
         forms.push(match row {
             Form::Scalar(scalar) => Form::Scalar(Scalar { a: part(), b: part(), ..scalar }),
             Form::Mad(mad) => Form::Mad(Mad { a: part(), b: part(), ..mad }),
@@ -63,7 +66,8 @@ fn forms() -> Vec<Form> {
                     (0..count).map(|_| u8::try_from(below(2 * count)).expect("there are eight")).collect()
                 };
                 let routing = plain.selected(&picks(0), &picks(lanes.count())).expect("there are such lanes");
-                let mask = u8::try_from(1 + below(usize::from(lanes.full_mask()))).expect("there are four lanes");
+                let mask =
+                    u8::try_from(1 + below(usize::from(lanes.full_mask()))).expect("there are four lanes");
                 let mask = if below(2) == 0 { lanes.full_mask() } else { mask };
                 let routing = routing.masked(mask).expect("it is a mask");
                 Form::Simd(Simd { routing, ..simd })

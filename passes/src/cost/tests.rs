@@ -1,8 +1,8 @@
 //! Costs that are known from reading machine code, and the rules that all of them obey.
 
 use super::*;
-use ptxopt_grammar::video::{Part, Routing, Scalar, ScalarOp, Simd, SimdOp, SimdThen, Then, decode};
 use ptxopt_grammar::parse;
+use ptxopt_grammar::video::{Part, Routing, Scalar, ScalarOp, Simd, SimdOp, SimdThen, Then, decode};
 
 fn costs(gpu: &str) -> Costs {
     Costs::of(&Gpu::parse(gpu).expect("it is a target"))
