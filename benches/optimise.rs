@@ -10,9 +10,6 @@ mod large;
 mod modules;
 
 use ptxopt_grammar::tree::StmtKind;
-use ptxopt_passes::Selection;
-use ptxopt_passes::door::Check;
-use ptxopt_passes::graph::Semantics;
 use ptxopt_passes::optimiser::{Kind, Options, Outcome, optimise};
 use ptxopt_passes::rules::is_interesting;
 use std::fmt::Write;
@@ -27,19 +24,9 @@ fn main() {
     edits("averages", &(0..200).map(average).collect::<Vec<_>>());
 }
 
-fn options() -> Options {
-    Options {
-        passes: Selection::all().groups(),
-        gpu: None,
-        check: Check::Proved,
-        semantics: Semantics::Undisputed,
-        limit: None,
-    }
-}
-
 fn run(text: &[u8]) -> Outcome {
     let module = ptxopt_grammar::parse(text).expect("the text is legal");
-    optimise(&module, &options(), &|| Duration::ZERO)
+    optimise(&module, &Options::default(), &|| Duration::ZERO)
 }
 
 /// The best of a few runs.

@@ -206,6 +206,17 @@ fn visible(character: char) -> char {
     if other_control || character == '\n' { char::REPLACEMENT_CHARACTER } else { character }
 }
 
+/// A character of an input as a terminal may get it: control characters become pictures of themselves.
+pub(crate) fn harmless(character: char) -> char {
+    match character {
+        '\u{7f}' => '␡',
+        '\0'..='\u{1f}' => {
+            char::from_u32(0x2400 + u32::from(character)).expect("there is a picture for each")
+        }
+        other => visible(other),
+    }
+}
+
 /// A message on one line and of bounded length.
 fn clean(message: &str) -> String {
     let mut characters = message.chars();

@@ -38,6 +38,12 @@ pub static PASSES: &[Pass] = &[
     Pass { name: "dce", summary: "statements that the other passes made dead", group: Group::Dce },
 ];
 
+/// The pass that a group of rules belongs to.
+#[must_use]
+pub fn pass_of(group: Group) -> &'static Pass {
+    PASSES.iter().find(|pass| pass.group == group).expect("every group of rules is in the pipeline")
+}
+
 /// The passes that run, in the order of the pipeline.
 #[derive(Clone, Debug)]
 pub struct Selection(Vec<&'static Pass>);

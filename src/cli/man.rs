@@ -10,7 +10,7 @@ use std::io::{self, Write};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// The subcommand that the page is about; the default is all of ptxopt
-    #[arg(value_parser = ["dump", "eval", "prove", "run", "completions", "man"])]
+    #[arg(value_parser = ["dump", "eval", "explain", "graph", "prove", "run", "completions", "man"])]
     command: Option<String>,
 }
 

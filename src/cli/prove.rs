@@ -73,10 +73,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let answers = compare(&before, &after, args.video_semantics);
     to_stdout(|out| {
         answers.iter().try_for_each(|(name, answer)| match answer {
-            Answer::Proved(Proof::Structural) => writeln!(out, "{name}: proved (structural)"),
-            Answer::Proved(Proof::Sat { conflicts }) => {
-                writeln!(out, "{name}: proved (sat, {conflicts} conflicts)")
-            }
+            Answer::Proved(proof) => writeln!(out, "{name}: proved ({proof})"),
             Answer::Refuted(how) => write!(out, "{name}: refuted\n{how}"),
             Answer::Tested(how) => writeln!(out, "{name}: tested, no difference: {how}"),
             Answer::Undecided(why) => writeln!(out, "{name}: cannot decide: {why}"),

@@ -4,10 +4,7 @@ use crate::differential::{self, Case, Compared};
 use crate::programs::{self, INPUT_WORDS, OUTPUT_WORDS};
 use arbitrary::Unstructured;
 use ptxopt_grammar::tree::{Module, StmtKind};
-use ptxopt_passes::Selection;
 use ptxopt_passes::cost::Gpu;
-use ptxopt_passes::door::Check;
-use ptxopt_passes::graph::Semantics;
 use ptxopt_passes::optimiser::{self, Kind, Options, Outcome, Record};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -60,13 +57,7 @@ impl std::fmt::Display for Tally {
 
 /// Everything, proved, for a GPU or for the module's own.
 pub(crate) fn options(gpu: Option<Gpu>) -> Options {
-    Options {
-        passes: Selection::all().groups(),
-        gpu,
-        check: Check::Proved,
-        semantics: Semantics::Undisputed,
-        limit: None,
-    }
+    Options { gpu, ..Options::default() }
 }
 
 /// Optimises with the time standing still.

@@ -77,11 +77,13 @@ impl Sum for Cost {
     }
 }
 
-/// `5`, or `5-7`.
+/// `5`, or `5-7`, or `5+` where there is no upper bound.
 impl fmt::Display for Cost {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.least == self.most {
             write!(f, "{}", self.least)
+        } else if self.most == u32::MAX {
+            write!(f, "{}+", self.least)
         } else {
             write!(f, "{}-{}", self.least, self.most)
         }

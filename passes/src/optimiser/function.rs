@@ -4,7 +4,7 @@
 //! proofs are about the original, so the edits do not depend on each other: see the door.
 
 use super::choose::{self, Spelling, Target};
-use super::live::Readers;
+use super::live::{self, Readers};
 use super::record::{How, Kind, Record, Why};
 use super::weave::{self, Fresh};
 use super::{Clock, Options, Progress};
@@ -115,6 +115,7 @@ pub(super) fn run(
         deleted: BTreeSet::new(),
     };
     let mut records = Vec::new();
+    work.sweep(&mut records);
     let body = function.body.clone().filter_map(StmtId::new);
     for stmt in body.filter(|&stmt| module.kind(stmt) == StmtKind::Instruction) {
         work.stmt(stmt, &mut records);
@@ -158,6 +159,34 @@ fn missed(module: &Module<'_>, function: &Function, stmt: StmtId, why: Why) -> R
 }
 
 impl Work<'_, '_, '_> {
+    /// Deletes what nobody read in the first place, if asked to: one rewrite, however many statements it takes.
+    fn sweep(&mut self, records: &mut Vec<Record>) {
+        let asked = self.options.dce_all && self.options.passes.contains(&Pass::Dce);
+        if !asked || self.progress.left == Some(0) {
+            return;
+        }
+        let dead = live::dead(&self.graph);
+        if dead.is_empty() {
+            return;
+        }
+        self.progress.count();
+        for &stmt in &dead {
+            let mut record = self.dead(stmt);
+            record.cost = Some((self.cost_of(stmt), Cost::NOTHING));
+            records.push(record);
+        }
+        self.readers = Readers::without(&self.graph, dead.clone());
+        self.deleted.extend(dead);
+    }
+
+    fn dead(&self, stmt: StmtId) -> Record {
+        let mut record = self.missed(stmt, Why::Unproved);
+        record.kind = Kind::Passed(How::Dead);
+        record.pass = Pass::Dce;
+        record.rules = vec!["dead"];
+        record
+    }
+
     fn stmt(&mut self, stmt: StmtId, records: &mut Vec<Record>) {
         if let Some(class) = self.disputed(stmt) {
             records.push(self.missed(stmt, Why::Disputed(class)));
@@ -317,11 +346,7 @@ impl Work<'_, '_, '_> {
         let delete = self.options.passes.contains(&Pass::Dce);
         let gone = self.readers.apply(&self.graph, stmt, &read, delete);
         for &stmt in &gone {
-            let mut record = self.missed(stmt, Why::Unproved);
-            record.kind = Kind::Passed(How::Dead);
-            record.pass = Pass::Dce;
-            record.rules = vec!["dead"];
-            records.push(record);
+            records.push(self.dead(stmt));
             self.replaced.remove(&stmt);
         }
         self.deleted.extend(gone);

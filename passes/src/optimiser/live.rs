@@ -2,11 +2,13 @@
 //!
 //! Counted are the reads that stand in the text, whether or not they matter, what guarded statements keep, and what
 //! live phis take. A statement goes if it only computes, if somebody read a result of it before, and nobody does now.
-//! What was dead from the start has no reader to lose, so it stays.
+//! What was dead from the start has no reader to lose, so it stays, unless the user asks for that too: then everything
+//! goes that only computes and does not lead, over any number of reads, to something that does more. That takes
+//! counters along that only count themselves, which no counting of readers would find.
 
 use crate::graph::{Graph, Origin, ValueId};
 use hashbrown::HashMap;
-use ptxopt_grammar::tree::StmtId;
+use ptxopt_grammar::tree::{StmtId, StmtKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The readers of all values.
@@ -27,17 +29,14 @@ struct Change {
 
 impl Readers {
     pub(super) fn of(graph: &Graph<'_, '_>) -> Self {
-        let mut readers = Self {
-            count: vec![0; graph.values().len()],
-            deleted: BTreeSet::new(),
-            replaced: BTreeMap::new(),
-        };
-        let mut work: Vec<ValueId> = Vec::new();
-        for block in graph.flow().order() {
-            for stmt in graph.flow().stmts(*block) {
-                work.extend(reads(graph, stmt));
-            }
-        }
+        Self::without(graph, BTreeSet::new())
+    }
+
+    /// The readers that are left without some statements.
+    pub(super) fn without(graph: &Graph<'_, '_>, deleted: BTreeSet<StmtId>) -> Self {
+        let mut readers = Self { count: vec![0; graph.values().len()], deleted, replaced: BTreeMap::new() };
+        let stmts = reachable(graph).filter(|&stmt| !readers.is_deleted(stmt));
+        let mut work: Vec<ValueId> = stmts.flat_map(|stmt| reads(graph, stmt)).collect();
         while let Some(value) = work.pop() {
             let count = &mut readers.count[value.index()];
             *count += 1;
@@ -153,6 +152,32 @@ impl Readers {
             && !self.is_deleted(stmt)
             && graph.results(stmt).all(|value| left(value) <= 0)
     }
+}
+
+/// The statements that only compute and whose results lead to nothing else.
+pub(super) fn dead(graph: &Graph<'_, '_>) -> BTreeSet<StmtId> {
+    let computes = |stmt: StmtId| graph.only_computes(stmt) && graph.results(stmt).next().is_some();
+    let (mut dead, acting): (BTreeSet<StmtId>, BTreeSet<StmtId>) =
+        reachable(graph).partition(|&stmt| computes(stmt));
+    let mut seen = vec![false; graph.values().len()];
+    let mut work: Vec<ValueId> = acting.into_iter().flat_map(|stmt| reads(graph, stmt)).collect();
+    while let Some(value) = work.pop() {
+        if std::mem::replace(&mut seen[value.index()], true) {
+            continue;
+        }
+        match graph.value(value).origin {
+            Origin::Phi(_) => work.extend(ways(graph, value)),
+            Origin::Result(writer) if dead.remove(&writer) => work.extend(reads(graph, writer)),
+            Origin::Result(_) | Origin::Undefined | Origin::Read(_) | Origin::Opaque | Origin::Sink(_) => {}
+        }
+    }
+    dead
+}
+
+/// The instructions that control can reach.
+fn reachable<'g>(graph: &'g Graph<'_, '_>) -> impl Iterator<Item = StmtId> + 'g {
+    let stmts = graph.flow().order().iter().flat_map(|&block| graph.flow().stmts(block));
+    stmts.filter(|&stmt| graph.module().kind(stmt) == StmtKind::Instruction)
 }
 
 /// The value that is read, where a read has a value of its own.

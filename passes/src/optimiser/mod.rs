@@ -13,6 +13,7 @@ mod weave;
 
 pub use record::{How, Kind, Record, Why};
 
+use crate::Selection;
 use crate::cost::{Costs, Gpu};
 use crate::door::{Check, Door};
 use crate::graph::{Function, Semantics, functions};
@@ -37,6 +38,22 @@ pub struct Options {
     pub semantics: Semantics,
     /// How many rewrites to make at most.
     pub limit: Option<u64>,
+    /// Whether what nobody read in the first place goes too.
+    pub dce_all: bool,
+}
+
+impl Default for Options {
+    /// Everything, proved, for the module's own target.
+    fn default() -> Self {
+        Self {
+            passes: Selection::all().groups(),
+            gpu: None,
+            check: Check::default(),
+            semantics: Semantics::default(),
+            limit: None,
+            dce_all: false,
+        }
+    }
 }
 
 /// A clock: the time since some moment.
@@ -51,6 +68,10 @@ pub struct Outcome {
     pub records: Vec<Record>,
     /// How many rounds there were.
     pub rounds: u32,
+    /// The GPU whose costs counted, if it is known.
+    pub gpu: Option<Gpu>,
+    /// How many questions to the prover were answered from memory.
+    pub remembered: u64,
 }
 
 /// How far a run has come.
@@ -76,10 +97,26 @@ const MOST_ROUNDS: u32 = 100;
 /// If an edited text is not legal, which would be a bug: every edit was parsed on its own.
 #[must_use]
 pub fn optimise(module: &Module<'_>, options: &Options, clock: Clock<'_>) -> Outcome {
-    let outcome = Outcome { text: None, records: Vec::new(), rounds: 0 };
+    optimise_watched(module, options, clock, &mut |_round, _text| ())
+}
+
+/// The same, and `watch` is shown the number and the text of every round that changed something.
+///
+/// # Panics
+///
+/// As [`optimise`].
+#[must_use]
+pub fn optimise_watched(
+    module: &Module<'_>,
+    options: &Options,
+    clock: Clock<'_>,
+    watch: &mut dyn FnMut(u32, &[u8]),
+) -> Outcome {
+    let gpu = options.gpu.or_else(|| Gpu::of(module));
+    let outcome = Outcome { text: None, records: Vec::new(), rounds: 0, gpu, remembered: 0 };
     let door = Door::new(options.check);
     let progress = Progress { left: options.limit };
-    if !has_work(module) {
+    if !options.dce_all && !has_work(module) {
         return outcome;
     }
     if let Some(why) = refused(module, options) {
@@ -92,7 +129,10 @@ pub fn optimise(module: &Module<'_>, options: &Options, clock: Clock<'_>) -> Out
         door,
         progress,
         origins: Vec::new(),
-        open: functions(module).iter().map(|function| has_interesting(module, function)).collect(),
+        open: functions(module)
+            .iter()
+            .map(|function| options.dce_all || has_interesting(module, function))
+            .collect(),
         outcome,
     };
     let mut edits = run.round(module);
@@ -103,10 +143,12 @@ pub fn optimise(module: &Module<'_>, options: &Options, clock: Clock<'_>) -> Out
         let text = edited.to_vec();
         run.origins.push(Origins::of(&edited));
         let next = ptxopt_grammar::parse(&text).expect("what was parsed in pieces is legal as a whole");
+        watch(run.outcome.rounds, &text);
         edits = run.round(&next);
         drop(next);
         run.outcome.text = Some(text);
     }
+    run.outcome.remembered = run.door.remembered();
     run.outcome
 }
 

@@ -95,6 +95,66 @@ pub(super) fn of_module(module: &Module<'_>, why: Why) -> Record {
     }
 }
 
+impl Why {
+    /// What users call it.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        match self {
+            Self::Unproved => "unproved",
+            Self::Unfounded => "unfounded",
+            Self::Disputed(_) => "disputed",
+            Self::Unmodelled(_) => "unmodelled",
+            Self::Debug => "debug",
+            Self::Comment => "comment",
+            Self::Faulty(_) => "faulty",
+            Self::NoCosts => "no-costs",
+            Self::Limit => "limit",
+        }
+    }
+
+    /// Whether it is about a function or a module rather than about one rewrite.
+    #[must_use]
+    pub const fn is_general(&self) -> bool {
+        match self {
+            Self::Unmodelled(_) | Self::Debug | Self::NoCosts => true,
+            Self::Unproved
+            | Self::Unfounded
+            | Self::Disputed(_)
+            | Self::Comment
+            | Self::Faulty(_)
+            | Self::Limit => false,
+        }
+    }
+}
+
+impl std::fmt::Display for Why {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unproved => f.write_str("not proved within the budget"),
+            Self::Unfounded => f.write_str("it would rely on what is not known here"),
+            Self::Disputed(class) => {
+                write!(f, "the manual and the assembler disagree on what it means (`{class}`)")
+            }
+            Self::Unmodelled(reason) => write!(f, "the function cannot be modelled: {reason}"),
+            Self::Debug => f.write_str("debug sections name registers"),
+            Self::Comment => f.write_str("a comment or a line marker stands inside the statement"),
+            Self::Faulty(fault) => write!(f, "the assembler gets the cheaper form wrong: {fault}"),
+            Self::NoCosts => f.write_str("the costs of this GPU are not known"),
+            Self::Limit => f.write_str("the limit of rewrites was reached"),
+        }
+    }
+}
+
+impl std::fmt::Display for How {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Proved(proof) => write!(f, "proved ({proof})"),
+            Self::Sampled => f.write_str("sampled, not proved"),
+            Self::Dead => f.write_str("nobody reads it"),
+        }
+    }
+}
+
 impl Kind {
     /// What the door's answer means for the record; `None` where there is nothing to tell.
     #[must_use]

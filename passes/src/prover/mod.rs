@@ -41,6 +41,15 @@ pub enum Proof {
     },
 }
 
+impl std::fmt::Display for Proof {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Structural => f.write_str("structural"),
+            Self::Sat { conflicts } => write!(f, "sat, {conflicts} conflicts"),
+        }
+    }
+}
+
 /// The answer to a [`Query`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {

@@ -59,6 +59,17 @@ impl std::fmt::Debug for Rule {
     }
 }
 
+/// A module around an example; the registers are those that [`Rule::examples`] promises.
+#[must_use]
+pub fn example_module(body: &str) -> String {
+    format!(
+        ".version 9.4\n.target sm_107f\n.address_size 64\n.visible .entry f(.param .u64 p)\n{{\n\
+         .reg .b32 %a, %b, %c, %d, %e, %f, %r<10>;\n.reg .b16 %h<4>;\n.reg .b64 %w<4>, %in;\n.reg .pred %p<4>;\n\
+         ld.param.u64 %in, [p];\nld.global.b32 %a, [%in];\nld.global.b32 %b, [%in+4];\n\
+         ld.global.b32 %c, [%in+8];\n{body}\nst.global.b32 [%in+12], %d;\nret;\n}}\n"
+    )
+}
+
 /// All rules, in the order in which they are tried.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let simplify = simplify::RULES.iter().copied().flatten();

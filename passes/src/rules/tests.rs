@@ -1,6 +1,6 @@
 //! Every rule fires on its examples, and whatever it proposes is right.
 
-use super::{Rule, rules};
+use super::{Rule, example_module as module, rules};
 use crate::door::{Candidate, Check, Door, Judgement};
 use crate::graph::{Graph, Semantics, functions};
 use crate::recipe::Recipe;
@@ -15,16 +15,6 @@ pub(super) struct Tried {
     pub(super) held: bool,
     pub(super) text: Vec<String>,
     pub(super) judgement: Judgement,
-}
-
-/// A module around a body; the registers are those that [`Rule::examples`] promises.
-pub(super) fn module(body: &str) -> String {
-    format!(
-        ".version 9.4\n.target sm_107f\n.address_size 64\n.visible .entry f(.param .u64 p)\n{{\n\
-         .reg .b32 %a, %b, %c, %d, %e, %f, %r<10>;\n.reg .b16 %h<4>;\n.reg .b64 %w<4>, %in;\n.reg .pred %p<4>;\n\
-         ld.param.u64 %in, [p];\nld.global.b32 %a, [%in];\nld.global.b32 %b, [%in+4];\n\
-         ld.global.b32 %c, [%in+8];\n{body}\nst.global.b32 [%in+12], %d;\nret;\n}}\n"
-    )
 }
 
 /// Everything that a rule proposes for the statements of `text`.

@@ -1,0 +1,154 @@
+//! The options of the main command, and what they ask of the optimiser.
+
+use crate::remarks::Format;
+use clap::ValueEnum;
+use ptxopt_passes::Selection;
+use ptxopt_passes::cost::Gpu;
+use ptxopt_passes::door::Check;
+use ptxopt_passes::graph::Semantics;
+use ptxopt_passes::optimiser::Options;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// What the parser of arguments calls all of [`Args`].
+pub(in crate::cli) const GROUP: &str = "optimise";
+
+#[derive(Debug, clap::Args)]
+#[group(id = GROUP)]
+pub(in crate::cli) struct Args {
+    /// PTX to read; `-` is standard input
+    #[arg(required = true, value_name = "INPUT")]
+    pub(super) inputs: Vec<PathBuf>,
+
+    /// Where to write; `-`, the default, is standard output, a directory gets files named as the inputs
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+
+    /// The directory to write to, created if missing; files are named as the inputs
+    #[arg(long, value_name = "DIR", conflicts_with = "output")]
+    pub(super) out_dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(super) choices: Choices,
+
+    #[command(flatten)]
+    pub(super) shows: Shows,
+
+    /// How many files to work on at once; the default is one per core
+    #[arg(short, long, value_name = "N", value_parser = at_least_one)]
+    pub(super) jobs: Option<NonZeroUsize>,
+}
+
+/// What to do.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+#[command(next_help_heading = "What to do")]
+pub(super) struct Choices {
+    /// The GPU to write for; the default is the module's `.target`
+    #[arg(long, value_name = "GPU", value_parser = gpu)]
+    gpu: Option<Gpu>,
+
+    /// Passes to run, separated by commas; the default is all, an empty list none
+    #[arg(long, value_name = "LIST", value_parser = ptxopt_passes::select)]
+    passes: Option<Selection>,
+
+    /// How sure to be of each rewrite
+    #[arg(long, value_name = "HOW", default_value = "proved")]
+    check: Sureness,
+
+    /// What instructions mean on whose meaning the manual and the assembler disagree
+    #[arg(long, value_name = "WHOSE", default_value = "undisputed")]
+    video_semantics: Disputed,
+
+    /// Which statements go that nobody reads
+    #[arg(long, value_name = "WHICH", default_value = "freed")]
+    dce: Dead,
+
+    /// Make at most so many rewrites in each input: halving N finds the one to blame
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+}
+
+/// What to show of it.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+#[command(next_help_heading = "What to show")]
+pub(super) struct Shows {
+    /// Show what changed, on standard output, or on standard error if the result goes there
+    #[arg(long)]
+    pub(super) diff: bool,
+
+    /// Say what was done at each place and what was nearly done, on standard error
+    #[arg(long, value_name = "FORMAT")]
+    pub(super) remarks: Option<Format>,
+
+    /// The file that the remarks go to
+    #[arg(long, value_name = "FILE", requires = "remarks")]
+    pub(super) remarks_output: Option<PathBuf>,
+
+    /// Print the module after each round that changed it, on standard error
+    #[arg(long)]
+    pub(super) print_after: bool,
+
+    /// Say how long each phase took
+    #[arg(long)]
+    pub(super) time: bool,
+
+    /// Say how often each rule was applied, and how much was proved
+    #[arg(long)]
+    pub(super) stats: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Sureness {
+    /// Evaluated on corner cases and on seeded inputs
+    Sampled,
+    /// Proved for all inputs
+    Proved,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Disputed {
+    /// Nobody's: such instructions are left alone
+    Undisputed,
+    /// The manual's
+    Manual,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Dead {
+    /// Those that a rewrite left without a reader
+    Freed,
+    /// Those too that had none from the start
+    All,
+}
+
+impl Choices {
+    pub(super) fn options(&self) -> Options {
+        Options {
+            passes: self.passes.clone().unwrap_or_else(Selection::all).groups(),
+            gpu: self.gpu,
+            check: match self.check {
+                Sureness::Sampled => Check::Sampled,
+                Sureness::Proved => Check::Proved,
+            },
+            semantics: match self.video_semantics {
+                Disputed::Undisputed => Semantics::Undisputed,
+                Disputed::Manual => Semantics::Manual,
+            },
+            limit: self.limit,
+            dce_all: match self.dce {
+                Dead::Freed => false,
+                Dead::All => true,
+            },
+        }
+    }
+}
+
+pub(in crate::cli) fn gpu(name: &str) -> Result<Gpu, &'static str> {
+    Gpu::parse(name).ok_or("expected a GPU such as `sm_90`")
+}
+
+fn at_least_one(number: &str) -> Result<NonZeroUsize, &'static str> {
+    number.parse().map_err(|_| "expected a number from 1")
+}

@@ -1,0 +1,209 @@
+//! One input: read, rewritten, written, and what there is to say of it.
+
+use super::Plan;
+use crate::cli::{Console, Failure, Status};
+use crate::diff;
+use crate::input::Input;
+use crate::output::Output;
+use crate::remarks::{self, Lines, Remark, Sources};
+use crate::summary::Tally;
+use ptxopt_grammar::tree::Module;
+use ptxopt_passes::optimiser::{self, Kind, Outcome, Record};
+use std::fmt::Write;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// What is read and where it goes.
+pub(super) struct Job {
+    pub(super) input: Input,
+    pub(super) output: Output,
+}
+
+/// What there is to say of one input.
+pub(super) struct Report {
+    pub(super) result: Result<News, Failure>,
+    pub(super) input: String,
+}
+
+/// What became of it.
+pub(super) struct News {
+    pub(super) read: usize,
+    pub(super) written: usize,
+    pub(super) statements: usize,
+    pub(super) times: Times,
+    pub(super) tally: Tally,
+    pub(super) told: Told,
+}
+
+/// How long each phase took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Times {
+    pub(super) reading: Duration,
+    pub(super) parsing: Duration,
+    pub(super) passes: Duration,
+    pub(super) writing: Duration,
+}
+
+/// What was asked to be shown.
+#[derive(Default)]
+pub(super) struct Told {
+    /// The module after each round, under headers.
+    pub(super) rounds: Vec<u8>,
+    pub(super) diff: Vec<u8>,
+    pub(super) remarks: String,
+    /// Rewrites that would have been wrong.
+    pub(super) bugs: String,
+}
+
+impl Job {
+    pub(super) fn run(&self, plan: &Plan, console: &Console) -> Report {
+        Report { result: self.rewrite(plan, console), input: self.input.to_string() }
+    }
+
+    fn rewrite(&self, plan: &Plan, console: &Console) -> Result<News, Failure> {
+        let Self { input, output } = self;
+        let name = input.to_string();
+        let mut clock = Clock(Instant::now());
+        let mut times = Times::default();
+        let text = input.read().map_err(|error| Failure::reading(console, input, &error))?;
+        times.reading = clock.lap();
+        let module = ptxopt_grammar::parse(&text).map_err(|diagnostics| Failure {
+            status: Status::Invalid,
+            message: console.renderer.diagnostics(&name, &text, &diagnostics),
+        })?;
+        times.parsing = clock.lap();
+        let mut told = Told::default();
+        let outcome = self.optimise(plan, &module, &mut told);
+        times.passes = clock.lap();
+        let (statements, tally) =
+            (module.stmts().len(), self.tell(plan, console, &module, &outcome, &mut told));
+        drop(module);
+        let new = outcome.text.as_deref().unwrap_or(&text);
+        if plan.show.diff {
+            let changed = match output {
+                Output::Stdout => format!("{name} (optimised)"),
+                Output::File(path) => path.display().to_string(),
+            };
+            told.diff = diff::unified((&name, &text), (&changed, new), plan.diff_colour(console));
+        }
+        clock.lap();
+        write(new, plan.directory.as_deref(), output)
+            .map_err(|error| Failure::writing(console, output, &error))?;
+        times.writing = clock.lap();
+        Ok(News { read: text.len(), written: new.len(), statements, times, tally, told })
+    }
+
+    fn optimise(&self, plan: &Plan, module: &Module<'_>, told: &mut Told) -> Outcome {
+        let start = Instant::now();
+        let clock = || start.elapsed();
+        let mut watch = |round: u32, text: &[u8]| {
+            if plan.show.print_after {
+                told.rounds.extend(format!("// {} after round {round}\n", self.input).as_bytes());
+                told.rounds.extend(text);
+            }
+        };
+        optimiser::optimise_watched(module, &plan.options, &clock, &mut watch)
+    }
+
+    fn tell(
+        &self,
+        plan: &Plan,
+        console: &Console,
+        module: &Module<'_>,
+        outcome: &Outcome,
+        told: &mut Told,
+    ) -> Tally {
+        let name = self.input.to_string();
+        let lines = Lines::of(if outcome.records.is_empty() { b"" } else { module.text() });
+        let sources = if plan.show.remarks.is_some() { Sources::of(module) } else { Sources::default() };
+        let remarks = remarks::remarks(&outcome.records, &name, &lines, &sources, outcome.gpu);
+        if let Some(format) = plan.show.remarks {
+            told.remarks = remarks::write(&remarks, format);
+        }
+        told.bugs = remarks.iter().filter_map(|remark| bug(remark, console)).collect();
+        Tally::of(outcome, &remarks, module.stmts().len())
+    }
+}
+
+/// What to say of a rewrite that would have been wrong.
+fn bug(remark: &Remark<'_>, console: &Console) -> Option<String> {
+    let Record { kind: Kind::Wrong(wrong), rules, function, before, after, .. } = remark.record else {
+        return None;
+    };
+    let title = format!(
+        "a rewrite in `{function}`, line {} of `{}`, would have been wrong and was not made: \
+         a bug of ptxopt, please report it with all that follows",
+        remark.position.line, remark.file
+    );
+    let mut message = console.renderer.failure(&title);
+    let name = |number: u32| remarks::shown(wrong.names.get(&number).map_or("?", String::as_str));
+    let difference = wrong.counterexample.describe(name, |_result| "the result".to_owned());
+    write!(
+        message,
+        "  rules   {}\n  before  {}\n  after   {}\n{difference}",
+        rules.join(", "),
+        remarks::shown(before),
+        remarks::shown(&after.join(" "))
+    )
+    .expect("a string can be written to");
+    Some(message)
+}
+
+fn write(text: &[u8], directory: Option<&Path>, output: &Output) -> std::io::Result<()> {
+    directory.map_or(Ok(()), fs::create_dir_all)?;
+    output.write(std::iter::once(text))
+}
+
+/// The time since the last look.
+struct Clock(Instant);
+
+impl Clock {
+    fn lap(&mut self) -> Duration {
+        let now = Instant::now();
+        now - std::mem::replace(&mut self.0, now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::ColorChoice;
+    use ptxopt_grammar::diagnostic::Position;
+    use ptxopt_grammar::meaning::term::Terms;
+    use ptxopt_passes::door::Wrong;
+    use ptxopt_passes::prover::{Query, Verdict, prove};
+    use ptxopt_passes::rules::Pass;
+
+    #[test]
+    fn a_wrong_rewrite_is_told_with_its_rules_and_lane_by_lane() {
+        let mut terms = Terms::new();
+        let (a, b) = (terms.input(0, 32), terms.input(1, 32));
+        let Verdict::Refuted(counterexample) = prove(&Query::new(&terms, vec![a], vec![b])) else {
+            panic!("two inputs are not equal");
+        };
+        let names = [(0, "%a".to_owned()), (1, "%b".to_owned())].into();
+        let record = Record {
+            kind: Kind::Wrong(Box::new(Wrong { counterexample, names })),
+            pass: Pass::Simplify,
+            rules: vec!["one", "two"],
+            function: "f".to_owned(),
+            offset: 0,
+            before: "mov.b32 %d, %a;".to_owned(),
+            after: vec!["mov.b32 %d, %b;".to_owned()],
+            cost: None,
+            freed: Vec::new(),
+            time: Duration::ZERO,
+        };
+        let position = Position { line: 7, column: 1 };
+        let remark = Remark { record: &record, file: "x.ptx", position, source: None, gpu: None };
+        let said = bug(&remark, &Console::new(ColorChoice::Never)).expect("it is wrong");
+        assert!(
+            said.starts_with("error: a rewrite in `f`, line 7 of `x.ptx`, would have been wrong"),
+            "{said}"
+        );
+        for line in ["  rules   one, two\n", "  before  mov.b32 %d, %a;\n", "input   %a = 0x", "lane "] {
+            assert!(said.contains(line), "{said}");
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! `ptxopt in.ptx -o out.ptx`: reads, checks, rewrites and writes, many files at once.
+//!
+//! Files do not know of each other. Threads take them one by one; what each run has to say is kept until those of
+//! all earlier files are said, so that the order is that of the command line whatever the number of threads.
+
+mod args;
+mod job;
+mod tell;
+
+pub(super) use args::{Args, GROUP, gpu};
+
+use super::{Console, Status, usage_error};
+use crate::input::Input;
+use crate::output::Output;
+use crate::remarks::Format;
+use crate::render::Colour;
+use job::Job;
+use ptxopt_passes::optimiser::Options;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+/// What is read, what is done with it, where it goes, and what is shown.
+struct Plan {
+    jobs: Vec<Job>,
+    /// The directory to create before the first output is written.
+    directory: Option<std::path::PathBuf>,
+    options: Options,
+    show: Show,
+}
+
+/// What is shown of it.
+#[derive(Clone, Debug)]
+struct Show {
+    diff: bool,
+    remarks: Option<Format>,
+    /// Where the remarks go; standard error if nowhere else.
+    remarks_output: Option<Output>,
+    print_after: bool,
+    time: bool,
+    stats: bool,
+}
+
+/// Reads, checks and writes everything; a usage error if the arguments do not say where to.
+pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error> {
+    let plan = Plan::new(args).map_err(usage_error)?;
+    let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let threads = args.jobs.map_or_else(cores, NonZeroUsize::get).min(plan.jobs.len());
+    let next = AtomicUsize::new(0);
+    let (sender, reports) = mpsc::channel();
+    Ok(thread::scope(|scope| {
+        for _ in 0..threads {
+            let (plan, next, sender) = (&plan, &next, sender.clone());
+            scope.spawn(move || {
+                loop {
+                    let index = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(job) = plan.jobs.get(index) else { break };
+                    // The other side listens until all threads have ended.
+                    let _heard = sender.send((index, job.run(plan, console)));
+                }
+            });
+        }
+        drop(sender);
+        tell::tell(&reports, &plan, console)
+    }))
+}
+
+impl Plan {
+    fn new(args: &Args) -> Result<Self, String> {
+        let inputs = args.inputs.iter().cloned().map(Input::from);
+        let (options, show) = (args.choices.options(), Show::new(args)?);
+        let given = args.output.as_ref().filter(|path| path.is_dir()).or(args.out_dir.as_ref());
+        if let Some(directory) = given {
+            let jobs = jobs_into(directory, inputs)?;
+            return Ok(Self { jobs, directory: args.out_dir.clone(), options, show });
+        }
+        if args.inputs.len() > 1 {
+            return Err("several inputs need `--out-dir DIR` to go to".to_owned());
+        }
+        let output = args.output.as_deref().map_or(Ok(Output::Stdout), file_named)?;
+        let jobs = inputs.map(|input| Job { input, output: output.clone() }).collect();
+        if output == Output::Stdout && show.remarks_output == Some(Output::Stdout) {
+            return Err("the result and the remarks would both go to standard output".to_owned());
+        }
+        Ok(Self { jobs, directory: None, options, show })
+    }
+
+    /// Whether the results leave standard output free.
+    fn leaves_stdout(&self) -> bool {
+        self.jobs.iter().all(|job| job.output != Output::Stdout)
+    }
+
+    fn diff_colour(&self, console: &Console) -> Colour {
+        if self.leaves_stdout() { console.stdout_colour } else { console.stderr_colour }
+    }
+}
+
+impl Show {
+    fn new(args: &Args) -> Result<Self, String> {
+        let shows = &args.shows;
+        let remarks_output = shows.remarks_output.as_deref().map(file_named).transpose()?;
+        Ok(Self {
+            diff: shows.diff,
+            remarks: shows.remarks,
+            remarks_output,
+            print_after: shows.print_after,
+            time: shows.time,
+            stats: shows.stats,
+        })
+    }
+}
+
+/// One output per input, in `directory`.
+fn jobs_into(directory: &Path, inputs: impl Iterator<Item = Input>) -> Result<Vec<Job>, String> {
+    let mut names = BTreeMap::new();
+    let mut jobs = Vec::new();
+    for input in inputs {
+        let name = match &input {
+            Input::Stdin => {
+                return Err("standard input has no name; give it an output with `-o FILE`".to_owned());
+            }
+            Input::File(path) => {
+                path.file_name().ok_or_else(|| format!("`{input}` has no file name"))?.to_owned()
+            }
+        };
+        let output = directory.join(&name);
+        if let Some(earlier) = names.insert(name, input.clone()) {
+            return Err(format!("`{earlier}` and `{input}` would both be written to `{}`", output.display()));
+        }
+        jobs.push(Job { input, output: Output::File(output) });
+    }
+    Ok(jobs)
+}
+
+/// The output at `path`, which is no directory, though it may look like one.
+fn file_named(path: &Path) -> Result<Output, String> {
+    let directory = path.as_os_str().to_string_lossy().ends_with(std::path::is_separator);
+    if directory {
+        return Err(format!("there is no directory `{0}`; `--out-dir {0}` creates it", path.display()));
+    }
+    Ok(Output::from(path.to_owned()))
+}

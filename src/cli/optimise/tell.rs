@@ -1,0 +1,125 @@
+//! What a run says: of each input in the order of the command line, and of all of them at the end.
+
+use super::Plan;
+use super::job::{News, Report, Times};
+use crate::cli::progress::Progress;
+use crate::cli::{Console, Failure, Status};
+use crate::output::to_stdout;
+use crate::summary::Tally;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::mpsc;
+
+/// What adds up over the inputs.
+#[derive(Default)]
+struct Total {
+    worst: Option<Status>,
+    tally: Tally,
+    times: Times,
+    remarks: String,
+}
+
+/// Says what the reports say, in the order of the inputs, and returns the worst.
+pub(super) fn tell(reports: &mpsc::Receiver<(usize, Report)>, plan: &Plan, console: &Console) -> Status {
+    let mut progress = Progress::new(plan.jobs.len());
+    let mut waiting = BTreeMap::new();
+    let mut next = 0;
+    let mut total = Total::default();
+    for (index, report) in reports {
+        progress.advance();
+        waiting.insert(index, report);
+        while let Some(report) = waiting.remove(&next) {
+            progress.aside(|| total.one(report, plan, console));
+            next += 1;
+        }
+    }
+    drop(progress);
+    total.end(plan, console);
+    total.worst.unwrap_or(Status::Done)
+}
+
+impl Total {
+    fn worsen(&mut self, status: Status) {
+        self.worst = self.worst.max(Some(status));
+    }
+
+    fn failed(&mut self, failure: &Failure, console: &Console) {
+        console.say(&failure.message);
+        self.worsen(failure.status);
+    }
+
+    fn one(&mut self, report: Report, plan: &Plan, console: &Console) {
+        let News { read, written, statements, times, tally, told } = match report.result {
+            Ok(news) => news,
+            Err(failure) => return self.failed(&failure, console),
+        };
+        let Times { reading, parsing, passes, writing } = times;
+        let (input, all) = (&report.input, reading + parsing + passes + writing);
+        log::info!("`{input}`: {read} bytes, {statements} statements, {written} bytes written in {all:.1?}");
+        log::debug!(
+            "reading {reading:.1?}, parsing {parsing:.1?}, passes {passes:.1?}, writing {writing:.1?}"
+        );
+        console.say_bytes(&told.rounds);
+        if !told.bugs.is_empty() {
+            console.say(&told.bugs);
+            self.worsen(Status::Bug);
+        }
+        if plan.leaves_stdout() {
+            let shown = to_stdout(|out| out.write_all(&told.diff));
+            if let Err(error) = shown {
+                self.failed(&Failure::writing(console, "<stdout>", &error), console);
+            }
+        } else {
+            console.say_bytes(&told.diff);
+        }
+        match plan.show.remarks_output {
+            None => console.say(&told.remarks),
+            Some(_) => self.remarks.push_str(&told.remarks),
+        }
+        self.times.add(times);
+        self.tally.add(tally);
+    }
+
+    fn end(&mut self, plan: &Plan, console: &Console) {
+        if let Some(output) = &plan.show.remarks_output
+            && let Err(error) = output.write(std::iter::once(self.remarks.as_bytes()))
+        {
+            self.failed(&Failure::writing(console, output, &error), console);
+        }
+        if plan.show.stats {
+            console.say(&self.tally.stats());
+        }
+        if plan.show.time {
+            console.say(&self.times.text(self.tally.proofs));
+        }
+        if console.summary && self.tally.files() > 0 {
+            console.say(&self.tally.summary());
+        }
+    }
+}
+
+impl Times {
+    fn add(&mut self, other: Self) {
+        self.reading += other.reading;
+        self.parsing += other.parsing;
+        self.passes += other.passes;
+        self.writing += other.writing;
+    }
+
+    /// One line per phase; where several inputs are worked on at once, the sum over all of them.
+    fn text(&self, proofs: std::time::Duration) -> String {
+        let mut out = String::new();
+        let phases = [
+            (self.reading, "reading"),
+            (self.parsing, "parsing"),
+            (self.passes, "passes"),
+            (proofs, "proofs, a part of it"),
+            (self.writing, "writing"),
+        ];
+        for (time, phase) in phases {
+            let milliseconds = time.as_secs_f64() * 1e3;
+            writeln!(out, "{milliseconds:>9.2} ms {phase}").expect("a string can be written to");
+        }
+        out
+    }
+}

@@ -1,0 +1,128 @@
+//! Remarks: what the optimiser did at each place and what it nearly did, for people and for programs.
+//!
+//! A record of the optimiser knows an offset; a remark knows the line and the column, and the line of CUDA that the
+//! compiler says the statement came from. Three forms of the same: text, JSON, and the optimisation records of LLVM,
+//! which LLVM's own viewer reads. What comes from the input is shown with its control characters made visible.
+
+mod json;
+mod source;
+mod text;
+mod yaml;
+
+pub use source::{Lines, Place, Sources};
+
+use crate::render::harmless;
+use ptxopt_grammar::diagnostic::Position;
+use ptxopt_passes::cost::Gpu;
+use ptxopt_passes::optimiser::{Kind, Record};
+use ptxopt_passes::pass_of;
+
+/// The forms in which remarks are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Format {
+    /// Lines for people
+    Text,
+    /// One JSON object per line
+    Json,
+    /// LLVM's optimisation records, which opt-viewer shows
+    Yaml,
+}
+
+/// A remark.
+#[derive(Debug)]
+pub struct Remark<'r> {
+    /// What the optimiser says.
+    pub record: &'r Record,
+    /// The input.
+    pub file: &'r str,
+    /// Where in it.
+    pub position: Position,
+    /// Which line of CUDA that is, if the module says so.
+    pub source: Option<Place>,
+    /// The GPU whose costs counted.
+    pub gpu: Option<Gpu>,
+}
+
+/// The remarks on a module, in the order of its text.
+#[must_use]
+pub fn remarks<'r>(
+    records: &'r [Record],
+    file: &'r str,
+    lines: &Lines,
+    sources: &Sources,
+    gpu: Option<Gpu>,
+) -> Vec<Remark<'r>> {
+    let mut sorted: Vec<&Record> = records.iter().collect();
+    sorted.sort_by_key(|record| record.offset);
+    let remark = |record: &'r Record| Remark {
+        record,
+        file,
+        position: lines.position(record.offset),
+        source: sources.at(record.offset),
+        gpu,
+    };
+    sorted.into_iter().map(remark).collect()
+}
+
+/// Remarks in a form.
+#[must_use]
+pub fn write(remarks: &[Remark<'_>], format: Format) -> String {
+    let one = match format {
+        Format::Text => text::remark,
+        Format::Json => json::remark,
+        Format::Yaml => yaml::remark,
+    };
+    remarks.iter().map(one).collect()
+}
+
+impl Remark<'_> {
+    /// What kind of news it is, in one word.
+    fn kind(&self) -> &'static str {
+        match &self.record.kind {
+            Kind::Passed(_) => "passed",
+            Kind::Missed(why) if why.is_general() => "analysis",
+            Kind::Missed(_) => "missed",
+            Kind::Wrong(_) => "failure",
+        }
+    }
+
+    /// The pass of the last rule.
+    #[must_use]
+    pub fn pass(&self) -> &'static str {
+        pass_of(self.record.pass).name
+    }
+
+    /// The last rule, or what kept every rule from being tried.
+    fn name(&self) -> &'static str {
+        match (&self.record.kind, self.record.rules.last()) {
+            (_, Some(rule)) => rule,
+            (Kind::Missed(why), None) => why.name(),
+            (Kind::Passed(_) | Kind::Wrong(_), None) => "rewrite",
+        }
+    }
+
+    /// How it was checked, or why nothing was done.
+    fn verdict(&self) -> String {
+        match &self.record.kind {
+            Kind::Passed(how) => how.to_string(),
+            Kind::Missed(why) => shown(&why.to_string()),
+            Kind::Wrong(_) => "it would have been wrong: a bug of ptxopt".to_owned(),
+        }
+    }
+
+    /// The statement before, on one line.
+    #[must_use]
+    pub fn before(&self) -> String {
+        shown(&self.record.before)
+    }
+
+    /// What stands there instead, on one line; nothing if the statement is gone.
+    fn after(&self) -> String {
+        shown(&self.record.after.join(" "))
+    }
+}
+
+/// Text from the input, on one line.
+pub(crate) fn shown(text: &str) -> String {
+    text.chars().map(harmless).collect()
+}

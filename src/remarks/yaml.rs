@@ -1,0 +1,86 @@
+//! Remarks as LLVM's optimisation records, which opt-viewer shows beside the PTX.
+//!
+//! A viewer joins the values of `Args` to a sentence, so all of them are strings and read as one. A string is written
+//! as JSON writes it, which YAML reads alike.
+
+use super::{Remark, shown};
+use ptxopt_passes::optimiser::Kind;
+use std::fmt::Write;
+
+/// One document.
+pub(super) fn remark(remark: &Remark<'_>) -> String {
+    let record = remark.record;
+    let tag = match remark.kind() {
+        "passed" => "Passed",
+        "analysis" => "Analysis",
+        "missed" => "Missed",
+        _failure => "Failure",
+    };
+    let mut out = String::new();
+    let head = [
+        format!("--- !{tag}"),
+        format!("Pass:            {}", quoted(&format!("ptxopt-{}", remark.pass()))),
+        format!("Name:            {}", quoted(remark.name())),
+        format!(
+            "DebugLoc:        {{ File: {}, Line: {}, Column: {} }}",
+            quoted(remark.file),
+            remark.position.line,
+            remark.position.column
+        ),
+        format!("Function:        {}", quoted(&record.function)),
+        "Args:".to_owned(),
+    ];
+    for line in head {
+        writeln!(out, "{line}").expect("a string can be written to");
+    }
+    for (key, value) in arguments(remark) {
+        writeln!(out, "  - {:<16} {}", format!("{key}:"), quoted(&value))
+            .expect("a string can be written to");
+    }
+    out + "...\n"
+}
+
+fn arguments(remark: &Remark<'_>) -> Vec<(&'static str, String)> {
+    let record = remark.record;
+    let mut all = vec![("Before", remark.before())];
+    let mut say = |key, before: &str, value: String| {
+        all.push(("String", before.to_owned()));
+        all.push((key, value));
+    };
+    if !record.after.is_empty() {
+        say("After", " -> ", remark.after());
+    }
+    let key = match &record.kind {
+        Kind::Passed(_) => "Verdict",
+        Kind::Missed(_) | Kind::Wrong(_) => "Why",
+    };
+    say(key, ": ", remark.verdict());
+    if let Some((before, after)) = record.cost {
+        say("CostBefore", "; cost ", before.to_string());
+        say("CostAfter", " -> ", after.to_string());
+    }
+    if let Some(gpu) = remark.gpu.filter(|_| record.cost.is_some()) {
+        say("GPU", " on ", gpu.to_string());
+    }
+    if !record.rules.is_empty() {
+        say("Rules", "; by ", record.rules.join(", "));
+    }
+    if !record.freed.is_empty() {
+        say("Unread", "; nobody reads then: ", shown(&record.freed.join(" ")));
+    }
+    if let Some(place) = &remark.source {
+        say("Source", "; from ", place.to_string());
+    }
+    if !record.time.is_zero() {
+        say("Time", "; decided in ", format!("{:.1?}", record.time));
+    }
+    all
+}
+
+/// A string in quotes. YAML allows fewer characters than JSON does.
+fn quoted(text: &str) -> String {
+    let allowed =
+        |c: char| if matches!(c, '\u{fffe}' | '\u{ffff}') { char::REPLACEMENT_CHARACTER } else { c };
+    let text: String = shown(text).chars().map(allowed).collect();
+    serde_json::to_string(&text).expect("a string can be written as JSON")
+}
