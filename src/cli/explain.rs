@@ -7,7 +7,7 @@ use ptxopt_grammar::meaning::disputed::DISPUTES;
 use ptxopt_passes::cost::{Gpu, table::GENERATIONS};
 use ptxopt_passes::optimiser::{Kind, Options, Outcome, optimise};
 use ptxopt_passes::rules::{Rule, example_module, rules};
-use ptxopt_passes::{PASSES, Selection, pass_of};
+use ptxopt_passes::{PASSES, pass_of};
 use std::fmt::Write;
 use std::time::Duration;
 
