@@ -122,7 +122,6 @@ pub(super) static RULES: &[Rule] = &[
 /// An opcode with one type and no other modifier: `add.u32`.
 fn opcode<'w>(site: &'w Site<'_, '_, '_>) -> Option<(&'w str, &'w str)> {
     let words = site.words()?;
-    let words = words.strip_prefix("mul.lo.").map_or(words, |_| words);
     let (name, ty) = words.rsplit_once('.')?;
     (!name.contains('.') || matches!(name, "mul.lo" | "mad.lo")).then_some((name, ty))
 }
@@ -142,10 +141,9 @@ fn neutral(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let sources = &site.step.sources[..];
     let is = |source: Source, number| constant(site, source) == Some(number);
     if site.words().is_some_and(|words| words.starts_with("dp4a.") || words.starts_with("dp2a.")) {
-        if let &[a, b, c] = sources {
-            if is(a, 0) || is(b, 0) {
-                copy(site, out, c);
-            }
+        match sources {
+            &[a, b, c] if is(a, 0) || is(b, 0) => copy(site, out, c),
+            _other => {}
         }
         return;
     }
@@ -313,12 +311,12 @@ fn lop3(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let is = |function: &dyn Fn(u32) -> bool| {
         possible.iter().all(|&index| (table >> index & 1 == 1) == function(index))
     };
-    for at in 0..3 {
+    for (at, &source) in sources.iter().enumerate() {
         let set = |index| bit(index, at) == 1;
         if is(&|index| set(index)) {
-            copy(site, out, sources[at]);
+            copy(site, out, source);
         } else if is(&|index| !set(index)) {
-            out.push(Recipe::one(Step::plain("not.b32", &[sources[at]])));
+            out.push(Recipe::one(Step::plain("not.b32", &[source])));
         }
     }
     type Function = fn(bool, bool) -> bool;
