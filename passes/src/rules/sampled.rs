@@ -8,7 +8,7 @@ use crate::door::Judgement;
 use std::collections::BTreeMap;
 
 /// How many bodies are tried.
-const BODIES: u64 = 60;
+const BODIES: u64 = 40;
 
 /// A generator of numbers that are the same everywhere.
 struct Seeded(u64);
