@@ -130,7 +130,10 @@ fn simd_forms(dice: &mut Dice, lanes: Lanes) -> Vec<Form> {
     let all: Vec<SimdOp> = arithmetic.chain(sets).collect();
     pairs(&all, &pairs(&SIGNS, &SIGNS))
         .into_iter()
-        .map(|(op, (atype, btype))| Form::Simd(Simd { op, atype, btype, routing: routing(dice, lanes) }))
+        .flat_map(|(op, (atype, btype))| {
+            let routings = [Routing::plain(lanes), routing(dice, lanes)];
+            routings.map(|routing| Form::Simd(Simd { op, atype, btype, routing }))
+        })
         .collect()
 }
 
