@@ -1,6 +1,7 @@
 //! How long proofs take, next to what the fastest earlier prover took: `cargo bench --bench prover`.
 //!
-//! Each pair is decided afresh, nothing being remembered; the median of several runs is shown.
+//! Each pair is decided afresh, nothing being remembered; the median of several runs is shown. With arguments, only
+//! the pairs whose names contain one of them: `cargo bench --bench prover -- vmin4`.
 
 #[path = "../tests/prover/pairs.rs"]
 mod pairs;
@@ -13,7 +14,9 @@ use std::time::Instant;
 fn main() {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{:<30} {:>10} {:>10}  verdict", "pair", "before ms", "now ms").expect("there is a reader");
-    for pair in PAIRS {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let chosen = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word));
+    for pair in PAIRS.iter().filter(|pair| chosen(pair.name)) {
         let mut code = Code::new();
         let (before, after) = (pair.build)(&mut code);
         let query = Query::new(&code.terms, vec![before], vec![after]);

@@ -10,7 +10,7 @@ mod plain;
 mod rows;
 mod sample;
 
-use ptxopt_passes::cost::table::{Cells, GENERATIONS, line, lines};
+use ptxopt_passes::cost::table::{self, Cells, GENERATIONS};
 use rows::Row;
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
     for (file, rows) in tables {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("passes/src/cost").join(file);
         let before = std::fs::read_to_string(&path).expect("the table is part of the repository");
-        let mut columns: BTreeMap<&str, Vec<Cells>> = lines(&before).collect();
+        let mut columns: BTreeMap<&str, Vec<Cells>> = table::rows(&before).collect();
         for row in &rows {
             columns.entry(&row.name).or_insert_with(|| vec![None; GENERATIONS.len()]);
         }
@@ -53,23 +53,39 @@ fn main() -> ExitCode {
                 std::fs::write(&path, text(&rows, &columns)).expect("the table can be written");
             }
         }
-        let after = text(&rows, &columns);
-        for (old, new) in before.lines().zip(after.lines()).filter(|(old, new)| check && old != new) {
-            say(&format!("- {old}\n+ {new}"));
-            different += 1;
+        if check {
+            different += compare(&table::rows(&before).collect(), &columns);
+        } else {
+            std::fs::write(&path, text(&rows, &columns)).expect("the table can be written");
         }
-        different += usize::from(check && before.lines().count() != after.lines().count());
     }
     if different == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn text(rows: &[Row], columns: &BTreeMap<&str, Vec<Cells>>) -> String {
-    let versions = GENERATIONS.map(|generation| format!("{} {}", generation.gpu, generation.assembler));
-    let mut text = format!("# machine instructions by GPU and version of ptxas\t{}\n", versions.join("\t"));
-    for row in rows {
-        text.push_str(&line(&row.name, &columns[row.name.as_str()]));
+/// Shows where two tables differ, and how often they do.
+fn compare(before: &BTreeMap<&str, Vec<Cells>>, after: &BTreeMap<&str, Vec<Cells>>) -> usize {
+    let shown = |cells: Option<&Cells>| {
+        let cells = cells.and_then(Option::as_deref).unwrap_or_default();
+        cells.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+    };
+    let mut different = 0;
+    for (name, columns) in after {
+        for (i, generation) in GENERATIONS.iter().enumerate() {
+            let old = before.get(name).map(|columns| &columns[i]);
+            if old != Some(&columns[i]) {
+                let (gpu, old, new) = (generation.gpu, shown(old), shown(Some(&columns[i])));
+                say(&format!("{name}: {gpu}: {old} in the table, {new} now"));
+                different += 1;
+            }
+        }
     }
-    text
+    different
+}
+
+fn text(rows: &[Row], columns: &BTreeMap<&str, Vec<Cells>>) -> String {
+    let rows: Vec<(&str, &[Cells])> =
+        rows.iter().map(|row| (row.name.as_str(), columns[row.name.as_str()].as_slice())).collect();
+    table::text(&rows)
 }
 
 fn say(line: &str) {

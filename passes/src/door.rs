@@ -254,6 +254,8 @@ struct Building<'b, 'm, 't> {
     /// The values that are replaced by what they are made of.
     inner: BTreeSet<ValueId>,
     built: BTreeMap<ValueId, Term>,
+    /// The bits of a value that nobody demands, as the new text sees them wherever it reads the value.
+    junk: BTreeMap<ValueId, Term>,
 }
 
 impl Region {
@@ -277,6 +279,7 @@ impl Region {
             assumptions: BTreeMap::new(),
             inner,
             built: BTreeMap::new(),
+            junk: BTreeMap::new(),
         };
         let before = building.import(core);
         let after = building.after(candidate, rest)?;
@@ -488,7 +491,12 @@ impl Building<'_, '_, '_> {
         if rest == Rest::Kept || demanded == ones(width) || !editable {
             return term;
         }
-        let junk = self.fresh(width, format!("undemanded bits of value {}", value.number()));
+        // The register is not written before the text ends, so all its reads see the same.
+        let junk = match self.junk.get(&value) {
+            Some(&junk) => junk,
+            None => self.fresh(width, format!("undemanded bits of value {}", value.number())),
+        };
+        self.junk.insert(value, junk);
         let mask = self.terms.constant(demanded, width);
         let kept = self.terms.and(term, mask);
         let mask = self.terms.constant(!demanded, width);

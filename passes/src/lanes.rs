@@ -46,7 +46,9 @@ impl Contents {
                 .collect();
             if waiting.is_empty() {
                 let bytes = self.of_term(graph, def).unwrap_or_else(|| own.iter().map(|_| None).collect());
-                let bytes = bytes.into_iter().zip(own).map(|(byte, own)| byte.unwrap_or(own)).collect();
+                let mut bytes: Vec<Byte> =
+                    bytes.into_iter().zip(&own).map(|(byte, &own)| byte.unwrap_or(own)).collect();
+                adopt(graph, &own, &mut bytes);
                 self.known.insert(top, bytes);
                 stack.pop();
             } else {
@@ -54,6 +56,15 @@ impl Contents {
             }
         }
         self.known.get(&value).cloned().unwrap_or_default()
+    }
+
+    /// The bytes that the instruction of a value computes, its guard aside; `None` for those that are computed.
+    pub fn of_core(&mut self, graph: &Graph<'_, '_>, value: ValueId) -> Option<Vec<Option<Byte>>> {
+        let core = graph.value(value).core?;
+        for leaf in leaves(graph.terms(), core) {
+            self.of(graph, leaf);
+        }
+        self.of_term(graph, core)
     }
 
     /// The bytes of a term over values; `None` for one that is computed.
@@ -73,7 +84,7 @@ impl Contents {
         let width = terms.width(term);
         let count = (width / 8) as usize;
         let nothing = vec![None; count];
-        if width % 8 != 0 {
+        if !width.is_multiple_of(8) {
             return nothing;
         }
         match terms.op(term) {
@@ -84,21 +95,22 @@ impl Contents {
             Op::Constant(value) => {
                 (0..count).map(|at| Some(Byte::Constant(value.to_le_bytes()[at]))).collect()
             }
-            Op::Extract(inner, low) if low % 8 == 0 && terms.width(inner) % 8 == 0 => {
+            Op::Extract(inner, low) if low.is_multiple_of(8) && terms.width(inner).is_multiple_of(8) => {
                 let from = (low / 8) as usize;
                 below[&inner][from..from + count].to_vec()
             }
-            Op::Concat(high, low) if terms.width(low) % 8 == 0 => {
+            Op::Concat(high, low) if terms.width(low).is_multiple_of(8) => {
                 [&below[&low][..], &below[&high][..]].concat()
             }
-            Op::ZeroExtend(inner) if terms.width(inner) % 8 == 0 => {
+            Op::ZeroExtend(inner) if terms.width(inner).is_multiple_of(8) => {
                 let mut bytes = below[&inner].clone();
                 bytes.resize(count, Some(Byte::Constant(0)));
                 bytes
             }
             Op::SignExtend(inner) => sign_extended(terms, inner, below, count),
             Op::And(a, b) => pairs(&below[&a], &below[&b], and),
-            Op::Or(a, b) | Op::Xor(a, b) => pairs(&below[&a], &below[&b], join),
+            Op::Or(a, b) => pairs(&below[&a], &below[&b], or),
+            Op::Xor(a, b) => pairs(&below[&a], &below[&b], join),
             Op::Add(a, b) => {
                 let joined = pairs(&below[&a], &below[&b], join);
                 if joined.iter().all(Option::is_some) { joined } else { nothing }
@@ -115,8 +127,15 @@ impl Contents {
             | Op::Ashr(..)
             | Op::Equal(..)
             | Op::UnsignedLess(..)
-            | Op::SignedLess(..)
-            | Op::Choose(..) => nothing,
+            | Op::SignedLess(..) => nothing,
+            Op::Choose(condition, then, otherwise) => {
+                let spread = spread(terms, condition, below);
+                let choose = |(&then, &otherwise): (&Known, &Known)| match (then, otherwise) {
+                    (ONES, ZERO) => spread,
+                    (then, otherwise) => then.filter(|_| then == otherwise),
+                };
+                below[&then].iter().zip(&below[&otherwise]).map(choose).collect()
+            }
         }
     }
 }
@@ -141,7 +160,16 @@ fn and(a: Known, b: Known) -> Known {
     }
 }
 
-/// Or, exclusive or, sum: where one is zero it is the other.
+fn or(a: Known, b: Known) -> Known {
+    match (a, b) {
+        (Some(Byte::Constant(a)), Some(Byte::Constant(b))) => Some(Byte::Constant(a | b)),
+        _ if a == ONES || b == ONES => ONES,
+        _ if a == b => a,
+        _apart => join(a, b),
+    }
+}
+
+/// Exclusive or, sum: where one is zero it is the other.
 fn join(a: Known, b: Known) -> Known {
     if a == ZERO {
         b
@@ -154,7 +182,7 @@ fn join(a: Known, b: Known) -> Known {
 
 fn sign_extended(terms: &Terms, inner: Term, below: &HashMap<Term, Vec<Known>>, count: usize) -> Vec<Known> {
     let width = terms.width(inner);
-    if width % 8 == 0 {
+    if width.is_multiple_of(8) {
         let mut bytes = below[&inner].clone();
         let sign = match bytes.last().copied().flatten() {
             Some(Byte::Of(value, byte)) => Some(Byte::SignOf(value, byte)),
@@ -165,21 +193,40 @@ fn sign_extended(terms: &Terms, inner: Term, below: &HashMap<Term, Vec<Known>>, 
         bytes.resize(count, sign);
         return bytes;
     }
-    // One bit, the highest of a byte, spread over whole bytes.
-    let spread = match terms.op(inner) {
-        Op::Extract(of, low) if width == 1 && low % 8 == 7 && terms.width(of) % 8 == 0 => {
-            match below[&of][(low / 8) as usize] {
-                Some(Byte::Of(value, byte) | Byte::SignOf(value, byte)) => Some(Byte::SignOf(value, byte)),
-                Some(Byte::Constant(_)) | None => None,
-            }
-        }
-        _other => None,
-    };
-    vec![spread; count]
+    vec![spread(terms, inner, below); count]
+}
+
+/// A byte of copies of one bit, if that is the highest of a byte.
+fn spread(terms: &Terms, bit: Term, below: &HashMap<Term, Vec<Known>>) -> Known {
+    let Op::Extract(of, low) = terms.op(bit) else { return None };
+    if terms.width(bit) != 1 || low % 8 != 7 || !terms.width(of).is_multiple_of(8) {
+        return None;
+    }
+    match below[&of][(low / 8) as usize]? {
+        Byte::Of(value, byte) | Byte::SignOf(value, byte) => Some(Byte::SignOf(value, byte)),
+        Byte::Constant(byte) => Some(Byte::Constant(if byte >= 0x80 { 0xff } else { 0 })),
+    }
+}
+
+/// Bytes of what no register holds, such as memory, count as those of the first value that has them.
+fn adopt(graph: &Graph<'_, '_>, own: &[Byte], bytes: &mut [Byte]) {
+    let homeless = |value: ValueId| graph.register_of(value).is_none();
+    let before = bytes.to_vec();
+    for byte in bytes.iter_mut() {
+        let place = |wanted: Byte| before.iter().position(|&byte| byte == wanted).map(|place| own[place]);
+        *byte = match *byte {
+            Byte::Of(value, _) if homeless(value) => place(*byte).expect("it is one of them"),
+            Byte::SignOf(value, at) if homeless(value) => match place(Byte::Of(value, at)).or(place(*byte)) {
+                Some(Byte::Of(own, at)) => Byte::SignOf(own, at),
+                Some(Byte::Constant(_) | Byte::SignOf(..)) | None => *byte,
+            },
+            Byte::Constant(_) | Byte::Of(..) | Byte::SignOf(..) => *byte,
+        };
+    }
 }
 
 fn own(value: ValueId, width: u32) -> Vec<Byte> {
-    if width % 8 != 0 {
+    if !width.is_multiple_of(8) {
         return Vec::new();
     }
     (0..width / 8)

@@ -69,6 +69,13 @@ impl Step {
         Self::wide(&words, &[source], width)
     }
 
+    /// How many bits a number among its sources has: those of the last type among its words, which is the sources'.
+    fn reads(&self) -> u32 {
+        let Code::Plain(words) = &self.code else { return self.width };
+        let bits = |word: &str| word.get(1..).and_then(|digits| digits.parse().ok());
+        words.split('.').skip(1).filter_map(bits).last().unwrap_or(self.width)
+    }
+
     /// What is moved, if it is a move.
     #[must_use]
     pub fn copied(&self) -> Option<Source> {
@@ -142,7 +149,7 @@ impl Recipe {
                     graph.register_of(value).and_then(|register| graph.register_text(register))
                 }
                 Source::Step(step) => Some(fresh(step)),
-                Source::Constant(value) => Some(number(value, step.width)),
+                Source::Constant(value) => Some(number(value, step.reads())),
             });
             let names: Vec<String> = names.collect::<Option<_>>()?;
             text.lines.push(line(step, &to, &names)?);
@@ -167,6 +174,7 @@ fn number(value: u64, width: u32) -> String {
     let value = if width < 64 { value & ((1 << width) - 1) } else { value };
     match width {
         _small if value < 1000 => value.to_string(),
+        _short if value <= 0xffff => format!("{value:#06x}"),
         32 => format!("{value:#010x}"),
         _other => format!("{value:#x}"),
     }

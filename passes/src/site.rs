@@ -27,6 +27,8 @@ pub struct Site<'s, 'm, 't> {
     pub graph: &'s Graph<'m, 't>,
     /// What is known of its values.
     pub knowledge: &'s Knowledge,
+    /// The value that it spells.
+    pub value: ValueId,
     /// The instruction.
     pub step: &'s Step,
     /// Which bits of its result matter to anybody.
@@ -63,14 +65,14 @@ impl Site<'_, '_, '_> {
     /// What the result can be.
     #[must_use]
     pub fn result_fact(&self) -> Fact {
-        self.result.clone()
+        *self.result
     }
 
     /// What a source can be; a number has 64 bits.
     #[must_use]
     pub fn fact(&self, source: Source) -> Fact {
         match source {
-            Source::Value(value) => self.knowledge.facts[value.index()].clone(),
+            Source::Value(value) => self.knowledge.facts[value.index()],
             Source::Constant(value) => Fact::exact(u128::from(value), 64),
             Source::Step(_) => Fact::top(self.step.width),
         }
@@ -112,6 +114,12 @@ impl Site<'_, '_, '_> {
     #[must_use]
     pub fn contents(&self, value: ValueId) -> Vec<Byte> {
         self.knowledge.contents.borrow_mut().of(self.graph, value)
+    }
+
+    /// The bytes of the result, the lowest first, a guard aside; `None` for those that are computed.
+    #[must_use]
+    pub fn result_bytes(&self) -> Vec<Option<Byte>> {
+        self.knowledge.contents.borrow_mut().of_core(self.graph, self.value).unwrap_or_default()
     }
 
     /// The bits of the result that matter, as a mask of 32 bits.

@@ -5,11 +5,9 @@ use crate::diff;
 use crate::output::to_stdout;
 use ptxopt_grammar::meaning::disputed::DISPUTES;
 use ptxopt_passes::cost::{Gpu, table::GENERATIONS};
-use ptxopt_passes::door::Check;
-use ptxopt_passes::graph::Semantics;
 use ptxopt_passes::optimiser::{Kind, Options, Outcome, optimise};
 use ptxopt_passes::rules::{Rule, example_module, rules};
-use ptxopt_passes::{PASSES, Selection, pass_of};
+use ptxopt_passes::{PASSES, pass_of};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -98,14 +96,7 @@ fn lines(example: &str) -> Vec<String> {
 
 fn optimised(text: &str, gpu: Gpu) -> Outcome {
     let module = ptxopt_grammar::parse(text.as_bytes()).expect("the tests parse all examples");
-    let options = Options {
-        passes: Selection::all().groups(),
-        gpu: Some(gpu),
-        check: Check::Proved,
-        semantics: Semantics::Undisputed,
-        limit: None,
-        dce_all: false,
-    };
+    let options = Options { gpu: Some(gpu), ..Options::default() };
     optimise(&module, &options, &|| Duration::ZERO)
 }
 

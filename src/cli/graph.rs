@@ -5,9 +5,7 @@ use crate::dot;
 use crate::input::Input;
 use crate::output::Output;
 use ptxopt_grammar::tree::{Module, StmtId};
-use ptxopt_passes::Selection;
 use ptxopt_passes::cost::Gpu;
-use ptxopt_passes::door::Check;
 use ptxopt_passes::graph::{Function, Graph, Semantics, functions};
 use ptxopt_passes::optimiser::{Kind, Options, optimise};
 use std::collections::BTreeMap;
@@ -77,14 +75,7 @@ fn choose(all: Vec<Function>, name: Option<&str>) -> Result<Function, String> {
 
 /// What the optimiser makes of statements: the new ones, none where it deletes.
 fn changes(module: &Module<'_>, function: &str, gpu: Option<Gpu>) -> BTreeMap<StmtId, Vec<String>> {
-    let options = Options {
-        passes: Selection::all().groups(),
-        gpu,
-        check: Check::Proved,
-        semantics: Semantics::Undisputed,
-        limit: None,
-        dce_all: false,
-    };
+    let options = Options { gpu, ..Options::default() };
     let outcome = optimise(module, &options, &|| Duration::ZERO);
     let starts: BTreeMap<usize, StmtId> =
         module.stmts().map(|stmt| (module.stmt_span(stmt).start, stmt)).collect();

@@ -1,5 +1,5 @@
 //! What only NVIDIA's assembler can tell: that renaming through the tree keeps the machine code, that the roles of
-//! the table are right, and that what is called illegal is.
+//! the table are right, that what is called illegal is, and that optimising makes no function longer.
 //!
 //! The assembler is looked for in `target/nvidia`, where `sh .ci/nvidia-tools` puts it. Where it is absent these
 //! tests say so and pass, unless `PTXOPT_REQUIRE_ASSEMBLER` is set.
@@ -7,6 +7,7 @@
 #![expect(clippy::print_stdout, reason = "tests say how much they covered, and what they skipped")]
 
 mod acceptance;
+mod optimised;
 mod ptxas;
 mod renaming;
 mod roles;

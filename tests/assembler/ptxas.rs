@@ -1,6 +1,7 @@
 //! Runs NVIDIA's assembler, and compares what it makes.
 
 use object::{Object, ObjectSection};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -43,11 +44,71 @@ impl Assemblers {
         let (program, lowest) = fitting.unwrap_or(&self.list[self.list.len() - 1]);
         let target = if number < *lowest { format!("sm_{lowest}") } else { target.replace("compute", "sm") };
         // A module may call what another one defines, and then it must not be linked; a few forms need to be.
-        run(program, text, &target, &["-c"]).or_else(|_| run(program, text, &target, &[]))
+        let code = run(program, text, &target, &["-c"]).or_else(|_| run(program, text, &target, &[]))?;
+        MachineCode::read(&code.0)
+    }
+
+    /// What the assembler makes of each function of `text` for exactly `target`.
+    pub(crate) fn measure(&self, text: &[u8], target: &str) -> Result<BTreeMap<String, Measured>, String> {
+        let number: String = target.chars().filter(char::is_ascii_digit).collect();
+        let number: u32 = number.parse().map_err(|_| format!("`{target}` is no target"))?;
+        let fitting = self.list.iter().find(|(_, lowest)| *lowest <= number);
+        let (program, _) = fitting.ok_or_else(|| format!("`{target}` is too old"))?;
+        let assembled =
+            run(program, text, target, &["-v", "-c"]).or_else(|_| run(program, text, target, &["-v"]))?;
+        Measured::read(&assembled, number)
     }
 }
 
-fn run(program: &Path, text: &[u8], target: &str, options: &[&str]) -> Result<MachineCode, String> {
+/// What the assembler makes of a function.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Measured {
+    /// Machine instructions but those that do nothing.
+    pub(crate) instructions: u32,
+    /// Registers; known of entries.
+    pub(crate) registers: u32,
+}
+
+impl Measured {
+    fn read((cubin, said): &(Vec<u8>, String), number: u32) -> Result<BTreeMap<String, Self>, String> {
+        let file =
+            object::File::parse(&**cubin).map_err(|error| format!("the cubin cannot be read: {error}"))?;
+        let mut all: BTreeMap<String, Self> = BTreeMap::new();
+        for section in file.sections() {
+            let Some(name) = section.name().ok().and_then(|name| name.strip_prefix(".text.")) else {
+                continue;
+            };
+            let code = section.data().map_err(|error| error.to_string())?;
+            all.entry(name.to_owned()).or_default().instructions = instructions(code, number);
+        }
+        let mut entry = None;
+        for line in said.lines() {
+            if let Some((_, rest)) = line.split_once("Compiling entry function '") {
+                entry = rest.split('\'').next();
+            }
+            let used = line.split_once("Used ").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
+            if let (Some(name), Some(used)) = (entry, used) {
+                all.entry(name.to_owned()).or_default().registers = used;
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// The instructions of a function but those that do nothing.
+fn instructions(code: &[u8], number: u32) -> u32 {
+    let words = code.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
+    // Up to sm_62 an instruction has 8 bytes, and every eighth or fourth says when the others may begin.
+    let count = match number {
+        ..50 => words.enumerate().filter(|(i, word)| i % 8 != 0 && word >> 48 != 0x8580).count(),
+        50..70 => words.enumerate().filter(|(i, word)| i % 4 != 0 && word >> 48 != 0x50b0).count(),
+        70.. => words.step_by(2).filter(|word| word & 0xfff != 0x918).count(),
+    };
+    u32::try_from(count).expect("a function is smaller than that")
+}
+
+/// The cubin, and what the assembler said.
+fn run(program: &Path, text: &[u8], target: &str, options: &[&str]) -> Result<(Vec<u8>, String), String> {
     let folder = tempfile::tempdir().expect("a folder for temporary files can be made");
     let (input, output) = (folder.path().join("in.ptx"), folder.path().join("out.cubin"));
     std::fs::write(&input, text).expect("a temporary file can be written");
@@ -58,11 +119,11 @@ fn run(program: &Path, text: &[u8], target: &str, options: &[&str]) -> Result<Ma
         .args([&output, &input])
         .output()
         .map_err(|error| format!("{} does not run: {error}", program.display()))?;
+    let said = String::from_utf8_lossy(&[result.stdout, result.stderr].concat()).into_owned();
     if !result.status.success() {
-        let said = String::from_utf8_lossy(&[result.stdout, result.stderr].concat()).into_owned();
         return Err(said.replace(&*input.to_string_lossy(), "in.ptx"));
     }
-    MachineCode::read(&std::fs::read(&output).map_err(|error| error.to_string())?)
+    Ok((std::fs::read(&output).map_err(|error| error.to_string())?, said))
 }
 
 /// The instructions of a cubin and what they refer to, section by section, without the names of the sections.

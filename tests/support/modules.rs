@@ -21,6 +21,22 @@ pub(crate) fn modules() -> Vec<TestModule> {
     modules
 }
 
+/// All of them, and the kernels and cases that are there for the optimiser.
+#[allow(dead_code, reason = "not every test that shares this file optimises")]
+pub(crate) fn modules_to_optimise() -> Vec<TestModule> {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let mut files = files_below(&tests.join("kernels"));
+    let cases = tests.join("cases/optimise");
+    if cases.is_dir() {
+        files.extend(files_below(&cases));
+    }
+    files.retain(|path| path.extension().is_some_and(|extension| extension == "ptx"));
+    files.sort();
+    let more = files.iter().map(|path| TestModule { name: name(&tests, path), text: read(path) });
+    let legal = more.filter(|module| !module.text.starts_with(b"//@ fails"));
+    modules().into_iter().chain(legal).collect()
+}
+
 fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in std::fs::read_dir(folder).expect("the folder is part of the repository") {

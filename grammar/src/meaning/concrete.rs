@@ -89,14 +89,14 @@ macro_rules! words {
     )*};
 }
 
-words! { u64 u128 }
+words! { u32 u64 u128 }
 
 /// Where a value is.
-type Slot = u32;
+pub(super) type Slot = u32;
 
 /// One step. `mask` is the ones of the result's width.
 #[derive(Clone, Copy, Debug)]
-enum Step<W> {
+pub(super) enum Step<W> {
     Input {
         number: u32,
         mask: W,
@@ -141,6 +141,17 @@ enum Step<W> {
         unused: u32,
     },
     Choose(Slot, Slot, Slot),
+    /// A choice of what was compared.
+    SignedLeast {
+        a: Slot,
+        b: Slot,
+        unused: u32,
+    },
+    SignedMost {
+        a: Slot,
+        b: Slot,
+        unused: u32,
+    },
 }
 
 /// Terms ready to run.
@@ -148,6 +159,8 @@ enum Step<W> {
 pub struct Program<W = u64> {
     steps: Vec<(Slot, Step<W>)>,
     slots: Vec<W>,
+    /// The slots that hold constants, which no step writes.
+    constants: Vec<(Slot, W)>,
     outputs: Vec<Slot>,
     inputs: usize,
 }
@@ -157,7 +170,13 @@ impl<W: Word> Program<W> {
     #[must_use]
     pub fn compile(terms: &Terms, outputs: &[Term]) -> Option<Self> {
         let needed = needed(terms, outputs);
-        let mut program = Self { steps: Vec::new(), slots: Vec::new(), outputs: Vec::new(), inputs: 0 };
+        let mut program = Self {
+            steps: Vec::new(),
+            slots: Vec::new(),
+            constants: Vec::new(),
+            outputs: Vec::new(),
+            inputs: 0,
+        };
         let mut places: Vec<Slot> = vec![0; needed.len()];
         for term in terms.iter().take(needed.len()).filter(|term| needed[term.index()]) {
             if terms.width(term) > W::BITS {
@@ -175,6 +194,7 @@ impl<W: Word> Program<W> {
         match terms.op(term) {
             Op::Constant(value) => {
                 self.slots.push(W::cut(value));
+                self.constants.push((slot, W::cut(value)));
                 return slot;
             }
             Op::ZeroExtend(inner) => return places[inner.index()],
@@ -203,6 +223,22 @@ impl<W: Word> Program<W> {
         slot
     }
 
+    pub(super) fn steps(&self) -> &[(Slot, Step<W>)] {
+        &self.steps
+    }
+
+    pub(super) fn slots(&self) -> &[W] {
+        &self.slots
+    }
+
+    pub(super) fn constants(&self) -> &[(Slot, W)] {
+        &self.constants
+    }
+
+    pub(super) fn outputs(&self) -> &[Slot] {
+        &self.outputs
+    }
+
     /// How many inputs it reads: one more than the highest number.
     #[must_use]
     pub fn inputs(&self) -> usize {
@@ -229,7 +265,7 @@ impl<W: Word> Program<W> {
     pub fn run(&mut self, inputs: &[W], results: &mut [W]) {
         let Self { steps, slots, .. } = self;
         for &(slot, step) in &*steps {
-            slots[slot as usize] = step.run(slots, inputs);
+            slots[slot as usize] = step.run(|slot| slots[slot as usize], inputs);
         }
         assert!(results.len() >= self.outputs.len(), "every output has a place");
         for (result, &output) in results.iter_mut().zip(&self.outputs) {
@@ -290,6 +326,24 @@ fn sum(terms: &Terms, term: Term, a: Term, b: Term) -> Sum {
     }
 }
 
+/// What a choice is to the machine.
+enum Choice {
+    Plain,
+    /// The lesser of two signed numbers.
+    Least(Term, Term),
+    /// The greater.
+    Most(Term, Term),
+}
+
+fn choice(terms: &Terms, condition: Term, then: Term, otherwise: Term) -> Choice {
+    let Op::SignedLess(a, b) = terms.op(condition) else { return Choice::Plain };
+    match (then, otherwise) {
+        branches if branches == (a, b) => Choice::Least(a, b),
+        branches if branches == (b, a) => Choice::Most(a, b),
+        (_, _) => Choice::Plain,
+    }
+}
+
 /// The terms that the step of `term` reads.
 fn operands(terms: &Terms, term: Term) -> [Option<Term>; 3] {
     match terms.op(term) {
@@ -302,21 +356,29 @@ fn operands(terms: &Terms, term: Term) -> [Option<Term>; 3] {
             let whole = if let Op::Extract(whole, _) = terms.op(inner) { whole } else { inner };
             [Some(whole), None, None]
         }
-        Op::Not(a) | Op::Extract(a, _) | Op::ZeroExtend(a) => [Some(a), None, None],
-        Op::And(a, b)
-        | Op::Or(a, b)
-        | Op::Xor(a, b)
-        | Op::Mul(a, b)
-        | Op::UnsignedDivide(a, b)
-        | Op::UnsignedRemainder(a, b)
-        | Op::Shl(a, b)
-        | Op::Lshr(a, b)
-        | Op::Ashr(a, b)
-        | Op::Concat(a, b)
-        | Op::Equal(a, b)
-        | Op::UnsignedLess(a, b)
-        | Op::SignedLess(a, b) => [Some(a), Some(b), None],
-        Op::Choose(condition, then, otherwise) => [Some(condition), Some(then), Some(otherwise)],
+        Op::Choose(condition, then, otherwise) => match choice(terms, condition, then, otherwise) {
+            Choice::Plain => [Some(condition), Some(then), Some(otherwise)],
+            Choice::Least(a, b) | Choice::Most(a, b) => [Some(a), Some(b), None],
+        },
+        Op::Not(_)
+        | Op::Extract(..)
+        | Op::ZeroExtend(_)
+        | Op::And(..)
+        | Op::Or(..)
+        | Op::Xor(..)
+        | Op::Mul(..)
+        | Op::UnsignedDivide(..)
+        | Op::UnsignedRemainder(..)
+        | Op::Shl(..)
+        | Op::Lshr(..)
+        | Op::Ashr(..)
+        | Op::Concat(..)
+        | Op::Equal(..)
+        | Op::UnsignedLess(..)
+        | Op::SignedLess(..) => {
+            let mut children = terms.children(term);
+            [children.next(), children.next(), None]
+        }
     }
 }
 
@@ -355,14 +417,32 @@ fn step<W: Word>(terms: &Terms, term: Term, places: &[Slot]) -> Step<W> {
         Op::Equal(a, b) => Step::Equal(at(a), at(b)),
         Op::UnsignedLess(a, b) => Step::UnsignedLess(at(a), at(b)),
         Op::SignedLess(a, b) => Step::SignedLess { a: at(a), b: at(b), unused: W::BITS - terms.width(a) },
-        Op::Choose(condition, then, otherwise) => Step::Choose(at(condition), at(then), at(otherwise)),
+        Op::Choose(condition, then, otherwise) => {
+            let unused = W::BITS - width;
+            match choice(terms, condition, then, otherwise) {
+                Choice::Plain => Step::Choose(at(condition), at(then), at(otherwise)),
+                Choice::Least(a, b) => Step::SignedLeast { a: at(a), b: at(b), unused },
+                Choice::Most(a, b) => Step::SignedMost { a: at(a), b: at(b), unused },
+            }
+        }
     }
+}
+
+/// The lesser of two signed numbers below unused bits.
+#[inline]
+pub(super) fn least<W: Word>(a: W, b: W, unused: u32) -> W {
+    if (a << unused).signed_less(b << unused) { a } else { b }
+}
+
+/// The greater.
+#[inline]
+pub(super) fn most<W: Word>(a: W, b: W, unused: u32) -> W {
+    if (a << unused).signed_less(b << unused) { b } else { a }
 }
 
 impl<W: Word> Step<W> {
     #[inline]
-    fn run(self, slots: &[W], inputs: &[W]) -> W {
-        let at = |slot: Slot| slots[slot as usize];
+    pub(super) fn run(self, at: impl Fn(Slot) -> W, inputs: &[W]) -> W {
         let truth = |holds: bool| if holds { W::ONE } else { W::default() };
         match self {
             Self::Input { number, mask } => inputs[number as usize] & mask,
@@ -395,6 +475,8 @@ impl<W: Word> Step<W> {
             Self::Equal(a, b) => truth(at(a) == at(b)),
             Self::UnsignedLess(a, b) => truth(at(a) < at(b)),
             Self::SignedLess { a, b, unused } => truth((at(a) << unused).signed_less(at(b) << unused)),
+            Self::SignedLeast { a, b, unused } => least(at(a), at(b), unused),
+            Self::SignedMost { a, b, unused } => most(at(a), at(b), unused),
             Self::Choose(condition, then, otherwise) => {
                 if at(condition) == W::default() {
                     at(otherwise)

@@ -11,6 +11,7 @@ mod code;
 pub mod concrete;
 pub mod disputed;
 pub(crate) mod integer;
+mod lanes;
 pub(crate) mod logic;
 pub mod smt;
 pub mod term;

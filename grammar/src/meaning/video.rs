@@ -258,6 +258,9 @@ fn simd(terms: &mut Terms, form: Simd, [a, b, c]: [Term; 3]) -> Term {
         SimdOp::Arithmetic { then, .. } => then == SimdThen::Add,
         SimdOp::Set { accumulate, .. } => accumulate,
     };
+    // Results have two bits more than lanes; two more again hold the sum of four.
+    let sum_bits = lanes.bits() + 4;
+    let mut sum = terms.constant(0, sum_bits);
     let mut result = c;
     for lane in (0..lanes.count()).filter(|lane| routing.mask() >> lane & 1 == 1) {
         let x = pick(terms, lanes, routing.a(), lane, atype, [a, b]);
@@ -273,13 +276,14 @@ fn simd(terms: &mut Terms, form: Simd, [a, b, c]: [Term; 3]) -> Term {
                 terms.zero_extend(holds, lanes.bits() + 2)
             }
         };
-        result = if accumulate {
-            let value = terms.sign_extend(value, 32);
-            terms.add(result, value)
+        if accumulate {
+            let value = terms.sign_extend(value, sum_bits);
+            sum = terms.add(sum, value);
         } else {
             let value = terms.extract(value, 0, lanes.bits());
-            insert(terms, result, value, u32::from(lane) * lanes.bits())
-        };
+            result = insert(terms, result, value, u32::from(lane) * lanes.bits());
+        }
     }
-    result
+    let sum = terms.sign_extend(sum, 32);
+    terms.add(result, sum)
 }

@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::sync::LazyLock;
 
 static TABLE: LazyLock<HashMap<&'static str, Vec<Cells>>> =
-    LazyLock::new(|| table::lines(include_str!("plain.tsv")).collect());
+    LazyLock::new(|| table::rows(include_str!("plain.tsv")).collect());
 
 /// How precisely a key names a constant.
 #[derive(Clone, Copy, PartialEq, Eq)]

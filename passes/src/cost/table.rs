@@ -1,10 +1,11 @@
 //! The text in which costs are kept: one line per row, one column per generation of GPUs.
 //!
 //! The command that measures writes with the functions that the optimiser reads with, so the two cannot disagree.
-//! Cells that repeat are counted, a column like the one on its left is `=`, and such columns at the end of a line are
-//! left out: costs of neighbouring generations differ little.
+//! Cells that repeat are counted, what many rows have in common is written once and numbered, a column like the one on
+//! its left is `=`, and such columns at the end of a line are left out: costs of neighbouring generations differ little.
 
 use super::Cost;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Generations of GPUs for which the assembler makes the same numbers of instructions.
@@ -49,9 +50,35 @@ impl Generation {
 /// What a table has for a form on a generation; `None` where the form does not exist.
 pub type Cells = Option<Arc<[Cost]>>;
 
-/// One line: a name, and for each generation its cells.
+/// The text of a table: its head, and for each row a name and the cells of all generations.
 #[must_use]
-pub fn line(name: &str, columns: &[Cells]) -> String {
+pub fn text(rows: &[(&str, &[Cells])]) -> String {
+    let versions = GENERATIONS.map(|generation| format!("{} {}", generation.gpu, generation.assembler));
+    let mut text = format!("# machine instructions by GPU and version of ptxas\t{}\n", versions.join("\t"));
+    let patterns = patterns(rows);
+    for (i, pattern) in patterns.iter().enumerate() {
+        text.push_str(&format!("@{i}\t{pattern}\n"));
+    }
+    let numbers = patterns.iter().enumerate().map(|(i, pattern)| (pattern.as_str(), i)).collect();
+    for (name, columns) in rows {
+        text.push_str(&line(name, columns, &numbers));
+    }
+    text
+}
+
+/// Cells that are worth a number, those that occur most often first: they get the short ones.
+fn patterns(rows: &[(&str, &[Cells])]) -> Vec<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for cells in rows.iter().flat_map(|(_, columns)| columns.iter().flatten()) {
+        *counts.entry(written(cells)).or_default() += 1;
+    }
+    let mut patterns: Vec<_> =
+        counts.into_iter().filter(|(cells, count)| cells.len() > 5 && *count > 1).collect();
+    patterns.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    patterns.into_iter().map(|(cells, _)| cells).collect()
+}
+
+fn line(name: &str, columns: &[Cells], numbers: &BTreeMap<&str, usize>) -> String {
     let mut line = name.to_owned();
     let changes = (1..columns.len()).rev().find(|&i| columns[i] != columns[i - 1]).map_or(1, |last| last + 1);
     for (i, cells) in columns.iter().enumerate().take(changes) {
@@ -59,7 +86,10 @@ pub fn line(name: &str, columns: &[Cells]) -> String {
         match cells {
             _same if i > 0 && *cells == columns[i - 1] => line.push('='),
             None => line.push('-'),
-            Some(cells) => line.push_str(&written(cells)),
+            Some(cells) => {
+                let cells = written(cells);
+                line.push_str(&numbers.get(cells.as_str()).map_or(cells, |number| format!("@{number}")));
+            }
         }
     }
     line.push('\n');
@@ -74,23 +104,31 @@ fn written(cells: &[Cost]) -> String {
     runs.collect::<Vec<_>>().join(",")
 }
 
-/// The lines of a table but its head: names, and for each generation the cells.
-pub fn lines(text: &str) -> impl Iterator<Item = (&str, Vec<Cells>)> {
-    text.lines().filter(|line| !line.starts_with('#')).map(|line| {
+/// The rows of a table: names, and the cells of all generations.
+pub fn rows(text: &str) -> impl Iterator<Item = (&str, Vec<Cells>)> {
+    let mut patterns: Vec<Arc<[Cost]>> = Vec::new();
+    text.lines().filter(|line| !line.starts_with('#')).filter_map(move |line| {
         let mut fields = line.split('\t');
         let name = fields.next().expect("a line has at least one field");
+        if name.starts_with('@') {
+            patterns.push(read(fields.next().expect("a numbered line has cells")).into());
+            return None;
+        }
         let mut columns: Vec<Cells> = Vec::with_capacity(GENERATIONS.len());
         for field in fields {
-            let cells = match field {
-                "=" => columns.last().expect("the first column is written out").clone(),
-                "-" => None,
-                cells => Some(read(cells).into()),
+            let cells = match (field, field.strip_prefix('@')) {
+                ("=", _) => columns.last().expect("the first column is written out").clone(),
+                ("-", _) => None,
+                (_, Some(number)) => {
+                    Some(patterns[number.parse::<usize>().expect("`@` and a number")].clone())
+                }
+                (cells, None) => Some(read(cells).into()),
             };
             columns.push(cells);
         }
         let last = columns.last().expect("the first column is written out").clone();
         columns.resize(GENERATIONS.len(), last);
-        (name, columns)
+        Some((name, columns))
     })
 }
 
@@ -115,8 +153,10 @@ mod tests {
         let mut columns =
             vec![None, None, Some(vec![cost(1, 1); 3].into()), Some(vec![cost(1, 1); 3].into())];
         columns.resize(GENERATIONS.len(), Some(vec![cost(2, 2), cost(3, 17), cost(3, 17)].into()));
-        let line = line("vadd d, a", &columns);
-        assert_eq!(line, "vadd d, a\t-\t=\t1*3\t=\t2,3-17*2\n");
-        assert_eq!(lines(&format!("# head\n{line}")).collect::<Vec<_>>(), [("vadd d, a", columns)]);
+        let rows_written: [(&str, &[Cells]); 2] = [("vadd d, a", &columns), ("vsub d, a", &columns)];
+        let text = text(&rows_written);
+        let tail = "@0\t2,3-17*2\nvadd d, a\t-\t=\t1*3\t=\t@0\nvsub d, a\t-\t=\t1*3\t=\t@0\n";
+        assert!(text.ends_with(tail), "{text}");
+        assert_eq!(rows(&text).collect::<Vec<_>>(), [("vadd d, a", columns.clone()), ("vsub d, a", columns)]);
     }
 }

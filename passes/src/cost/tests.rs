@@ -57,7 +57,7 @@ fn costs_that_were_read_in_machine_code() {
 fn every_video_form_has_a_cost_on_every_generation() {
     let rows = video::rows();
     assert!(rows.len() > 1900);
-    let lines = table::lines(include_str!("video.tsv")).count();
+    let lines = table::rows(include_str!("video.tsv")).count();
     assert_eq!(lines, rows.len(), "a row for each and no other");
     for generation in &table::GENERATIONS {
         let costs = costs(generation.gpu);
@@ -194,7 +194,7 @@ fn a_gpu_that_was_not_measured_costs_what_its_elders_do() {
 
 #[test]
 fn every_plain_row_is_of_an_instruction_that_there_is() {
-    for (name, _) in table::lines(include_str!("plain.tsv")) {
+    for (name, _) in table::rows(include_str!("plain.tsv")) {
         let words = name.split(' ').next().expect("a name has words");
         let row = ptxopt_grammar::table::lookup(words.as_bytes());
         assert!(row.is_some(), "{name}");

@@ -203,7 +203,7 @@ impl Class {
 // ---- lookup ------------------------------------------------------------------------------------------------
 
 static TABLE: LazyLock<HashMap<Form, Vec<Cells>>> = LazyLock::new(|| {
-    let mut lines: HashMap<&str, Vec<Cells>> = table::lines(include_str!("video.tsv")).collect();
+    let mut lines: HashMap<&str, Vec<Cells>> = table::rows(include_str!("video.tsv")).collect();
     rows().into_iter().filter_map(|row| Some((row, lines.remove(name(row).as_str())?))).collect()
 });
 

@@ -1,8 +1,9 @@
 //! Statements as rules see them: one instruction over values.
 
-use super::{Graph, Origin, ValueId};
+use super::{Graph, Origin, Semantics, ValueId};
 use crate::recipe::{Code, Source, Step};
 use ptxopt_grammar::constant;
+use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::names::NameParts;
 use ptxopt_grammar::tree::{NodeId, NodeKind, StmtId};
 use ptxopt_grammar::video;
@@ -10,7 +11,7 @@ use ptxopt_grammar::video;
 impl Graph<'_, '_> {
     /// A statement as one instruction over values, its guard left out.
     ///
-    /// `None` if it has more than one result, no meaning, or an operand that is neither a register nor a number.
+    /// `None` if it has more than one result, no meaning that all agree on, or an operand that is neither a register nor a number.
     #[must_use]
     pub fn step(&self, stmt: StmtId) -> Option<Step> {
         let mut results = self.results(stmt);
@@ -47,6 +48,9 @@ impl Graph<'_, '_> {
 
     fn video_step(&self, stmt: StmtId) -> Option<Step> {
         let instance = video::decode(self.module, stmt)?.ok()?;
+        if self.semantics == Semantics::Undisputed && disputed(instance.form).is_some() {
+            return None;
+        }
         let operand = |source| match source {
             video::Source::Register(node) => self.read_at(stmt, node).map(Source::Value),
             video::Source::Constant(node) => constant::value(self.module, node).map(Source::Constant),

@@ -190,17 +190,6 @@ pub(super) fn remainder_s32(a: i32, b: i32) -> u32 {
     if b == 0 { a as u32 } else { a.wrapping_rem(b) as u32 }
 }
 
-#[inline]
-pub(super) fn lop3(a: u32, b: u32, c: u32, table: u32) -> u32 {
-    let mut result = 0;
-    for row in 0..8 {
-        let taken = 0_u32.wrapping_sub(table >> row & 1);
-        let pick = |x: u32, bit: u32| x ^ (bit & 1).wrapping_sub(1);
-        result |= taken & pick(a, row >> 2) & pick(b, row >> 1) & pick(c, row);
-    }
-    result
-}
-
 /// `prmt.b32` without a mode.
 #[inline]
 pub(super) fn permute(a: u32, b: u32, selector: u32) -> u32 {

@@ -42,6 +42,8 @@ pub(super) enum Op {
     Lane(Lane),
     /// A compiled meaning; `x` is its number.
     Meant,
+    /// A SIMD video instruction; `x` is its number.
+    Video,
     /// 32-bit `d = c ? a : b`.
     Select32,
     /// 64-bit `d = c ? a : b`.
@@ -84,6 +86,8 @@ pub(super) enum Op {
     Exchange,
     /// Something that cannot be evaluated; `x` says what.
     Unknown,
+    /// A register is shown to whoever watches; `x` is its number.
+    Watch,
 }
 
 /// Which array of slots a register lies in.
@@ -304,6 +308,9 @@ pub(super) struct Code {
     pub(super) calls: Vec<Call>,
     pub(super) tables: Vec<Box<[u32]>>,
     pub(super) meanings: Vec<super::meant::Meant>,
+    pub(super) videos: Vec<super::video::Video>,
     /// Why something cannot be evaluated.
     pub(super) unknown: Vec<String>,
+    /// What is shown to whoever watches.
+    pub(super) watched: Vec<super::watch::Watched>,
 }

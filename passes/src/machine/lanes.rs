@@ -6,6 +6,7 @@
 
 use super::arithmetic as ar;
 use super::code::Inst;
+use super::controlled as by;
 use super::warp::Warp;
 
 /// Which registers an operation reads and writes: words (`W`), longs (`L`), predicates (`P`).
@@ -17,10 +18,14 @@ pub(super) enum Shape {
     W2,
     /// word = f(word, word, word), with the constant of the instruction
     W3,
+    /// word = f(word, word, word), f made of the constant of the instruction
+    K3,
     /// word = f(word, word, word, word)
     W4,
     /// long = f(long)
     L1,
+    /// long = f(long), f made of the constant of the instruction
+    KL1,
     /// long = f(long, long)
     L2,
     /// long = f(long, long, long)
@@ -188,7 +193,6 @@ lane_operations! {
         MadWideS16 = |a, b, c, _| ((h(a) * h(b)) as u32).wrapping_add(c);
         SadU32 = |a, b, c, _| c.wrapping_add(a.abs_diff(b));
         SadS32 = |a, b, c, _| c.wrapping_add(s(a).abs_diff(s(b)));
-        Lop3 = ar::lop3;
         Prmt = |a, b, c, _| ar::permute(a, b, c);
         BfeU32 = |a, b, c, _| ar::extract_u32(a, b, c);
         BfeS32 = |a, b, c, _| ar::extract_s32(a, b, c);
@@ -203,6 +207,18 @@ lane_operations! {
         Dp2a = ar::dot_halves;
         FFma32 = |a, b, c, _| ar::canonical32(f32::from_bits(a).mul_add(f32::from_bits(b), f32::from_bits(c)));
         FSoft32 = ar::soft32;
+    }
+    K3 k3 {
+        Lop3 = by::lop3;
+        PrmtBy = by::permute;
+        Shl32By = by::shl;
+        ShrU32By = by::shr;
+        ShrS32By = by::shr_signed;
+        ShfLBy = by::funnel_left;
+        ShfRBy = by::funnel_right;
+        BfeU32By = by::extract;
+        BfeS32By = by::extract_signed;
+        Bfi32By = by::insert;
     }
     W4 w4 {
         Bfi32 = ar::insert_u32;
@@ -232,6 +248,11 @@ lane_operations! {
         RoundZero64 = |a| ar::canonical64(f64::from_bits(a).trunc());
         RoundDown64 = |a| ar::canonical64(f64::from_bits(a).floor());
         RoundUp64 = |a| ar::canonical64(f64::from_bits(a).ceil());
+    }
+    KL1 kl1 {
+        Shl64By = by::shl_long;
+        ShrU64By = by::shr_long;
+        ShrS64By = by::shr_long_signed;
     }
     L2 l2 {
         Add64 = u64::wrapping_add;

@@ -75,6 +75,29 @@ impl Memory {
         let bytes = bytes.ok_or(Refusal::OutOfBounds)?;
         if offset & u64::from(size - 1) == 0 { Ok(bytes) } else { Err(Refusal::Misaligned) }
     }
+
+    /// Where in an allocation some bytes lie, the first aligned to `align`.
+    #[inline]
+    fn find(&self, address: u64, size: usize, align: u64) -> Option<(usize, std::ops::Range<usize>)> {
+        let number = usize::try_from((address >> self.shift).wrapping_sub(FIRST)).ok()?;
+        let offset = address & ((1 << self.shift) - 1);
+        let start = usize::try_from(offset).ok()?;
+        (offset & (align - 1) == 0).then_some((number, start..start.checked_add(size)?))
+    }
+
+    /// `size` bytes from `address` on, which is aligned to `align`, a power of two; `None` if not all are there.
+    #[inline]
+    pub(super) fn range(&self, address: u64, size: usize, align: u64) -> Option<&[u8]> {
+        let (number, range) = self.find(address, size, align)?;
+        self.allocations.get(number)?.get(range)
+    }
+
+    /// The same, to be written.
+    #[inline]
+    pub(super) fn range_mut(&mut self, address: u64, size: usize, align: u64) -> Option<&mut [u8]> {
+        let (number, range) = self.find(address, size, align)?;
+        self.allocations.get_mut(number)?.get_mut(range)
+    }
 }
 
 /// Shared memory of a block: bytes, which of them are defined, and who touched them last.

@@ -45,6 +45,7 @@
 
 mod arithmetic;
 mod code;
+mod controlled;
 mod decode;
 mod execute;
 mod lanes;
@@ -52,16 +53,19 @@ mod meant;
 mod memory;
 mod outcome;
 mod special;
+mod video;
 mod warp;
+mod watch;
 
 #[cfg(test)]
 mod tests;
 
 pub use memory::{Buffer, Memory};
 pub use outcome::{End, Fault, FaultKind, Outcome, Place};
+pub use watch::{Sight, Watcher};
 
 use code::{Code, Op};
-use decode::{Initial, Prefer};
+use decode::{Initial, Prefer, Watch};
 use execute::{Block, Context, Stop};
 use memory::Shared;
 use ptxopt_grammar::constant;
@@ -140,8 +144,19 @@ impl<'m, 't> Machine<'m, 't> {
         Self::decoded(module, Prefer::Lanes)
     }
 
+    /// Decodes `module` so that its launches can be watched; it runs more slowly.
+    #[must_use]
+    pub fn watched(module: &'m Module<'t>) -> Self {
+        Self::of(module, Prefer::Lanes, Watch::Registers)
+    }
+
     fn decoded(module: &'m Module<'t>, prefer: Prefer) -> Self {
-        let decode::Decoded { code, initial, static_shared, address_bits } = decode::decode(module, prefer);
+        Self::of(module, prefer, Watch::No)
+    }
+
+    fn of(module: &'m Module<'t>, prefer: Prefer, watch: Watch) -> Self {
+        let decoded = decode::decode(module, prefer, watch);
+        let decode::Decoded { code, initial, static_shared, address_bits } = decoded;
         Self { module, code, initial, static_shared, address_bits }
     }
 
@@ -176,15 +191,36 @@ impl<'m, 't> Machine<'m, 't> {
 
     /// Runs an entry over a grid. What it wrote to `memory` before it ended is there, however it ended.
     pub fn launch(&self, launch: &Launch, arguments: &[Argument], memory: &mut Memory) -> Outcome {
+        self.start(launch, arguments, memory, None)
+    }
+
+    /// The same, and shows the registers of a machine that was decoded to be watched.
+    pub fn launch_watched(
+        &self,
+        launch: &Launch,
+        arguments: &[Argument],
+        memory: &mut Memory,
+        watcher: &mut dyn Watcher,
+    ) -> Outcome {
+        self.start(launch, arguments, memory, Some(watcher))
+    }
+
+    fn start(
+        &self,
+        launch: &Launch,
+        arguments: &[Argument],
+        memory: &mut Memory,
+        watcher: Option<&mut dyn Watcher>,
+    ) -> Outcome {
         let prepared = self.prepare(launch, arguments, memory);
         let (entry, parameters) = match prepared {
             Ok(prepared) => prepared,
             Err(why) => return bad(why),
         };
         if launch.block == [1; 3] {
-            self.run::<1>(launch, entry, &parameters, memory)
+            self.run::<1>(launch, entry, &parameters, memory, watcher)
         } else {
-            self.run::<32>(launch, entry, &parameters, memory)
+            self.run::<32>(launch, entry, &parameters, memory, watcher)
         }
     }
 
@@ -230,9 +266,9 @@ impl<'m, 't> Machine<'m, 't> {
         entry: usize,
         parameters: &[u8],
         memory: &mut Memory,
+        mut watcher: Option<&mut dyn Watcher>,
     ) -> Outcome {
         let mut inexact = BTreeSet::new();
-        let mut meanings = self.code.meanings.clone();
         let (mut instructions, mut lane_instructions) = (0, 0);
         let mut end = End::Finished;
         let [x, y, z] = launch.grid;
@@ -240,7 +276,6 @@ impl<'m, 't> Machine<'m, 't> {
         for at in blocks {
             let mut cx = Context {
                 code: &self.code,
-                meanings: &mut meanings,
                 memory,
                 shared: Shared::new((self.static_shared + launch.dynamic_shared) as usize),
                 parameters,
@@ -254,6 +289,10 @@ impl<'m, 't> Machine<'m, 't> {
                 inexact: &mut inexact,
                 arrivals: [0; 16],
                 dynamic_shared: launch.dynamic_shared,
+                watcher: match &mut watcher {
+                    Some(watcher) => Some(&mut **watcher),
+                    None => None,
+                },
             };
             let result = Block::<W>::new(&cx, entry).run(&mut cx);
             (instructions, lane_instructions) = (cx.steps, cx.lane_steps);

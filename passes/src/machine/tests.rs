@@ -2,6 +2,7 @@
 
 use super::decode::Prefer;
 use super::{Argument, End, FaultKind, Launch, Machine, Outcome};
+use ptxopt_grammar::video::{Compare, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
@@ -379,20 +380,135 @@ const FORMS: &[&str] = &[
     "selp.b32 W W W P",
     "selp.b64 L L L P",
     "set.lt.u32.s32 W W W",
+    "shl.b32 W W 0",
+    "shr.u32 W W 0",
+    "shr.s32 W W 0",
+    "shl.b32 W W 3",
+    "shr.u32 W W 3",
+    "shr.s32 W W 3",
+    "shl.b32 W W 31",
+    "shr.u32 W W 31",
+    "shr.s32 W W 31",
+    "shl.b32 W W 32",
+    "shr.u32 W W 32",
+    "shr.s32 W W 32",
+    "shl.b32 W W 33",
+    "shr.u32 W W 33",
+    "shr.s32 W W 33",
+    "shl.b32 W W 255",
+    "shr.u32 W W 255",
+    "shr.s32 W W 255",
+    "shl.b64 L L 0",
+    "shr.u64 L L 0",
+    "shr.s64 L L 0",
+    "shl.b64 L L 5",
+    "shr.u64 L L 5",
+    "shr.s64 L L 5",
+    "shl.b64 L L 32",
+    "shr.u64 L L 32",
+    "shr.s64 L L 32",
+    "shl.b64 L L 63",
+    "shr.u64 L L 63",
+    "shr.s64 L L 63",
+    "shl.b64 L L 64",
+    "shr.u64 L L 64",
+    "shr.s64 L L 64",
+    "shl.b64 L L 200",
+    "shr.u64 L L 200",
+    "shr.s64 L L 200",
+    "shf.l.wrap.b32 W W W 0",
+    "shf.l.clamp.b32 W W W 0",
+    "shf.r.wrap.b32 W W W 0",
+    "shf.r.clamp.b32 W W W 0",
+    "shf.l.wrap.b32 W W W 1",
+    "shf.l.clamp.b32 W W W 1",
+    "shf.r.wrap.b32 W W W 1",
+    "shf.r.clamp.b32 W W W 1",
+    "shf.l.wrap.b32 W W W 16",
+    "shf.l.clamp.b32 W W W 16",
+    "shf.r.wrap.b32 W W W 16",
+    "shf.r.clamp.b32 W W W 16",
+    "shf.l.wrap.b32 W W W 31",
+    "shf.l.clamp.b32 W W W 31",
+    "shf.r.wrap.b32 W W W 31",
+    "shf.r.clamp.b32 W W W 31",
+    "shf.l.wrap.b32 W W W 32",
+    "shf.l.clamp.b32 W W W 32",
+    "shf.r.wrap.b32 W W W 32",
+    "shf.r.clamp.b32 W W W 32",
+    "shf.l.wrap.b32 W W W 40",
+    "shf.l.clamp.b32 W W W 40",
+    "shf.r.wrap.b32 W W W 40",
+    "shf.r.clamp.b32 W W W 40",
+    "bfe.u32 W W 0 0",
+    "bfe.s32 W W 0 0",
+    "bfi.b32 W W W 0 0",
+    "bfe.u32 W W 0 32",
+    "bfe.s32 W W 0 32",
+    "bfi.b32 W W W 0 32",
+    "bfe.u32 W W 8 8",
+    "bfe.s32 W W 8 8",
+    "bfi.b32 W W W 8 8",
+    "bfe.u32 W W 24 8",
+    "bfe.s32 W W 24 8",
+    "bfi.b32 W W W 24 8",
+    "bfe.u32 W W 24 20",
+    "bfe.s32 W W 24 20",
+    "bfi.b32 W W W 24 20",
+    "bfe.u32 W W 31 1",
+    "bfe.s32 W W 31 1",
+    "bfi.b32 W W W 31 1",
+    "bfe.u32 W W 31 4",
+    "bfe.s32 W W 31 4",
+    "bfi.b32 W W W 31 4",
+    "bfe.u32 W W 32 4",
+    "bfe.s32 W W 32 4",
+    "bfi.b32 W W W 32 4",
+    "bfe.u32 W W 40 0",
+    "bfe.s32 W W 40 0",
+    "bfi.b32 W W W 40 0",
+    "bfe.u32 W W 200 200",
+    "bfe.s32 W W 200 200",
+    "bfi.b32 W W W 200 200",
+    "bfe.u32 W W 0 255",
+    "bfe.s32 W W 0 255",
+    "bfi.b32 W W W 0 255",
+    "bfe.u32 W W 5 256",
+    "bfe.s32 W W 5 256",
+    "bfi.b32 W W W 5 256",
+    "prmt.b32 W W W 0x3210",
+    "prmt.b32 W W W 0x7654",
+    "prmt.b32 W W W 0x5140",
+    "prmt.b32 W W W 0x0000",
+    "prmt.b32 W W W 0x7351",
+    "prmt.b32 W W W 0x0123",
+    "prmt.b32 W W W 0x6420",
+    "prmt.b32 W W W 0xba98",
+    "prmt.b32 W W W 0x3218",
+    "lop3.b32 W W W W 0x00",
+    "lop3.b32 W W W W 0xff",
+    "lop3.b32 W W W W 0x96",
+    "lop3.b32 W W W W 0xca",
+    "lop3.b32 W W W W 0x80",
+    "lop3.b32 W W W W 0xfe",
+    "lop3.b32 W W W W 0x1b",
+    "lop3.b32 W W W W 0x47",
 ];
 
-/// A kernel that loads registers with what looks random, applies `form` to them, and stores the result.
+/// Loads registers with what looks random.
+const LOADED: &str = "\
+    ld.global.u32 %r1, [%d1]; ld.global.u32 %r2, [%d1+256]; ld.global.u32 %r3, [%d1+512]; ld.global.u32 %r4, [%d1+768];\n\
+    mul.lo.u32 %r1, %r1, 0x9e3779b1; mul.lo.u32 %r2, %r2, 0x85ebca77; mul.lo.u32 %r3, %r3, 0xc2b2ae3d; mul.lo.u32 %r4, %r4, 0x27d4eb2f;\n\
+    and.b32 %r9, %r0, 3; setp.eq.u32 %p2, %r9, 1; @%p2 and.b32 %r3, %r3, 63; @%p2 and.b32 %r4, %r4, 63; @%p2 and.b32 %r2, %r2, 63;\n\
+    setp.eq.u32 %p2, %r9, 2; @%p2 shr.s32 %r1, %r1, 31; @%p2 or.b32 %r1, %r1, 0x80000000;\n\
+    setp.gt.u32 %p1, %r4, %r3; mov.b64 %d2, {%r1, %r2}; mov.b64 %d3, {%r3, %r4}; mov.b64 %d4, {%r2, %r4};\n\
+    cvt.u16.u32 %h1, %r1; cvt.u16.u32 %h2, %r2; cvt.u16.u32 %h3, %r3;\n";
+
+/// A kernel that applies `form` to loaded registers and stores the result.
 fn form_kernel(form: &str) -> String {
     let mut words = form.split(' ');
     let opcode = words.next().expect("a form has an opcode");
-    let mut body = String::from(
-        "ld.global.u32 %r1, [%d1]; ld.global.u32 %r2, [%d1+256]; ld.global.u32 %r3, [%d1+512]; ld.global.u32 %r4, [%d1+768];\n\
-         mul.lo.u32 %r1, %r1, 0x9e3779b1; mul.lo.u32 %r2, %r2, 0x85ebca77; mul.lo.u32 %r3, %r3, 0xc2b2ae3d; mul.lo.u32 %r4, %r4, 0x27d4eb2f;\n\
-         and.b32 %r9, %r0, 3; setp.eq.u32 %p2, %r9, 1; @%p2 and.b32 %r3, %r3, 63; @%p2 and.b32 %r4, %r4, 63; @%p2 and.b32 %r2, %r2, 63;\n\
-         setp.eq.u32 %p2, %r9, 2; @%p2 shr.s32 %r1, %r1, 31; @%p2 or.b32 %r1, %r1, 0x80000000;\n\
-         setp.gt.u32 %p1, %r4, %r3; mov.b64 %d2, {%r1, %r2}; mov.b64 %d3, {%r3, %r4}; mov.b64 %d4, {%r2, %r4};\n\
-         cvt.u16.u32 %h1, %r1; cvt.u16.u32 %h2, %r2; cvt.u16.u32 %h3, %r3;\n",
-    );
+    let mut body = LOADED.to_owned();
     let mut operands = Vec::new();
     for (at, kind) in words.enumerate() {
         operands.push(match (at, kind) {
@@ -430,4 +546,60 @@ fn lane_operations_equal_the_meanings() {
         }
     }
     assert!(compared * 10 >= FORMS.len() * 9, "only {compared} of {} forms were compared", FORMS.len());
+}
+
+/// SIMD forms: every operation with every choice of signs, and routings of all kinds.
+fn simd_forms() -> Vec<Form> {
+    use SimdArithmetic::{AbsDiff, Add, Average, Max, Min, Sub};
+    let signs = [Sign::Unsigned, Sign::Signed];
+    let mut forms = Vec::new();
+    for lanes in [Lanes::Two, Lanes::Four] {
+        let plain = Routing::plain(lanes);
+        let mixed = match lanes {
+            Lanes::Two => plain.selected(&[3, 0], &[1, 1]),
+            Lanes::Four => plain.selected(&[7, 0, 2, 5], &[1, 1, 6, 3]),
+        };
+        let mixed = mixed.expect("the selectors are legal");
+        let routings = [Some(plain), plain.masked(0b10), Some(mixed), mixed.masked(0b01)];
+        for (routing, atype, btype) in routings
+            .into_iter()
+            .flatten()
+            .flat_map(|r| signs.into_iter().flat_map(move |a| signs.into_iter().map(move |b| (r, a, b))))
+        {
+            let mut add = |op| forms.push(Form::Simd(Simd { op, atype, btype, routing }));
+            for op in [Add, Sub, Average, AbsDiff, Min, Max] {
+                for then in [SimdThen::Store, SimdThen::Saturate, SimdThen::Add] {
+                    signs.into_iter().for_each(|dtype| add(SimdOp::Arithmetic { op, dtype, then }));
+                }
+            }
+            for compare in Compare::ALL {
+                [false, true].into_iter().for_each(|accumulate| add(SimdOp::Set { compare, accumulate }));
+            }
+        }
+    }
+    forms
+}
+
+#[test]
+fn simd_instructions_equal_their_meanings() {
+    let mut compared = 0;
+    for forms in simd_forms().chunks(16) {
+        let mut body = LOADED.to_owned();
+        for form in forms {
+            if let Some(text) = form.encode("%r5", "%r1", "%r2", Some("%r3")) {
+                body += &text;
+                body += ";\nst.global.u32 [%d1], %r5; add.u64 %d1, %d1, 512;\n";
+                compared += 1;
+            }
+        }
+        let text = kernel(&body);
+        let (fast, got) = run_text(&text, 64, Prefer::Lanes);
+        let (slow, want) = run_text(&text, 64, Prefer::Meaning);
+        assert_eq!((fast.end, slow.end), (End::Finished, End::Finished), "{text}");
+        for (at, form) in forms.iter().enumerate() {
+            let result = |words: &[u32]| words[128 * at..128 * at + 64].to_vec();
+            assert_eq!(result(&got), result(&want), "{form:?}");
+        }
+    }
+    assert!(compared > 1_000, "only {compared} forms");
 }

@@ -5,6 +5,7 @@
 //! instruction that both reach, and merge. A warp has `W` lanes: 32, or 1 for blocks of one thread.
 
 use super::code::{Class, Function, Guard, Inst, Slot};
+use super::meant::Room;
 
 /// The lanes of a warp at one instruction of one frame.
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +54,8 @@ pub(super) struct Warp<const W: usize> {
     /// Local memory of each lane, and which of its bytes are defined.
     pub(super) local: Vec<Vec<u8>>,
     pub(super) local_defined: Vec<Vec<bool>>,
+    /// Room for meanings to be computed in.
+    pub(super) room: Room<W>,
     pub(super) frames: Vec<Frame>,
     /// The frame of the group that runs.
     pub(super) frame: Frame,
@@ -92,6 +95,7 @@ impl<const W: usize> Warp<W> {
             predicates_defined: Vec::new(),
             local: vec![Vec::new(); W],
             local_defined: vec![Vec::new(); W],
+            room: Room::default(),
             frames: Vec::new(),
             frame,
             current: Group { frame: 0, pc: 0, mask: live, wait: Wait::No },
@@ -430,6 +434,21 @@ macro_rules! special_shapes {
             }
         }
     };
+}
+
+/// The shapes whose operation is made of the constant of the instruction, once for all lanes.
+impl<const W: usize> Warp<W> {
+    #[inline(always)]
+    pub(super) fn k3<F: Fn(u32, u32, u32) -> u32>(&mut self, i: &Inst, mask: u32, f: impl Fn(u32) -> F) {
+        let f = f(i.x);
+        self.w3(i, mask, |a, b, c, _| f(a, b, c));
+    }
+
+    #[inline(always)]
+    pub(super) fn kl1<F: Fn(u64) -> u64>(&mut self, i: &Inst, mask: u32, f: impl Fn(u32) -> F) {
+        let f = f(i.x);
+        self.l1(i, mask, f);
+    }
 }
 
 special_shapes!(words words_defined u32, w3 set_word, pw);

@@ -1,8 +1,8 @@
 //! The candidates for a statement: its spelling, the spellings that rules make of it, and what they cost.
 //!
-//! Rules are applied to the original and to every one-step recipe found, each once, in a fixed order; so the search
-//! ends when nothing new turns up. The limit is far above what the rules can make of one instruction, and reaching it
-//! is a bug in a rule.
+//! Rules are applied to the original, and again to every one-step recipe of a lower rank than what it was made of:
+//! cheaper, or as cheap and simpler. So the search goes downhill only and ends. The limit is far above what the rules
+//! can make of one instruction, and reaching it is a bug in a rule.
 
 use crate::cost::{Cost, Costs, Gpu, OperandKind, forbidden};
 use crate::facts::Fact;
@@ -12,6 +12,8 @@ use crate::rules::{Pass, Rule};
 use crate::site::{Knowledge, Site};
 use hashbrown::HashSet;
 use ptxopt_grammar::table::lookup;
+use ptxopt_grammar::video::{Form, Routing};
+use std::collections::{BTreeSet, VecDeque};
 
 /// The most spellings of one instruction that are looked at.
 const MOST_SPELLINGS: usize = 400;
@@ -30,6 +32,7 @@ pub(super) fn spellings(
     step: Step,
     value: ValueId,
     rules: &[&'static Rule],
+    target: &Target,
 ) -> (Vec<Spelling>, bool) {
     let demanded = knowledge.demanded[value.index()];
     let result: Fact = knowledge.core_fact(graph, value);
@@ -37,12 +40,12 @@ pub(super) fn spellings(
     let mut seen: HashSet<Recipe> = HashSet::new();
     seen.insert(own.clone());
     let mut all = vec![Spelling { recipe: own, trail: Vec::new() }];
-    let mut at = 0;
-    while at < all.len() {
+    let mut work = VecDeque::from([0]);
+    while let Some(at) = work.pop_front() {
         let Spelling { recipe, trail } = all[at].clone();
-        at += 1;
         let [step] = recipe.steps.as_slice() else { continue };
-        let site = Site { graph, knowledge, step, demanded, result: &result };
+        let rank = target.rank(step);
+        let site = Site { graph, knowledge, value, step, demanded, result: &result };
         for rule in rules {
             let mut made = Vec::new();
             (rule.propose)(&site, &mut made);
@@ -53,6 +56,11 @@ pub(super) fn spellings(
                 if seen.insert(recipe.clone()) {
                     let mut trail = trail.clone();
                     trail.push(rule);
+                    if let [step] = recipe.steps.as_slice()
+                        && target.rank(step) < rank
+                    {
+                        work.push_back(all.len());
+                    }
                     all.push(Spelling { recipe, trail });
                 }
             }
@@ -78,6 +86,27 @@ pub(super) struct Target {
 }
 
 impl Target {
+    /// What makes one instruction simpler than another: its cost, then fewer signed types, selectors, sources, lanes.
+    fn rank(&self, step: &Step) -> (u32, u32, usize, bool, usize, u32) {
+        let cost = self.step(step);
+        let distinct: BTreeSet<Source> = step.sources.iter().copied().collect();
+        let (signs, routed, lanes) = match &step.code {
+            Code::Video(form) => {
+                let signs = form.to_string().matches(".s32").count();
+                let (routed, lanes) = match form {
+                    Form::Simd(simd) => {
+                        let plain = Routing::plain(simd.routing.lanes()).masked(simd.routing.mask());
+                        (plain != Some(simd.routing), simd.routing.mask().count_ones())
+                    }
+                    Form::Scalar(_) | Form::Mad(_) => (false, 0),
+                };
+                (signs, routed, lanes)
+            }
+            Code::Plain(_) | Code::Pack => (0, false, 0),
+        };
+        (cost.most, cost.least, signs, routed, distinct.len(), lanes)
+    }
+
     /// What a recipe costs.
     pub(super) fn cost(&self, recipe: &Recipe) -> Cost {
         recipe.steps.iter().map(|step| self.step(step)).sum()

@@ -202,7 +202,8 @@ impl Work<'_, '_, '_> {
         }
         let own = Recipe::one(step.clone());
         let before = self.target.cost(&own);
-        let (found, too_many) = choose::spellings(&self.graph, &self.knowledge, step, value, self.rules);
+        let (found, too_many) =
+            choose::spellings(&self.graph, &self.knowledge, step, value, self.rules, &self.target);
         debug_assert!(!too_many, "rules make a bounded number of spellings");
         let mut offers: Vec<Offer> =
             found.into_iter().filter_map(|spelling| self.offer(stmt, value, before, spelling)).collect();

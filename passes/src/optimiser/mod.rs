@@ -41,6 +41,20 @@ pub struct Options {
     pub dce_all: bool,
 }
 
+impl Default for Options {
+    /// What the command does where nothing else is asked for.
+    fn default() -> Self {
+        Self {
+            passes: crate::Selection::all().groups(),
+            gpu: None,
+            check: Check::Proved,
+            semantics: Semantics::Undisputed,
+            limit: None,
+            dce_all: false,
+        }
+    }
+}
+
 /// A clock: the time since some moment.
 pub type Clock<'c> = &'c dyn Fn() -> Duration;
 
@@ -103,6 +117,9 @@ pub fn optimise_watched(
     let progress = Progress { left: options.limit };
     if !options.dce_all && !has_work(module) {
         return outcome;
+    }
+    if let Some(why) = refused(module, options) {
+        return Outcome { records: vec![record::of_module(module, why)], ..outcome };
     }
     let mut run = Run {
         options,
@@ -167,6 +184,17 @@ impl Origins {
         let (new, old) = at.checked_sub(1).map_or((0, 0), |at| self.0[at]);
         old + (offset - new)
     }
+}
+
+/// Why a module is left alone as a whole.
+fn refused(module: &Module<'_>, options: &Options) -> Option<Why> {
+    let target = module.stmts().find(|&stmt| module.kind(stmt) == StmtKind::Target);
+    let text = target.map_or(&b""[..], |target| module.stmt_text(target));
+    let debug = text.split(|&byte| byte == b',' || byte.is_ascii_whitespace()).any(|word| word == b"debug");
+    if debug {
+        return Some(Why::Debug);
+    }
+    (options.gpu.is_none() && Gpu::of(module).is_none()).then_some(Why::NoCosts)
 }
 
 /// Whether any statement is one that rules look at.

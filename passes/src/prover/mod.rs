@@ -9,6 +9,7 @@
 mod aig;
 mod canonical;
 mod counterexample;
+mod cut;
 mod decide;
 pub mod fragment;
 mod linear;

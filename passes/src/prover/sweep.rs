@@ -6,6 +6,7 @@
 
 use super::aig::{Gate, Lit, Watch, last};
 use super::canonical::mix;
+use super::cut::Cut;
 use super::query::Budget;
 use super::sat::{Answer, Literal, Solver, Variable};
 use super::vectors::{Draw, GROUPS, Lane};
@@ -28,8 +29,13 @@ pub(super) struct Sweep {
     valid: Lane,
     valid_more: Vec<u64>,
     constraint: Lit,
-    classes: HashMap<u64, Vec<u32>>,
+    /// The first and the last of the gates that behave alike, by a hash of their lanes.
+    classes: HashMap<u64, (u32, u32)>,
+    /// The next gate of the same class, by the number of a gate; 0 for none.
+    following: Vec<u32>,
     draw: Draw,
+    /// Room to compare gates in without a search.
+    cut: Cut,
 }
 
 impl Sweep {
@@ -46,7 +52,9 @@ impl Sweep {
             valid_more: Vec::new(),
             constraint: Lit::TRUE,
             classes: HashMap::new(),
+            following: Vec::new(),
             draw: Draw::new(seed),
+            cut: Cut::default(),
         }
     }
 
@@ -60,8 +68,7 @@ impl Sweep {
         self.classes.clear();
         for node in 0..gates.len() {
             let node = u32::try_from(node).expect("gates have such numbers");
-            let key = self.key(node);
-            self.classes.entry(key).or_default().push(node);
+            self.classify(self.key(node), node);
         }
     }
 
@@ -216,16 +223,33 @@ impl Sweep {
     /// The older literal that a new gate equals, if it can be proved.
     fn merged(&mut self, gates: &[Gate], node: u32) -> Option<Lit> {
         let key = self.key(node);
-        let class = self.classes.get(&key).cloned().unwrap_or_default();
         let this = Lit::new(node, self.flipped(node));
-        for older in class.into_iter().take(MOST_CANDIDATES) {
+        let mut next = self.classes.get(&key).map(|&(first, _)| first);
+        for _ in 0..MOST_CANDIDATES {
+            let Some(older) = next else { break };
+            next = Some(self.following[older as usize]).filter(|&node| node != 0);
             let older = Lit::new(older, self.flipped(older));
-            if self.agree(this, older) && self.proved_equal(gates, this, older) {
+            let equal = |sweep: &mut Self| {
+                sweep.cut.equal(gates, this, older) || sweep.proved_equal(gates, this, older)
+            };
+            if self.agree(this, older) && equal(self) {
                 return Some(older.inverted_if(this.inverted()));
             }
         }
-        self.classes.entry(key).or_default().push(node);
+        self.classify(key, node);
         None
+    }
+
+    /// Puts a gate at the end of its class.
+    fn classify(&mut self, key: u64, node: u32) {
+        let end = self.following.len().max(node as usize + 1);
+        self.following.resize(end, 0);
+        self.following[node as usize] = 0;
+        let (_, last) = self.classes.entry(key).or_insert((node, node));
+        let before = std::mem::replace(last, node);
+        if before != node {
+            self.following[before as usize] = node;
+        }
     }
 
     fn proved_equal(&mut self, gates: &[Gate], a: Lit, b: Lit) -> bool {
@@ -276,8 +300,7 @@ impl Watch for Sweep {
         }
         match gate {
             Gate::False | Gate::Input => {
-                let key = self.key(lit.node());
-                self.classes.entry(key).or_default().push(lit.node());
+                self.classify(self.key(lit.node()), lit.node());
                 lit
             }
             Gate::And(..) | Gate::Xor(..) => self.merged(gates, lit.node()).unwrap_or(lit),

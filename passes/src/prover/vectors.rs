@@ -3,7 +3,7 @@
 //! Bytes are mostly at the edges of their ranges, words at theirs, and operands are often equal or neighbours, in
 //! whole or in a byte. The draw depends on the question alone.
 
-use super::canonical::{Cone, ConeInput, mix};
+use super::canonical::{Cone, ConeInput, low_half, mix};
 use super::query::Assumption;
 use ptxopt_grammar::meaning::term::{ones, signed};
 
@@ -41,7 +41,7 @@ impl Draw {
 pub(super) fn seed(cone: &Cone) -> u64 {
     cone.words.iter().fold(0, |hash, word| {
         let hash = mix(mix(hash, word.kind as u64), u64::from(word.width));
-        let hash = mix(hash, super::canonical::low_half(word.value));
+        let hash = mix(hash, low_half(word.value));
         word.operands.iter().fold(hash, |hash, &operand| mix(hash, u64::from(operand)))
     })
 }
@@ -53,21 +53,44 @@ pub(super) fn vectors(inputs: &[ConeInput], seed: u64) -> (Vec<Vec<Lane>>, Lane)
         inputs.iter().map(|input| vec![[0; GROUPS]; input.width as usize]).collect();
     let mut drawn: Vec<u128> = Vec::with_capacity(inputs.len());
     let mut valid = [0; GROUPS];
-    for vector in 0..64 * GROUPS {
-        drawn.clear();
-        let mut admitted_all = true;
-        for (input, lanes) in inputs.iter().zip(&mut lanes) {
-            let value = value(&mut draw, &drawn, input.width);
-            let value = admitted(&mut draw, value, &input.assumption, input.width);
-            drawn.push(value);
-            admitted_all &= input.assumption.admits(value, input.width);
-            for (at, lane) in lanes.iter_mut().enumerate() {
-                lane[vector / 64] |= u64::from(value >> at & 1 == 1) << (vector % 64);
+    for group in 0..GROUPS {
+        // For each input 64 values, the lower halves and the upper ones: a square that is turned over at the end.
+        let mut squares = vec![[[0; 64]; 2]; inputs.len()];
+        for vector in 0..64 {
+            drawn.clear();
+            let mut admitted_all = true;
+            for (input, square) in inputs.iter().zip(&mut squares) {
+                let value = value(&mut draw, &drawn, input.width);
+                let value = admitted(&mut draw, value, &input.assumption, input.width);
+                drawn.push(value);
+                admitted_all &= input.assumption.admits(value, input.width);
+                square[0][vector] = low_half(value);
+                square[1][vector] = low_half(value >> 64);
+            }
+            valid[group] |= u64::from(admitted_all) << vector;
+        }
+        for (square, lanes) in squares.iter_mut().zip(&mut lanes) {
+            for (half, lanes) in square.iter_mut().zip(lanes.chunks_mut(64)) {
+                transpose(half);
+                lanes.iter_mut().zip(half).for_each(|(lane, word)| lane[group] = *word);
             }
         }
-        valid[vector / 64] |= u64::from(admitted_all) << (vector % 64);
     }
     (lanes, valid)
+}
+
+/// Turns a square of bits over: bit `x` of word `y` becomes bit `y` of word `x`.
+fn transpose(square: &mut [u64; 64]) {
+    let (mut by, mut mask) = (32, 0x0000_0000_ffff_ffff_u64);
+    while by > 0 {
+        for at in (0..64).filter(|at| at & by == 0) {
+            let change = (square[at] >> by ^ square[at + by]) & mask;
+            square[at] ^= change << by;
+            square[at + by] ^= change;
+        }
+        by /= 2;
+        mask ^= mask << by;
+    }
 }
 
 const EDGES: [u128; 7] = [0x00, 0x01, 0x7f, 0x80, 0x81, 0xfe, 0xff];

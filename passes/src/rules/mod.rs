@@ -9,8 +9,17 @@ use crate::recipe::Recipe;
 use crate::site::Site;
 use ptxopt_grammar::table::Row;
 
+mod build;
 mod fold;
+mod link;
 mod mask;
+#[cfg(test)]
+mod matrix;
+mod operands;
+mod reach;
+mod route;
+#[cfg(test)]
+mod sampled;
 mod simplify;
 #[cfg(test)]
 mod tests;
@@ -63,7 +72,9 @@ pub fn example_module(body: &str) -> String {
 
 /// All rules, in the order in which they are tried.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    [fold::RULES, simplify::RULES, mask::RULES].into_iter().flatten()
+    let simplify = simplify::RULES.iter().copied().flatten();
+    let mask = mask::RULES.iter().copied().flatten();
+    fold::RULES.iter().chain(simplify).chain(mask)
 }
 
 /// Whether rules look at the instructions of a row. Others are looked at where these are in the same function.

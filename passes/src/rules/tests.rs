@@ -9,13 +9,21 @@ use ptxopt_grammar::tree::{StmtId, StmtKind};
 
 /// A proposal, and what the door says of it.
 pub(super) struct Tried {
+    pub(super) rule: &'static str,
     pub(super) stmt: String,
+    /// Whether the registers that the text reads still hold what it wants.
+    pub(super) held: bool,
     pub(super) text: Vec<String>,
     pub(super) judgement: Judgement,
 }
 
 /// Everything that a rule proposes for the statements of `text`.
-pub(super) fn proposals(rule: &Rule, text: &str) -> Vec<Tried> {
+pub(super) fn proposals(rule: &'static Rule, text: &str) -> Vec<Tried> {
+    all_proposals(&[rule], text)
+}
+
+/// Everything that rules propose for the statements of `text`.
+pub(super) fn all_proposals(rules: &[&'static Rule], text: &str) -> Vec<Tried> {
     let module = ptxopt_grammar::parse(text.as_bytes()).unwrap_or_else(|all| panic!("{text}\n{all:?}"));
     let function = functions(&module).remove(0);
     let body = function.body.clone();
@@ -31,17 +39,21 @@ pub(super) fn proposals(rule: &Rule, text: &str) -> Vec<Tried> {
             continue;
         }
         let result = knowledge.core_fact(&graph, value);
-        let site = Site { graph: &graph, knowledge: &knowledge, step: &step, demanded, result: &result };
-        let mut recipes: Vec<Recipe> = Vec::new();
-        (rule.propose)(&site, &mut recipes);
-        for recipe in recipes {
-            let register = graph.register_of(value).and_then(|register| graph.register_text(register));
-            let to = register.expect("a result has a register");
-            let Some(text) = recipe.text(&graph, &to, &|step| format!("%new{step}")) else { continue };
-            let candidate = Candidate { stmt, value, recipe: &recipe, text: &text };
-            let judgement = door.judge(&graph, &knowledge, &candidate);
-            let stmt = String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
-            tried.push(Tried { stmt, text: text.lines, judgement });
+        let site =
+            Site { graph: &graph, knowledge: &knowledge, value, step: &step, demanded, result: &result };
+        for &rule in rules {
+            let mut recipes: Vec<Recipe> = Vec::new();
+            (rule.propose)(&site, &mut recipes);
+            for recipe in recipes {
+                let register = graph.register_of(value).and_then(|register| graph.register_text(register));
+                let to = register.expect("a result has a register");
+                let Some(text) = recipe.text(&graph, &to, &|step| format!("%new{step}")) else { continue };
+                let candidate = Candidate { stmt, value, recipe: &recipe, text: &text };
+                let judgement = door.judge(&graph, &knowledge, &candidate);
+                let held = recipe.values().all(|value| graph.holds(value, stmt));
+                let stmt = String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
+                tried.push(Tried { rule: rule.name, stmt, held, text: text.lines, judgement });
+            }
         }
     }
     tried
@@ -49,17 +61,25 @@ pub(super) fn proposals(rule: &Rule, text: &str) -> Vec<Tried> {
 
 #[test]
 fn every_rule_fires_on_its_examples_and_is_right() {
+    let mut faults = Vec::new();
     for rule in rules() {
         assert!(!rule.examples.is_empty(), "`{}` has no example", rule.name);
         for example in rule.examples {
             let tried = proposals(rule, &module(example));
-            assert!(!tried.is_empty(), "`{}` does not fire on `{example}`", rule.name);
-            for Tried { stmt, text, judgement } in tried {
-                let proved = matches!(judgement, Judgement::Proved(_));
-                assert!(proved, "`{}`: `{stmt}` -> {text:?}: {judgement:?}", rule.name);
+            if tried.is_empty() {
+                faults.push(format!("`{}` does not fire on `{example}`", rule.name));
+            }
+            for Tried { stmt, text, judgement, .. } in tried {
+                if !matches!(judgement, Judgement::Proved(_)) {
+                    faults.push(format!(
+                        "`{}`: `{stmt}` -> {text:?}: {judgement:?}\n  in `{example}`",
+                        rule.name
+                    ));
+                }
             }
         }
     }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 #[test]

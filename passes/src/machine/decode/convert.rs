@@ -88,8 +88,22 @@ impl Decoder<'_, '_> {
 fn to_long(lane: L) -> bool {
     use crate::machine::lanes::Shape;
     match lane.shape() {
-        Shape::L1 | Shape::L2 | Shape::L3 | Shape::LofLW | Shape::LofW | Shape::LofW2 | Shape::LofW2L => true,
-        Shape::W1 | Shape::W2 | Shape::W3 | Shape::W4 | Shape::WofL | Shape::PofW2 | Shape::PofL2 => false,
+        Shape::L1
+        | Shape::KL1
+        | Shape::L2
+        | Shape::L3
+        | Shape::LofLW
+        | Shape::LofW
+        | Shape::LofW2
+        | Shape::LofW2L => true,
+        Shape::W1
+        | Shape::W2
+        | Shape::W3
+        | Shape::K3
+        | Shape::W4
+        | Shape::WofL
+        | Shape::PofW2
+        | Shape::PofL2 => false,
     }
 }
 

@@ -3,6 +3,7 @@
 //! What cannot be evaluated becomes an operation that says so when control flow gets there; it is never guessed. A
 //! form that has a lane operation of its own is decoded to it; any other form that has a meaning runs that meaning.
 
+mod constant;
 mod control;
 mod convert;
 mod float;
@@ -10,14 +11,18 @@ mod integer;
 mod layout;
 mod memory;
 mod operand;
+mod simd;
 
 pub(super) use layout::Initial;
 
 use super::code::{Class, Code, Function, Guard, Inst, Op, Slot};
 use super::lanes::Lane;
+use super::watch::{Sight, Watched};
 use layout::{Layout, Place};
 use ptxopt_grammar::names::{DeclKind, Type};
+use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId, StmtKind};
+use ptxopt_grammar::video;
 use std::collections::HashMap;
 
 /// A module, decoded.
@@ -38,11 +43,20 @@ pub(super) enum Prefer {
     Meaning,
 }
 
+/// Whether somebody may watch the code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Watch {
+    /// Nobody can.
+    No,
+    /// Every register is shown where a statement names it.
+    Registers,
+}
+
 /// Decodes all bodies of `module`.
-pub(super) fn decode(module: &Module<'_>, prefer: Prefer) -> Decoded {
+pub(super) fn decode(module: &Module<'_>, prefer: Prefer, watch: Watch) -> Decoded {
     let layout = Layout::new(module);
     let (static_shared, address_bits) = (layout.shared, layout.address_bits);
-    let mut decoder = Decoder::new(module, layout, prefer);
+    let mut decoder = Decoder::new(module, layout, prefer, watch);
     decoder.run();
     let initial = std::mem::take(&mut decoder.layout.initial);
     Decoded { code: decoder.code, initial, static_shared, address_bits }
@@ -55,6 +69,8 @@ struct Decoder<'m, 't> {
     function: usize,
     registers: HashMap<(DeclId, u32, u32), Slot>,
     words: HashMap<u32, u32>,
+    /// The constants that word slots hold.
+    constants: HashMap<u32, u32>,
     longs: HashMap<u64, u32>,
     labels: HashMap<DeclId, u32>,
     /// Jumps whose target is not known yet.
@@ -69,6 +85,7 @@ struct Decoder<'m, 't> {
     /// Whether the next micro-operation is the first of its instruction.
     first: bool,
     prefer: Prefer,
+    watch: Watch,
 }
 
 /// An opcode and its modifiers.
@@ -97,7 +114,7 @@ impl Words<'_> {
 }
 
 impl<'m, 't> Decoder<'m, 't> {
-    fn new(module: &'m Module<'t>, layout: Layout, prefer: Prefer) -> Self {
+    fn new(module: &'m Module<'t>, layout: Layout, prefer: Prefer, watch: Watch) -> Self {
         let stmt = StmtId::new(0).expect("0 fits");
         Self {
             module,
@@ -106,6 +123,7 @@ impl<'m, 't> Decoder<'m, 't> {
             function: 0,
             registers: HashMap::new(),
             words: HashMap::new(),
+            constants: HashMap::new(),
             longs: HashMap::new(),
             labels: HashMap::new(),
             jumps: Vec::new(),
@@ -116,6 +134,7 @@ impl<'m, 't> Decoder<'m, 't> {
             guard: Guard::NONE,
             first: true,
             prefer,
+            watch,
         }
     }
 
@@ -131,6 +150,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.function = number;
         self.registers.clear();
         self.words.clear();
+        self.constants.clear();
         self.longs.clear();
         self.labels.clear();
         self.carry = None;
@@ -147,7 +167,11 @@ impl<'m, 't> Decoder<'m, 't> {
                         self.module.stmt_nodes(stmt).next().and_then(|node| self.module.decl_of(node));
                     self.labels.extend(declared.map(|decl| (decl, pc)));
                 }
-                StmtKind::Instruction => self.instruction(stmt),
+                StmtKind::Instruction => {
+                    self.show(stmt, false);
+                    self.instruction(stmt);
+                    self.show(stmt, true);
+                }
                 StmtKind::Unknown => self.cannot("the statement"),
                 _declaration_or_other => {}
             }
@@ -214,7 +238,8 @@ impl<'m, 't> Decoder<'m, 't> {
             .or_else(|| self.memory(&words, &operands))
             .or_else(|| self.float(&words, &operands))
             .or_else(|| self.convert(&words, &operands))
-            .or_else(|| self.integer(&words, &operands));
+            .or_else(|| self.integer(&words, &operands))
+            .or_else(|| self.video(stmt));
         if done.is_none() {
             self.code.insts.truncate(start);
             self.first = true;
@@ -223,6 +248,21 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.first = true;
                 self.cannot("");
             }
+        }
+    }
+
+    /// Shows the registers that a statement reads, or has written, to whoever watches.
+    fn show(&mut self, stmt: StmtId, written: bool) {
+        if self.watch == Watch::No {
+            return;
+        }
+        (self.guard, self.first) = (Guard::NONE, false);
+        let other = if written { Role::Read } else { Role::Write };
+        for (node, _) in self.module.roles(stmt).into_iter().filter(|(_, role)| *role != other) {
+            let Some(slot) = self.slot(node) else { continue };
+            let number = u32::try_from(self.code.watched.len()).expect("a text of 4 GiB has fewer names");
+            self.code.watched.push(Watched { sight: Sight { stmt, node, written }, slot });
+            self.emit(Op::Watch, [0, 0, 0, 0, number]);
         }
     }
 
@@ -239,6 +279,7 @@ impl<'m, 't> Decoder<'m, 't> {
     }
 
     fn lane(&mut self, lane: Lane, operands: [u32; 5]) {
+        let (lane, operands) = self.controlled(lane, operands);
         self.emit(Op::Lane(lane), operands);
     }
 
@@ -282,7 +323,7 @@ impl<'m, 't> Decoder<'m, 't> {
     /// The register that `node` names.
     fn slot(&mut self, node: NodeId) -> Option<Slot> {
         let decl = self.module.decl_of(node)?;
-        let text = self.module.node_text(node);
+        let text = video::register_text(self.module, node);
         let name = self.module.decl_name(decl);
         let rest = std::str::from_utf8(text.strip_prefix(name)?).ok()?;
         let (digits, component) = rest.split_once('.').unwrap_or((rest, ""));
@@ -305,6 +346,7 @@ impl<'m, 't> Decoder<'m, 't> {
         let slot = self.temporary(Class::Word, 32).index;
         self.shape().word_constants.push((slot, value));
         self.words.insert(value, slot);
+        self.constants.insert(slot, value);
         slot
     }
 

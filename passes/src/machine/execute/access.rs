@@ -1,7 +1,7 @@
 //! Loads, stores and atomic operations.
 
 use super::control::lanes;
-use super::{Context, Stop, fault};
+use super::{Context, Stop, fault, together};
 use crate::machine::code::{Access, AtomicOp, Base, Class, Inst, Slot, Space};
 use crate::machine::memory::{LOCAL_WINDOW, PARAMETER_WINDOW, Refusal, SHARED_WINDOW, Toucher, Touching};
 use crate::machine::outcome::FaultKind;
@@ -62,7 +62,8 @@ fn load<const W: usize, const N: usize>(
     let mut defined = [u32::MAX; N];
     let size = access.size;
     let whole = size * N as u32;
-    for lane in lanes(mask) {
+    let done = together::load(cx, access, addresses, mask, &mut values);
+    for lane in lanes(if done { 0 } else { mask }) {
         let (bytes, known) = bytes_at(cx, warp, i, (access.space, addresses[lane], whole), lane)?;
         for (element, value) in values.iter_mut().enumerate() {
             value[lane] = number(&bytes[element * size as usize..], size);
@@ -152,7 +153,7 @@ const UNKNOWN: [bool; 64] = [false; 64];
 
 /// The space and the offset in it that an address means.
 #[inline]
-fn place(cx: &Context<'_>, space: Space, address: u64) -> (Space, u64) {
+pub(super) fn place(cx: &Context<'_>, space: Space, address: u64) -> (Space, u64) {
     if space != Space::Generic {
         return (space, address);
     }
@@ -221,6 +222,9 @@ fn store<const W: usize, const N: usize>(
             known
         };
         defined &= known;
+    }
+    if mask & !defined == 0 && together::store(cx, access, addresses, mask, &values) {
+        return Ok(());
     }
     let size = access.size as usize;
     let whole = access.size * N as u32;

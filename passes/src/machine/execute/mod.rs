@@ -7,23 +7,22 @@ mod access;
 mod block;
 mod control;
 mod exchange;
+mod together;
 
 pub(super) use block::Block;
 
 use super::code::{Code, Inst, Op};
 use super::lanes;
-use super::meant::Meant;
 use super::memory::{Memory, Shared};
 use super::outcome::FaultKind;
 use super::warp::{Wait, Warp};
+use super::watch::Watcher;
 use ptxopt_grammar::tree::StmtId;
 use std::collections::BTreeSet;
 
 /// What all warps of a block share.
 pub(super) struct Context<'m> {
     pub(super) code: &'m Code,
-    /// The meanings of the code, each with room to compute in.
-    pub(super) meanings: &'m mut [Meant],
     pub(super) memory: &'m mut Memory,
     pub(super) shared: Shared,
     pub(super) parameters: &'m [u8],
@@ -41,6 +40,7 @@ pub(super) struct Context<'m> {
     /// Threads that arrived at a barrier without waiting.
     pub(super) arrivals: [u32; 16],
     pub(super) dynamic_shared: u32,
+    pub(super) watcher: Option<&'m mut (dyn Watcher + 'm)>,
 }
 
 /// Why a launch ends before all threads do.
@@ -133,7 +133,8 @@ fn step<const W: usize>(
 ) -> Result<(), Stop> {
     match op {
         Op::Lane(lane) => lanes::run(warp, lane, i, mask),
-        Op::Meant => super::meant::run(&mut cx.meanings[i.x as usize], warp, mask),
+        Op::Meant => super::meant::run(&cx.code.meanings[i.x as usize], warp, mask),
+        Op::Video => super::video::run(&cx.code.videos[i.x as usize], warp, i, mask),
         Op::Select32 => {
             let ((a, da), (b, db), (c, dc)) = (warp.word(i.a), warp.word(i.b), warp.predicate(i.c));
             let value = std::array::from_fn(|lane| {
@@ -149,7 +150,7 @@ fn step<const W: usize>(
         }
         Op::Logic => {
             let ((a, da), (b, db), (c, dc)) = (warp.predicate(i.a), warp.predicate(i.b), warp.predicate(i.c));
-            warp.set_predicate(i.d, mask, super::arithmetic::lop3(a, b, c, i.x), da & db & dc);
+            warp.set_predicate(i.d, mask, super::controlled::lop3(i.x)(a, b, c), da & db & dc);
         }
         Op::Special32 => {
             let value = std::array::from_fn(|lane| super::special::value(cx, warp, i.x, lane) as u32);
@@ -172,6 +173,7 @@ fn step<const W: usize>(
         Op::Exchange => exchange::run(cx, warp, i, mask)?,
         Op::Fence => cx.shared.watches = false,
         Op::Nothing => {}
+        Op::Watch => super::watch::run(cx, warp, i, mask),
         Op::Unknown => return Err(Stop::Unknown { stmt: i.stmt, reason: i.x }),
         Op::Jump
         | Op::JumpTable

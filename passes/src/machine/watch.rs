@@ -1,0 +1,47 @@
+//! Watching a run: what registers hold where statements name them, and changing it.
+//!
+//! A module that is decoded to be watched has an operation of its own before each instruction for every register
+//! that it reads, and behind it for every one that it writes. A module that is not has none, so watching costs those
+//! nothing who do not.
+
+use super::code::{Inst, Slot};
+use super::execute::Context;
+use super::warp::Warp;
+use ptxopt_grammar::tree::{NodeId, StmtId};
+
+/// A name of a register in a statement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sight {
+    /// The statement.
+    pub stmt: StmtId,
+    /// The name.
+    pub node: NodeId,
+    /// Whether the statement was executed and has written it; else it is about to read it. Its guard may fail.
+    pub written: bool,
+}
+
+/// Who looks.
+pub trait Watcher {
+    /// A register holds `value` on some lane, and whether that is `defined`; the answer is written to it, defined.
+    fn see(&mut self, sight: Sight, value: u128, defined: bool) -> Option<u128>;
+}
+
+/// What is to be seen, and where it lies.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Watched {
+    pub(super) sight: Sight,
+    pub(super) slot: Slot,
+}
+
+/// Shows the lanes of `mask` to whoever watches.
+#[cold]
+pub(super) fn run<const W: usize>(cx: &mut Context<'_>, warp: &mut Warp<W>, i: &Inst, mask: u32) {
+    let Watched { sight, slot } = cx.code.watched[i.x as usize];
+    let Some(watcher) = &mut cx.watcher else { return };
+    for lane in (0..W).filter(|lane| mask >> lane & 1 == 1) {
+        let (value, defined) = warp.read(slot, lane);
+        if let Some(value) = watcher.see(sight, value, defined) {
+            warp.write(slot, lane, value, true);
+        }
+    }
+}

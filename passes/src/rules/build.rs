@@ -1,0 +1,130 @@
+//! Recipes step by step, and the byte moves that several rules end with.
+
+use super::operands::Operand;
+use crate::recipe::{Recipe, Source, Step};
+use ptxopt_grammar::video::{Part, Sign};
+
+/// The steps of a recipe so far.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Building {
+    steps: Vec<Step>,
+}
+
+/// What a byte of a word is to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Wanted {
+    /// Nobody looks.
+    Any,
+    /// A number.
+    Number(u8),
+    /// This byte of a source.
+    Of(Source, u8),
+}
+
+impl Building {
+    /// One more step, with a result of 32 bits.
+    pub(super) fn plain(&mut self, words: &str, sources: &[Source]) -> Source {
+        self.push(Step::plain(words, sources))
+    }
+
+    /// One more step.
+    pub(super) fn push(&mut self, step: Step) -> Source {
+        self.steps.push(step);
+        Source::Step(self.steps.len() - 1)
+    }
+
+    /// The recipe for a word.
+    pub(super) fn finish(mut self, result: Source) -> Recipe {
+        let last = self.steps.len().checked_sub(1).map(Source::Step);
+        if last != Some(result) {
+            self.steps.push(Step::copy(result, 32));
+        }
+        Recipe::of(self.steps)
+    }
+
+    /// An operand as a whole word with its sign.
+    pub(super) fn extract(&mut self, operand: &Operand) -> Source {
+        if operand.bits == 32 {
+            return operand.source;
+        }
+        if let Some(number) = operand.constant() {
+            return word(number);
+        }
+        let at = u64::from(operand.low / 8);
+        let last = at + u64::from(operand.bits / 8) - 1;
+        let fill = match operand.sign {
+            Sign::Signed if operand.range.0 < 0 => last | 8,
+            Sign::Signed | Sign::Unsigned => 4,
+        };
+        let second = if operand.bits == 16 { last } else { fill };
+        let selector = fill << 12 | fill << 8 | second << 4 | at;
+        self.plain("prmt.b32", &[operand.source, Source::Constant(0), Source::Constant(selector)])
+    }
+
+    /// `into` with its part replaced by the low bits of `value`.
+    pub(super) fn merge(&mut self, value: Source, part: Part, into: Source) -> Source {
+        let (first, count) = (part.shift() / 8, part.bits() / 8);
+        let nibble = |byte: u32| {
+            let from = if (first..first + count).contains(&byte) { byte - first } else { byte + 4 };
+            u64::from(from) << (4 * byte)
+        };
+        let selector = Source::Constant((0..4).map(nibble).sum());
+        self.plain("prmt.b32", &[value, into, selector])
+    }
+
+    /// A word of these bytes.
+    pub(super) fn gather(&mut self, bytes: [Wanted; 4]) -> Source {
+        let number = bytes.iter().rev().fold(0_u64, |word, byte| match byte {
+            Wanted::Number(number) => word << 8 | u64::from(*number),
+            Wanted::Any | Wanted::Of(..) => word << 8,
+        });
+        let number = Source::Constant(number);
+        // Where each byte lies: in which source, at which place.
+        let placed = |lane: u8| match bytes[usize::from(lane)] {
+            Wanted::Any => None,
+            Wanted::Number(_) => Some((number, lane)),
+            Wanted::Of(source, byte) => Some((source, byte)),
+        };
+        let mut sources: Vec<Source> = (0..4).filter_map(placed).map(|(source, _)| source).collect();
+        // Numbers last, as the assembler wants them; each source once.
+        sources.sort_by_key(|&source| source == number);
+        sources.dedup();
+        let mut distinct: Vec<Source> = Vec::new();
+        for source in sources {
+            if !distinct.contains(&source) {
+                distinct.push(source);
+            }
+        }
+        let Some((&first, rest)) = distinct.split_first() else { return Source::Constant(0) };
+        // So far: `word` holds the bytes of all sources before, those of the first at their old places if `moved` is not.
+        let (mut word, mut moved) = (first, false);
+        let of_first = |lane: u8| placed(lane).filter(|&(source, _)| source == first);
+        let in_place = (0..4).all(|lane| of_first(lane).is_none_or(|(_, byte)| byte == lane));
+        if rest.is_empty() {
+            let selector = (0..4).map(|lane| of_first(lane).map_or(u64::from(lane), |(_, byte)| byte.into()));
+            let selector = selector.enumerate().map(|(lane, nibble)| nibble << (4 * lane)).sum();
+            let selected = [first, Source::Constant(0), Source::Constant(selector)];
+            return if in_place { first } else { self.plain("prmt.b32", &selected) };
+        }
+        for &next in rest {
+            let nibble = |lane: u8| {
+                let from = match placed(lane) {
+                    Some((source, byte)) if source == next => byte + 4,
+                    Some((source, byte)) if source == first && !moved => byte,
+                    Some(_) | None => lane,
+                };
+                u64::from(from) << (4 * lane)
+            };
+            let selector = Source::Constant((0..4).map(nibble).sum());
+            word = self.plain("prmt.b32", &[word, next, selector]);
+            moved = true;
+        }
+        word
+    }
+}
+
+/// A number as a word.
+pub(super) fn word(number: i128) -> Source {
+    let low = u64::try_from(number & i128::from(u32::MAX)).expect("it was cut to 32 bits");
+    Source::Constant(low)
+}

@@ -1,5 +1,0 @@
-//! TODO
-
-use super::Rule;
-
-pub(super) static RULES: &[Rule] = &[];

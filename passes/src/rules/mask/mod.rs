@@ -1,0 +1,12 @@
+//! Masks and merges: what lanes that nobody needs leave over.
+//!
+//! A merge writes some lanes of a word. Lanes that nobody demands, that are there already or that add nothing need
+//! not be computed; and merges into merges are one instruction with a larger mask.
+
+use super::Rule;
+
+mod join;
+mod narrow;
+
+/// All, in the order in which they are tried.
+pub(super) static RULES: &[&[Rule]] = &[narrow::RULES, join::RULES];

@@ -1,0 +1,71 @@
+//! The modules of the repository: compiled ones, hand-written cases, and the kernels that have a reference.
+
+use crate::differential::{Case, Compared, claims_hold, same_memory};
+use crate::modules::{TestModule, modules_to_optimise};
+use crate::optimised::{Tally, is_consistent, optimise, options};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const CASES: [Case; 2] = [
+    Case { threads: 64, buffer: 16384, seed: 1, budget: 20_000 },
+    Case { threads: 1, buffer: 16384, seed: 2, budget: 20_000 },
+];
+
+/// Runs a check over all modules on all cores; panics with everything that does not hold.
+fn over_all_modules(check: impl Fn(&TestModule) -> Result<Tally, String> + Sync) -> Tally {
+    let modules = modules_to_optimise();
+    let next = AtomicUsize::new(0);
+    let (wrong, tally) = (Mutex::new(Vec::new()), Mutex::new(Tally::default()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(module) = modules.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    match check(module) {
+                        Ok(one) => tally.lock().expect("no thread panics").add(&one),
+                        Err(problem) => {
+                            wrong
+                                .lock()
+                                .expect("no thread panics")
+                                .push(format!("{}: {problem}", module.name));
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().expect("no thread panics");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    tally.into_inner().expect("no thread panics")
+}
+
+#[test]
+fn every_module_leaves_the_same_memory_after_optimising() {
+    let tally = over_all_modules(|test| {
+        let module = ptxopt_grammar::parse(&test.text).expect("the module is legal");
+        let mut tally = Tally::default();
+        for gpu in [None, Some("sm_75"), Some("sm_90")] {
+            let options = options(gpu.and_then(ptxopt_passes::cost::Gpu::parse));
+            let outcome = optimise(&module, &options);
+            tally.count(&outcome);
+            is_consistent(&module, &outcome, &options).map_err(|problem| format!("{gpu:?}: {problem}"))?;
+            if let Some(text) = &outcome.text {
+                let after = ptxopt_grammar::parse(text).expect("it was looked at");
+                tally.compared +=
+                    same_memory(&module, &after, &CASES).map_err(|problem| format!("{gpu:?}: {problem}"))?;
+            }
+        }
+        Ok(tally)
+    });
+    println!("{tally}");
+}
+
+#[test]
+fn every_claim_about_every_module_holds() {
+    let tally = over_all_modules(|test| {
+        let module = ptxopt_grammar::parse(&test.text).expect("the module is legal");
+        Ok(Tally { modules: 1, compared: claims_hold(&module, &CASES)?, ..Tally::default() })
+    });
+    let Compared { finished, checks, .. } = tally.compared;
+    assert!(finished > 300 && checks > 100_000, "too little was checked: {tally}");
+    println!("{tally}");
+}

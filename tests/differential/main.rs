@@ -1,0 +1,18 @@
+//! Optimised kernels do what they did: every module of the repository and random ones, run before and after.
+//!
+//! And what the analysis claims is so: known bits and ranges are held against every register that a launch reads or
+//! writes, and bits that nobody is said to demand are changed at random.
+
+#![expect(clippy::print_stdout, reason = "tests say how much they covered")]
+
+#[path = "../support/differential.rs"]
+mod differential;
+#[path = "../support/modules.rs"]
+mod modules;
+#[path = "../support/optimised.rs"]
+mod optimised;
+#[path = "../support/programs.rs"]
+mod programs;
+
+mod kernels;
+mod random;

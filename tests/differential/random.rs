@@ -1,0 +1,68 @@
+//! Random kernels, by seed: some thousands in a test, and as many as one likes in a command of its own.
+
+use crate::differential::Random;
+use crate::optimised::{Tally, random};
+use arbitrary::Unstructured;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// How many bytes a kernel is made of; it ends where they end.
+const BYTES: usize = 2048;
+
+/// Checks the kernel of a seed.
+fn check(seed: u64, tally: &mut Tally) {
+    let mut bytes = Vec::with_capacity(BYTES);
+    let mut words = Random::new(seed);
+    while bytes.len() < BYTES {
+        bytes.extend(words.word().to_le_bytes());
+    }
+    // Data that ends too early makes no kernel; there is nothing to check.
+    let _ended = random(&mut Unstructured::new(&bytes), tally);
+}
+
+/// Checks the kernels of all seeds from `first` on, until there were `most` or the time is over.
+fn check_all(first: u64, most: u64, time: Duration) -> Tally {
+    let (next, failed) = (AtomicU64::new(first), AtomicBool::new(false));
+    let total = Mutex::new(Tally::default());
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                let mut tally = Tally::default();
+                while start.elapsed() < time && !failed.load(Ordering::Relaxed) {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    if seed - first >= most {
+                        break;
+                    }
+                    let run = || check(seed, &mut tally);
+                    if let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
+                        failed.store(true, Ordering::Relaxed);
+                        println!("seed {seed}");
+                        std::panic::resume_unwind(panic);
+                    }
+                }
+                total.lock().expect("nobody panics while holding it").add(&tally);
+            });
+        }
+    });
+    total.into_inner().expect("nobody panics while holding it")
+}
+
+#[test]
+fn random_kernels_do_what_they_did() {
+    let tally = check_all(0, 400, Duration::from_secs(600));
+    println!("{tally}");
+    assert_eq!(tally.modules, 400, "every kernel was made");
+}
+
+/// `PTXOPT_MINUTES=30 cargo test --test differential -- --ignored --nocapture`; `PTXOPT_SEED` is where it begins.
+#[test]
+#[ignore = "runs for as long as it is told"]
+fn random_kernels_for_minutes() {
+    let number = |name: &str, default: u64| {
+        std::env::var(name).map_or(default, |text| text.parse().expect("it is a number"))
+    };
+    let time = Duration::from_secs(60 * number("PTXOPT_MINUTES", 30));
+    println!("{}", check_all(number("PTXOPT_SEED", 1_000_000), u64::MAX, time));
+}

@@ -1,0 +1,297 @@
+//! Before and after: runs kernels with the evaluator, and compares what they leave in memory.
+//!
+//! A register that nobody wrote holds what it likes. So the evaluator fills such registers with random words, anew at
+//! each read where the graph promises nothing about two reads, and runs the original twice: only what both runs agree
+//! on must be in memory afterwards.
+
+use ptxopt_grammar::tree::{Module, NodeId, StmtId};
+use ptxopt_passes::facts::Fact;
+use ptxopt_passes::graph::{Graph, Origin, Semantics, functions};
+use ptxopt_passes::machine::{Argument, Buffer, End, Entry, Launch, Machine, Sight, Watcher};
+use ptxopt_passes::site::Knowledge;
+use std::collections::HashMap;
+
+/// Words that look random, by their seed.
+#[derive(Clone, Debug)]
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d)
+    }
+
+    pub(crate) fn word(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut word = self.0;
+        word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        word ^ word >> 31
+    }
+
+    /// Bytes, many of them at the ends of their range.
+    pub(crate) fn bytes(&mut self, count: usize) -> Vec<u8> {
+        const EDGES: [u8; 8] = [0x00, 0x7f, 0x80, 0xff, 0x01, 0xfe, 0x81, 0x40];
+        (0..count)
+            .map(|_| {
+                let [choice, edge, byte, ..] = self.word().to_le_bytes();
+                if choice & 3 == 0 { EDGES[usize::from(edge & 7)] } else { byte }
+            })
+            .collect()
+    }
+}
+
+/// What the analysis says of a register at a name.
+#[derive(Debug)]
+struct Claim {
+    fact: Fact,
+    demanded: u128,
+    /// Whether nobody has written it on any way, so that each read may see something else.
+    unwritten: bool,
+}
+
+/// What the analysis claims of a module's registers, by statement, name and whether it is written.
+#[derive(Debug, Default)]
+pub(crate) struct Claims {
+    list: HashMap<(StmtId, NodeId, bool), Claim>,
+}
+
+impl Claims {
+    pub(crate) fn of(module: &Module<'_>) -> Self {
+        let mut claims = Self::default();
+        for function in functions(module) {
+            let body = function.body.clone();
+            let Ok(graph) = Graph::new(module, function, Semantics::Undisputed) else { continue };
+            let knowledge = Knowledge::of(&graph);
+            for stmt in body.filter_map(StmtId::new) {
+                claims.of_stmt(&graph, &knowledge, stmt);
+            }
+        }
+        claims
+    }
+
+    fn of_stmt(&mut self, graph: &Graph<'_, '_>, knowledge: &Knowledge, stmt: StmtId) {
+        if !graph.flow().reachable(graph.flow().block(stmt)) {
+            return;
+        }
+        let named: Vec<_> = graph
+            .accesses(stmt)
+            .filter_map(|(access, value)| Some((access.node?, access.write, value)))
+            .collect();
+        for &(node, written, value) in &named {
+            let same = named.iter().filter(|(other, write, _)| (*other, *write) == (node, written)).count();
+            if same > 1 {
+                continue; // all components of a vector by one name
+            }
+            let unwritten = match graph.value(value).origin {
+                Origin::Read(of) => graph.value(of).origin == Origin::Undefined,
+                Origin::Undefined | Origin::Opaque | Origin::Result(_) | Origin::Phi(_) | Origin::Sink(_) => {
+                    false
+                }
+            };
+            let fact = knowledge.facts[value.index()].clone();
+            let demanded = knowledge.demanded[value.index()];
+            self.list.insert((stmt, node, written), Claim { fact, demanded, unwritten });
+        }
+    }
+}
+
+/// What a watcher does besides giving undefined registers a value.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Watch {
+    /// Nothing.
+    Nothing,
+    /// It holds every claimed bit and range against what the register holds.
+    Facts,
+    /// It changes the bits that nobody is said to demand.
+    Flips,
+}
+
+struct Looker<'c, 'm, 't> {
+    module: &'m Module<'t>,
+    claims: &'c Claims,
+    watch: Watch,
+    random: Random,
+    /// How often something was held against a claim, or changed.
+    checks: u64,
+    wrong: Option<String>,
+}
+
+impl Watcher for Looker<'_, '_, '_> {
+    fn see(&mut self, sight: Sight, value: u128, defined: bool) -> Option<u128> {
+        let Sight { stmt, node, written } = sight;
+        let claim = self.claims.list.get(&(stmt, node, written));
+        if !written && (!defined || claim.is_some_and(|claim| claim.unwritten)) {
+            return Some(u128::from(self.random.word()) << 64 | u128::from(self.random.word()));
+        }
+        let claim = claim.filter(|_| defined)?;
+        match self.watch {
+            Watch::Nothing => None,
+            Watch::Facts => {
+                self.checks += u64::from(!claim.fact.is_top());
+                if !claim.fact.contains(value) && self.wrong.is_none() {
+                    let text = String::from_utf8_lossy(self.module.stmt_text(stmt)).into_owned();
+                    let name = String::from_utf8_lossy(self.module.node_text(node)).into_owned();
+                    let when = if written { "written by" } else { "read by" };
+                    self.wrong =
+                        Some(format!("`{name}` {when} `{text}` is {value:#x}, not in {:?}", claim.fact));
+                }
+                None
+            }
+            Watch::Flips => {
+                let bits = (1_u128 << claim.fact.width() % 128).wrapping_sub(1);
+                let free = !claim.demanded & bits;
+                self.checks += u64::from(free != 0);
+                (free != 0).then(|| value ^ u128::from(self.random.word()) & free)
+            }
+        }
+    }
+}
+
+/// What a launch left behind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Left {
+    /// How it ended, without lines, which rewriting moves; `None` if it was not to end for a long time.
+    pub(crate) end: Option<String>,
+    pub(crate) memory: Vec<Vec<u8>>,
+    /// How often a claim was checked.
+    pub(crate) checks: u64,
+}
+
+/// A launch of an entry: its shape, its buffers and what is in them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Case {
+    pub(crate) threads: u32,
+    pub(crate) buffer: usize,
+    pub(crate) seed: u64,
+    pub(crate) budget: u64,
+}
+
+/// Runs an entry with a buffer for every parameter that can hold an address, and small numbers for the others.
+///
+/// # Errors
+///
+/// What the watcher found wrong.
+pub(crate) fn run(
+    (module, claims): (&Module<'_>, &Claims),
+    (machine, entry): (&Machine<'_, '_>, &Entry),
+    case: Case,
+    (watch, filler): (Watch, u64),
+) -> Result<Left, String> {
+    let mut memory = machine.memory();
+    let mut random = Random::new(case.seed);
+    let mut buffers: Vec<Buffer> = Vec::new();
+    let mut arguments = Vec::new();
+    for (_, size) in &entry.parameters {
+        arguments.push(match size {
+            8 => {
+                let buffer = memory.allocate(random.bytes(case.buffer));
+                buffers.push(buffer);
+                Argument::Buffer(buffer)
+            }
+            1 | 2 | 4 => Argument::Number(1 << (random.word() & 7)),
+            size => Argument::Bytes(vec![0; *size as usize]),
+        });
+    }
+    let launch = Launch { block: [case.threads, 1, 1], budget: case.budget, ..Launch::of(&entry.name) };
+    let mut looker = Looker { module, claims, watch, random: Random::new(filler), checks: 0, wrong: None };
+    let outcome = machine.launch_watched(&launch, &arguments, &mut memory, &mut looker);
+    if let Some(wrong) = looker.wrong {
+        return Err(wrong);
+    }
+    let end = match outcome.end {
+        End::Finished => Some("finished".to_owned()),
+        End::BudgetSpent(_) => None,
+        End::CannotEvaluate { opcode, .. } => Some(format!("cannot evaluate `{opcode}`")),
+        End::Fault(fault) => Some(format!("{:?} {:?}", fault.kind, fault.thread)),
+        End::BadLaunch(why) => Some(why),
+    };
+    let memory = buffers.iter().map(|&buffer| memory.bytes(buffer).to_vec()).collect();
+    Ok(Left { end, memory, checks: looker.checks })
+}
+
+/// How much was compared.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Compared {
+    pub(crate) launches: u64,
+    pub(crate) finished: u64,
+    pub(crate) bytes: u64,
+    pub(crate) checks: u64,
+}
+
+impl std::ops::AddAssign for Compared {
+    fn add_assign(&mut self, other: Self) {
+        self.launches += other.launches;
+        self.finished += other.finished;
+        self.bytes += other.bytes;
+        self.checks += other.checks;
+    }
+}
+
+/// Holds the claims about `module` against its launches, by looking and by changing what is said not to matter.
+pub(crate) fn claims_hold(module: &Module<'_>, cases: &[Case]) -> Result<Compared, String> {
+    let claims = Claims::of(module);
+    let machine = Machine::watched(module);
+    let mut compared = Compared::default();
+    for entry in machine.entries() {
+        for &case in cases {
+            let run = |watch| run((module, &claims), (&machine, &entry), case, (watch, 7));
+            let looked = run(Watch::Facts).map_err(|wrong| format!("{}: {wrong}", entry.name))?;
+            compared.checks += looked.checks;
+            // What fills undefined registers comes from the same source as what is changed, so only a run without
+            // any of those can be compared bit for bit; the others are compared where two runs agree.
+            let other = self::run((module, &claims), (&machine, &entry), case, (Watch::Nothing, 8))?;
+            let flipped = run(Watch::Flips)?;
+            compared.checks += flipped.checks;
+            compared += same(&[looked, other], &flipped)
+                .map_err(|difference| format!("{}: an undemanded bit matters: {difference}", entry.name))?;
+        }
+    }
+    Ok(compared)
+}
+
+/// Compares the launches of all entries before and after.
+pub(crate) fn same_memory(
+    before: &Module<'_>,
+    after: &Module<'_>,
+    cases: &[Case],
+) -> Result<Compared, String> {
+    let (claims, claims_after) = (Claims::of(before), Claims::of(after));
+    let (machine, machine_after) = (Machine::watched(before), Machine::watched(after));
+    let mut compared = Compared::default();
+    for entry in machine.entries() {
+        for &case in cases {
+            let run_before =
+                |filler| run((before, &claims), (&machine, &entry), case, (Watch::Nothing, filler));
+            let left = [run_before(1)?, run_before(2)?];
+            let new = run((after, &claims_after), (&machine_after, &entry), case, (Watch::Nothing, 3))?;
+            compared += same(&left, &new).map_err(|difference| format!("{}: {difference}", entry.name))?;
+        }
+    }
+    Ok(compared)
+}
+
+/// Whether `new` is what all of `old` agree on.
+fn same(old: &[Left], new: &Left) -> Result<Compared, String> {
+    let mut compared = Compared { launches: 1, ..Compared::default() };
+    let first = &old[0];
+    let unsure = old.iter().any(|left| left.end != first.end) || first.end.is_none() || new.end.is_none();
+    if unsure {
+        return Ok(compared);
+    }
+    if first.end != new.end {
+        return Err(format!("it ended with {:?}, and ends with {:?}", first.end, new.end));
+    }
+    compared.finished += u64::from(first.end.as_deref() == Some("finished"));
+    for (number, (was, is)) in first.memory.iter().zip(&new.memory).enumerate() {
+        for (at, (byte, now)) in was.iter().zip(is).enumerate() {
+            if old.iter().any(|left| left.memory[number][at] != *byte) {
+                continue;
+            }
+            compared.bytes += 1;
+            if byte != now {
+                return Err(format!("buffer {number}, byte {at}: was {byte:#04x}, is {now:#04x}"));
+            }
+        }
+    }
+    Ok(compared)
+}
