@@ -3,7 +3,8 @@
 //! Forms are enumerated by operation, types and what becomes of the result; masks, selectors and operands are drawn
 //! by a fixed generator. Operands are arbitrary, equal, known, or known in part.
 
-use super::tests::{Tried, all_proposals, module};
+use super::example_module as module;
+use super::tests::{Tried, all_proposals};
 use super::{Rule, rules};
 use crate::door::Judgement;
 use ptxopt_grammar::meaning::concrete::evaluate;
