@@ -100,8 +100,12 @@ fn demands(graph: &Graph<'_, '_>) -> Vec<u128> {
                 Use::Whole if is_sink || own != 0 => {
                     want(&mut bits, &mut work, operand, ones(graph.value(operand).width));
                 }
+                Use::Low(bits_read) if is_sink => {
+                    let read = ones(bits_read) & ones(graph.value(operand).width);
+                    want(&mut bits, &mut work, operand, read);
+                }
                 Use::Phi(_) => want(&mut bits, &mut work, operand, own),
-                Use::Whole | Use::Term => {}
+                Use::Whole | Use::Low(_) | Use::Term => {}
             }
         }
         if let Some(def) = entry.def.filter(|_| own != 0) {

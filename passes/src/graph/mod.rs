@@ -106,6 +106,8 @@ pub enum Use {
     Term,
     /// All of it, for something that has no term.
     Whole,
+    /// So many of its lowest bits, which are stored.
+    Low(u32),
     /// Unchanged, when control comes from this predecessor.
     Phi(u32),
 }
