@@ -338,6 +338,28 @@ mod unix {
     }
 
     #[test]
+    fn a_picture_is_drawn_by_graphviz_or_its_absence_is_said() {
+        let (directory, _write_to) = with_input();
+        let draw = |path: &Path| {
+            let mut command = ptxopt();
+            command.current_dir(&directory).env("PATH", path).args(["graph", "in.ptx", "-o", "g.svg"]);
+            run(&mut command)
+        };
+        let output = draw(Path::new("/no/such/directory"));
+        assert_eq!(status(&output), 3);
+        assert!(errors(&output).contains("`dot` of Graphviz"), "{}", errors(&output));
+        assert_eq!(listing(directory.path()), ["in.ptx"]);
+        // What stands in for Graphviz says what it was asked for and what it read.
+        let dot = directory.path().join("dot");
+        write(&dot, b"#!/bin/sh\necho \"$@\"\nwhile read -r line; do echo \"$line\"; done\n");
+        fs::set_permissions(&dot, fs::Permissions::from_mode(0o755)).expect("the test owns the file");
+        let output = draw(directory.path());
+        assert_eq!((status(&output), errors(&output)), (0, String::new()));
+        let drawn = String::from_utf8(read(&directory.path().join("g.svg"))).expect("it is UTF-8");
+        assert!(drawn.starts_with("-Tsvg\ndigraph \"good\" {\n"), "{drawn}");
+    }
+
+    #[test]
     fn a_closed_standard_output_is_no_crash() {
         let (directory, _write_to) = with_input();
         let script = format!("exec '{}' in.ptx >&-", env!("CARGO_BIN_EXE_ptxopt"));
