@@ -100,6 +100,61 @@ fn numbers() {
 }
 
 #[test]
+fn division() {
+    assert_eq!(words("div.u32 %a0, %a1, %a2", &[0xffff_ffff, 10]), 0x1999_9999);
+    assert_eq!(words("rem.u32 %a0, %a1, %a2", &[0xffff_ffff, 10]), 5);
+    assert_eq!(words("div.s32 %a0, %a1, %a2", &[0xffff_fff9, 2]), 0xffff_fffd);
+    assert_eq!(words("rem.s32 %a0, %a1, %a2", &[0xffff_fff9, 2]), 0xffff_ffff);
+    assert_eq!(words("div.s32 %a0, %a1, %a2", &[7, 0xffff_fffe]), 0xffff_fffd);
+    assert_eq!(words("rem.s32 %a0, %a1, %a2", &[7, 0xffff_fffe]), 1);
+    assert_eq!(words("div.s32 %a0, %a1, %a2", &[0x8000_0000, 0xffff_ffff]), 0x8000_0000);
+    assert_eq!(words("rem.s32 %a0, %a1, %a2", &[0x8000_0000, 0xffff_ffff]), 0);
+    assert_eq!(words("div.s32 %a0, %a1, %a2", &[0xffff_fff9, 0]), 0xffff_ffff);
+    assert_eq!(words("rem.s32 %a0, %a1, %a2", &[0xffff_fff9, 0]), 0xffff_fff9);
+    assert_eq!(words("div.u32 %a0, %a1, 0", &[5]), 0xffff_ffff);
+    assert_eq!(run("div.full.f32 %a0, %a1, %a2", &[]), None);
+    let halves = [("%h1", 0xfff9), ("%h2", 2)];
+    assert_eq!(run("div.s16 %h0, %h1, %h2", &halves), Some(vec![0xfffd]));
+    assert_eq!(run("div.u16 %h0, %h1, %h2", &halves), Some(vec![0x7ffc]));
+    let longs = [("%d1", 1 << 63), ("%d2", ones(64))];
+    assert_eq!(run("div.s64 %d0, %d1, %d2", &longs), Some(vec![1 << 63]));
+    assert_eq!(run("rem.u64 %d0, %d1, %d2", &longs), Some(vec![1 << 63]));
+}
+
+#[test]
+fn selection_by_sign() {
+    // Minus zero is not negative, NaN selects `b`, and `.ftz` makes small numbers zeros.
+    for (c, plain, flushed) in [
+        (0, 1, 1),
+        (0x8000_0000, 1, 1),
+        (0x8000_0001, 2, 1),
+        (0x807f_ffff, 2, 1),
+        (0x8080_0000, 2, 2),
+        (0x7f80_0000, 1, 1),
+        (0xff80_0000, 2, 2),
+        (0x7f80_0001, 2, 2),
+        (0xffff_ffff, 2, 2),
+        (1, 1, 1),
+    ] {
+        assert_eq!(words("slct.u32.f32 %a0, %a1, %a2, %a3", &[1, 2, c]), plain, "{c:#x}");
+        assert_eq!(words("slct.ftz.f32.f32 %a0, %a1, %a2, %a3", &[1, 2, c]), flushed, "{c:#x}");
+        assert_eq!(words("slct.f32.s32 %a0, %a1, %a2, %a3", &[1, 2, c]), 1 + (c >> 31), "{c:#x}");
+    }
+    assert_eq!(run("slct.ftz.u32.s32 %a0, %a1, %a2, %a3", &[("%a1", 1), ("%a2", 2), ("%a3", 0)]), None);
+}
+
+#[test]
+fn tables_with_a_predicate() {
+    let inputs = |p| [("%a1", 0b1100), ("%a2", 0b1010), ("%a3", 0b0001), ("%p1", p)];
+    let run = |text: &str, p| run(text, &inputs(p));
+    assert_eq!(run("lop3.or.b32 %a0|%p0, %a1, %a2, %a3, 0x80, %p1", 0), Some(vec![0, 0]));
+    assert_eq!(run("lop3.or.b32 %a0|%p0, %a1, %a2, %a3, 0x80, %p1", 1), Some(vec![0, 1]));
+    assert_eq!(run("lop3.and.b32 %a0|%p0, %a1, %a2, %a3, 0xc0, %p1", 1), Some(vec![0b1000, 1]));
+    assert_eq!(run("lop3.and.b32 %a0|%p0, %a1, %a2, %a3, 0xc0, %p1", 0), Some(vec![0b1000, 0]));
+    assert_eq!(run("lop3.and.b32 _|%p0, %a1, %a2, %a3, 0xc0, %p1", 1), Some(vec![1]));
+}
+
+#[test]
 fn predicates_and_carries() {
     let values = [("%a1", ones(32)), ("%a2", 5), ("%p2", 1)];
     assert_eq!(run("setp.lt.s32 %p0|%p1, %a1, %a2", &values), Some(vec![1, 0]));

@@ -6,8 +6,10 @@ mod vectors;
 use super::{Console, Failure, Status, usage_error};
 use crate::input::Input;
 use crate::output::to_stdout;
+use ptxopt_grammar::meaning::disputed::{Dispute, disputed};
 use ptxopt_grammar::meaning::{Place, Write as Written, concrete, meaning, term};
 use ptxopt_grammar::tree::{Module, StmtId};
+use ptxopt_grammar::video;
 use registers::Wrapped;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -67,8 +69,16 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         |message: String| Failure { status: Status::Invalid, message: console.renderer.failure(&message) };
     let stmt = Wrapped::instruction(&module).map_err(failed)?;
     let results = evaluate(&module, stmt, &args.values).map_err(|message| usage(&message))?;
-    to_stdout(|out| results.iter().try_for_each(|result| result.print(out)))
-        .map_err(|error| Failure::writing(console, "<stdout>", &error))
+    let instance = video::decode(&module, stmt).and_then(Result::ok);
+    let dispute = instance.and_then(|instance| disputed(instance.form));
+    to_stdout(|out| {
+        results.iter().try_for_each(|result| result.print(out))?;
+        dispute.map_or(Ok(()), |Dispute { name, manual, assembler, .. }| {
+            writeln!(out, "by the manual; forms like this have two meanings ({name}):")?;
+            writeln!(out, "  the manual: {manual}\n  NVIDIA's assembler: {assembler}")
+        })
+    })
+    .map_err(|error| Failure::writing(console, "<stdout>", &error))
 }
 
 fn usage(message: &str) -> Failure {

@@ -3,11 +3,12 @@
 use super::{Console, Failure, Status};
 use crate::input::Input;
 use crate::output::to_stdout;
+use ptxopt_grammar::meaning::disputed::Dispute;
 use ptxopt_grammar::meaning::term::Terms;
 use ptxopt_grammar::tree::Module;
 use ptxopt_passes::machine::{Argument, Launch, Machine};
-use ptxopt_passes::prover::fragment::{Computed, Function, Unclear, compute, functions};
-use ptxopt_passes::prover::{Proof, Query, Reads, Verdict, prove};
+use ptxopt_passes::prover::fragment::{Computed, Disputed, Function, Unclear, compute, functions};
+use ptxopt_passes::prover::{Proof, Query, Reads, Verdict, parting, prove};
 use std::path::PathBuf;
 
 /// Decide whether two files compute the same for all inputs
@@ -23,6 +24,20 @@ pub(super) struct Args {
 
     /// PTX as it would be
     after: PathBuf,
+
+    /// What video instructions mean that the manual and NVIDIA's assembler see differently
+    #[arg(long, value_name = "MEANING", value_enum, default_value_t)]
+    video_semantics: VideoSemantics,
+}
+
+/// What a form with two meanings means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
+enum VideoSemantics {
+    /// Nothing that both agree on: functions with such instructions are not proved
+    #[default]
+    Agreed,
+    /// What the manual says
+    Manual,
 }
 
 const AFTER_HELP: &str = "\
@@ -55,7 +70,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let after_text = after.0.map_err(|error| Failure::reading(console, &after.1, &error))?;
     let before = parse(console, &before.1, &before_text)?;
     let after = parse(console, &after.1, &after_text)?;
-    let answers = compare(&before, &after);
+    let answers = compare(&before, &after, args.video_semantics);
     to_stdout(|out| {
         answers.iter().try_for_each(|(name, answer)| match answer {
             Answer::Proved(proof) => writeln!(out, "{name}: proved ({proof})"),
@@ -85,13 +100,13 @@ fn parse<'t>(console: &Console, input: &Input, text: &'t [u8]) -> Result<Module<
     })
 }
 
-fn compare(before: &Module<'_>, after: &Module<'_>) -> Vec<(String, Answer)> {
+fn compare(before: &Module<'_>, after: &Module<'_>, semantics: VideoSemantics) -> Vec<(String, Answer)> {
     let (olds, news) = (functions(before), functions(after));
     let mut answers = Vec::new();
     for old in &olds {
         let new = news.iter().find(|new| new.name == old.name);
         let missing = || Answer::Undecided("the second file does not have it".to_owned());
-        let answer = new.map_or_else(missing, |new| function(before, old, after, new));
+        let answer = new.map_or_else(missing, |new| function((before, old), (after, new), semantics));
         answers.push((old.name.clone(), answer));
     }
     for new in news.iter().filter(|new| olds.iter().all(|old| old.name != new.name)) {
@@ -104,18 +119,45 @@ fn compare(before: &Module<'_>, after: &Module<'_>) -> Vec<(String, Answer)> {
     answers
 }
 
-fn function(before: &Module<'_>, old: &Function, after: &Module<'_>, new: &Function) -> Answer {
+fn function(
+    (before, old): (&Module<'_>, &Function),
+    (after, new): (&Module<'_>, &Function),
+    semantics: VideoSemantics,
+) -> Answer {
     let (mut terms, mut reads) = (Terms::new(), Reads::new());
     let computed_old = compute(before, old, &mut terms, &mut reads);
     let computed_new = compute(after, new, &mut terms, &mut reads);
     match (computed_old, computed_new) {
-        (Ok(old), Ok(new)) => straight(&terms, &reads, &old, &new),
+        (Ok(old), Ok(new)) => straight(&terms, &reads, &old, (after, &new), semantics),
         (Err(unclear), _) => tested(before, after, &old.name, "first", &unclear),
         (_, Err(unclear)) => tested(before, after, &old.name, "second", &unclear),
     }
 }
 
-fn straight(terms: &Terms, reads: &Reads<String>, old: &Computed, new: &Computed) -> Answer {
+/// Why nothing is claimed of functions with an instruction that has two meanings.
+fn dispute(old: &Computed, new: &Computed) -> Option<Answer> {
+    let sides = [("first", old), ("second", new)];
+    let (which, Disputed { line, what, dispute }) =
+        sides.iter().find_map(|(which, computed)| Some((which, computed.disputed.as_ref()?)))?;
+    let Dispute { name, manual, assembler, .. } = dispute;
+    Some(Answer::Undecided(format!(
+        "`{what}` in line {line} of the {which} file has two meanings ({name}): by the manual, {manual}; by NVIDIA's \
+         assembler, {assembler}; with `--video-semantics manual` the manual decides"
+    )))
+}
+
+fn straight(
+    terms: &Terms,
+    reads: &Reads<String>,
+    old: &Computed,
+    (module, new): (&Module<'_>, &Computed),
+    semantics: VideoSemantics,
+) -> Answer {
+    if semantics == VideoSemantics::Agreed
+        && let Some(answer) = dispute(old, new)
+    {
+        return answer;
+    }
     let shape = |computed: &Computed| -> Vec<(String, u32)> {
         computed.results.iter().map(|(what, term)| (what.clone(), terms.width(*term))).collect()
     };
@@ -138,7 +180,9 @@ fn straight(terms: &Terms, reads: &Reads<String>, old: &Computed, new: &Computed
         }
         Verdict::Refuted(counterexample) => {
             let input = |number| reads.register(number).cloned().unwrap_or_default();
-            Answer::Refuted(counterexample.describe(input, |result| old.results[result].0.clone()))
+            let mut text = counterexample.describe(input, |result| old.results[result].0.clone());
+            text.extend(parting(terms, old, (module, new), &counterexample));
+            Answer::Refuted(text)
         }
         Verdict::Unproved => Answer::Undecided("the budget of the search was spent".to_owned()),
     }

@@ -6,10 +6,7 @@
 
 use crate::ptxas::{Assemblers, Measured, target};
 use crate::support::{TestModule, modules_to_optimise};
-use ptxopt_passes::Selection;
 use ptxopt_passes::cost::Gpu;
-use ptxopt_passes::door::Check;
-use ptxopt_passes::graph::Semantics;
 use ptxopt_passes::optimiser::{self, Kind, Options};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -154,12 +151,5 @@ fn measure(
 }
 
 fn options(gpu: Option<Gpu>) -> Options {
-    Options {
-        passes: Selection::all().groups(),
-        gpu,
-        check: Check::Proved,
-        semantics: Semantics::Undisputed,
-        limit: None,
-        dce_all: false,
-    }
+    Options { gpu, ..Options::default() }
 }

@@ -127,26 +127,7 @@ fn cone(terms: &Terms, root: Term) -> Vec<Term> {
         if !needed[term.index()] {
             continue;
         }
-        let operands = match terms.op(term) {
-            Op::Input(_) | Op::Constant(_) => vec![],
-            Op::Not(a) | Op::Extract(a, _) | Op::ZeroExtend(a) | Op::SignExtend(a) => vec![a],
-            Op::And(a, b)
-            | Op::Or(a, b)
-            | Op::Xor(a, b)
-            | Op::Add(a, b)
-            | Op::Mul(a, b)
-            | Op::UnsignedDivide(a, b)
-            | Op::UnsignedRemainder(a, b)
-            | Op::Shl(a, b)
-            | Op::Lshr(a, b)
-            | Op::Ashr(a, b)
-            | Op::Concat(a, b)
-            | Op::Equal(a, b)
-            | Op::UnsignedLess(a, b)
-            | Op::SignedLess(a, b) => vec![a, b],
-            Op::Choose(a, b, c) => vec![a, b, c],
-        };
-        operands.into_iter().for_each(|operand| needed[operand.index()] = true);
+        terms.children(term).for_each(|operand| needed[operand.index()] = true);
     }
     all.into_iter().filter(|term| needed[term.index()]).collect()
 }

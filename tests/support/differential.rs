@@ -1,10 +1,11 @@
 //! Before and after: runs kernels with the evaluator, and compares what they leave in memory.
 //!
-//! A register that nobody wrote holds what it likes. So the evaluator fills such registers with random words, anew at
-//! each read where the graph promises nothing about two reads, and runs the original twice: only what both runs agree
-//! on must be in memory afterwards.
+//! A register that nobody wrote holds what it likes. So a watcher fills such registers: by their names, so that both
+//! sides see the same and must agree on every byte; and anew at each read, where they must agree on every byte that
+//! does not depend on it.
 
 use ptxopt_grammar::tree::{Module, NodeId, StmtId};
+use ptxopt_grammar::video::register_text;
 use ptxopt_passes::facts::Fact;
 use ptxopt_passes::graph::{Graph, Origin, Semantics, functions};
 use ptxopt_passes::machine::{Argument, Buffer, End, Entry, Launch, Machine, Sight, Watcher};
@@ -69,6 +70,13 @@ impl Claims {
         claims
     }
 
+    fn shown(&self, module: &Module<'_>, stmt: StmtId, node: NodeId, written: bool) -> String {
+        let text = String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
+        let name = String::from_utf8_lossy(module.node_text(node)).into_owned();
+        let when = if written { "written by" } else { "read by" };
+        format!("`{name}` {when} `{text}`: {:?}", self.list.get(&(stmt, node, written)))
+    }
+
     fn of_stmt(&mut self, graph: &Graph<'_, '_>, knowledge: &Knowledge, stmt: StmtId) {
         if !graph.flow().reachable(graph.flow().block(stmt)) {
             return;
@@ -82,14 +90,15 @@ impl Claims {
             if same > 1 {
                 continue; // all components of a vector by one name
             }
-            let unwritten = match graph.value(value).origin {
-                Origin::Read(of) => graph.value(of).origin == Origin::Undefined,
+            let (own, unwritten) = match graph.value(value).origin {
+                Origin::Read(of) => (true, graph.value(of).origin == Origin::Undefined),
                 Origin::Undefined | Origin::Opaque | Origin::Result(_) | Origin::Phi(_) | Origin::Sink(_) => {
-                    false
+                    (false, false)
                 }
             };
             let fact = knowledge.facts[value.index()].clone();
-            let demanded = knowledge.demanded[value.index()];
+            // What one read of a register ignores, the next one may need.
+            let demanded = if own { u128::MAX } else { knowledge.demanded[value.index()] };
             self.list.insert((stmt, node, written), Claim { fact, demanded, unwritten });
         }
     }
@@ -102,15 +111,41 @@ pub(crate) enum Watch {
     Nothing,
     /// It holds every claimed bit and range against what the register holds.
     Facts,
-    /// It changes the bits that nobody is said to demand.
-    Flips,
+    /// It changes the bits that nobody is said to demand: everywhere, or at one name.
+    Flips(Option<(StmtId, NodeId, bool)>),
+}
+
+/// What registers hold that nobody wrote.
+#[derive(Clone, Debug)]
+pub(crate) enum Fill {
+    /// A word that depends on the name.
+    ByName,
+    /// Something else at each read.
+    Anew(Random),
+}
+
+impl Fill {
+    fn word(&mut self, name: &[u8]) -> u128 {
+        match self {
+            Self::ByName => {
+                let seed = name.iter().fold(5, |seed: u64, &byte| seed.wrapping_mul(257) + u64::from(byte));
+                let mut random = Random::new(seed);
+                u128::from(random.word()) << 64 | u128::from(random.word())
+            }
+            Self::Anew(random) => u128::from(random.word()) << 64 | u128::from(random.word()),
+        }
+    }
 }
 
 struct Looker<'c, 'm, 't> {
     module: &'m Module<'t>,
     claims: &'c Claims,
     watch: Watch,
+    fill: Fill,
+    /// What bits change to.
     random: Random,
+    /// How often something undefined was read.
+    filled: u64,
     /// How often something was held against a claim, or changed.
     checks: u64,
     wrong: Option<String>,
@@ -121,7 +156,8 @@ impl Watcher for Looker<'_, '_, '_> {
         let Sight { stmt, node, written } = sight;
         let claim = self.claims.list.get(&(stmt, node, written));
         if !written && (!defined || claim.is_some_and(|claim| claim.unwritten)) {
-            return Some(u128::from(self.random.word()) << 64 | u128::from(self.random.word()));
+            self.filled += 1;
+            return Some(self.fill.word(register_text(self.module, node)));
         }
         let claim = claim.filter(|_| defined)?;
         match self.watch {
@@ -129,15 +165,13 @@ impl Watcher for Looker<'_, '_, '_> {
             Watch::Facts => {
                 self.checks += u64::from(!claim.fact.is_top());
                 if !claim.fact.contains(value) && self.wrong.is_none() {
-                    let text = String::from_utf8_lossy(self.module.stmt_text(stmt)).into_owned();
-                    let name = String::from_utf8_lossy(self.module.node_text(node)).into_owned();
-                    let when = if written { "written by" } else { "read by" };
-                    self.wrong =
-                        Some(format!("`{name}` {when} `{text}` is {value:#x}, not in {:?}", claim.fact));
+                    let shown = self.claims.shown(self.module, stmt, node, written);
+                    self.wrong = Some(format!("{value:#x} is in {shown}"));
                 }
                 None
             }
-            Watch::Flips => {
+            Watch::Flips(Some(only)) if only != (stmt, node, written) => None,
+            Watch::Flips(_everywhere_or_here) => {
                 let bits = (1_u128 << claim.fact.width() % 128).wrapping_sub(1);
                 let free = !claim.demanded & bits;
                 self.checks += u64::from(free != 0);
@@ -155,6 +189,8 @@ pub(crate) struct Left {
     pub(crate) memory: Vec<Vec<u8>>,
     /// How often a claim was checked.
     pub(crate) checks: u64,
+    /// How often something undefined was read.
+    pub(crate) filled: u64,
 }
 
 /// A launch of an entry: its shape, its buffers and what is in them.
@@ -175,7 +211,7 @@ pub(crate) fn run(
     (module, claims): (&Module<'_>, &Claims),
     (machine, entry): (&Machine<'_, '_>, &Entry),
     case: Case,
-    (watch, filler): (Watch, u64),
+    (watch, fill): (Watch, Fill),
 ) -> Result<Left, String> {
     let mut memory = machine.memory();
     let mut random = Random::new(case.seed);
@@ -193,7 +229,8 @@ pub(crate) fn run(
         });
     }
     let launch = Launch { block: [case.threads, 1, 1], budget: case.budget, ..Launch::of(&entry.name) };
-    let mut looker = Looker { module, claims, watch, random: Random::new(filler), checks: 0, wrong: None };
+    let mut looker =
+        Looker { module, claims, watch, fill, random: Random::new(7), filled: 0, checks: 0, wrong: None };
     let outcome = machine.launch_watched(&launch, &arguments, &mut memory, &mut looker);
     if let Some(wrong) = looker.wrong {
         return Err(wrong);
@@ -206,7 +243,7 @@ pub(crate) fn run(
         End::BadLaunch(why) => Some(why),
     };
     let memory = buffers.iter().map(|&buffer| memory.bytes(buffer).to_vec()).collect();
-    Ok(Left { end, memory, checks: looker.checks })
+    Ok(Left { end, memory, checks: looker.checks, filled: looker.filled })
 }
 
 /// How much was compared.
@@ -234,20 +271,26 @@ pub(crate) fn claims_hold(module: &Module<'_>, cases: &[Case]) -> Result<Compare
     let mut compared = Compared::default();
     for entry in machine.entries() {
         for &case in cases {
-            let run = |watch| run((module, &claims), (&machine, &entry), case, (watch, 7));
+            let run = |watch| run((module, &claims), (&machine, &entry), case, (watch, Fill::ByName));
             let looked = run(Watch::Facts).map_err(|wrong| format!("{}: {wrong}", entry.name))?;
-            compared.checks += looked.checks;
-            // What fills undefined registers comes from the same source as what is changed, so only a run without
-            // any of those can be compared bit for bit; the others are compared where two runs agree.
-            let other = self::run((module, &claims), (&machine, &entry), case, (Watch::Nothing, 8))?;
-            let flipped = run(Watch::Flips)?;
-            compared.checks += flipped.checks;
-            compared += same(&[looked, other], &flipped)
-                .map_err(|difference| format!("{}: an undemanded bit matters: {difference}", entry.name))?;
+            let flipped = run(Watch::Flips(None))?;
+            compared.checks += looked.checks + flipped.checks;
+            compared += same(&looked, &flipped).map_err(|wrong| {
+                let alone = |&(stmt, node, written): &(StmtId, NodeId, bool)| {
+                    let flipped = run(Watch::Flips(Some((stmt, node, written))));
+                    flipped.is_ok_and(|flipped| same(&looked, &flipped).is_err())
+                };
+                let guilty = claims.list.keys().copied().filter(alone).min();
+                let guilty = guilty.map(|(stmt, node, written)| claims.shown(module, stmt, node, written));
+                format!("{}: an undemanded bit matters: {wrong}; {guilty:?}", entry.name)
+            })?;
         }
     }
     Ok(compared)
 }
+
+/// How often a byte that differs is looked at again before it is taken for one that undefined registers do not reach.
+const MOST_RUNS: u64 = 4000;
 
 /// Compares the launches of all entries before and after.
 pub(crate) fn same_memory(
@@ -260,37 +303,59 @@ pub(crate) fn same_memory(
     let mut compared = Compared::default();
     for entry in machine.entries() {
         for &case in cases {
-            let run_before =
-                |filler| run((before, &claims), (&machine, &entry), case, (Watch::Nothing, filler));
-            let left = [run_before(1)?, run_before(2)?];
-            let new = run((after, &claims_after), (&machine_after, &entry), case, (Watch::Nothing, 3))?;
-            compared += same(&left, &new).map_err(|difference| format!("{}: {difference}", entry.name))?;
+            let old = |fill| run((before, &claims), (&machine, &entry), case, (Watch::Nothing, fill));
+            let new =
+                |fill| run((after, &claims_after), (&machine_after, &entry), case, (Watch::Nothing, fill));
+            let was = old(Fill::ByName)?;
+            compared +=
+                same(&was, &new(Fill::ByName)?).map_err(|wrong| format!("{}: {wrong}", entry.name))?;
+            if was.filled > 0 {
+                let is = new(Fill::Anew(Random::new(0)))?;
+                compared += same_whatever_is_undefined(&old, &is)
+                    .map_err(|wrong| format!("{}: reading undefined registers: {wrong}", entry.name))?;
+            }
         }
     }
     Ok(compared)
 }
 
-/// Whether `new` is what all of `old` agree on.
-fn same(old: &[Left], new: &Left) -> Result<Compared, String> {
+/// The same for a program that reads undefined registers: a byte may differ only if what they hold can change it.
+fn same_whatever_is_undefined(
+    old: &dyn Fn(Fill) -> Result<Left, String>,
+    is: &Left,
+) -> Result<Compared, String> {
+    let first = old(Fill::Anew(Random::new(1)))?;
+    let Err(wrong) = same(&first, is) else { return same(&first, is) };
+    let differs =
+        |a: &Left, b: &Left, (buffer, at): (usize, usize)| a.memory[buffer][at] != b.memory[buffer][at];
+    let sizes = is.memory.iter().enumerate();
+    let mut open: Vec<(usize, usize)> =
+        sizes.flat_map(|(buffer, bytes)| (0..bytes.len()).map(move |at| (buffer, at))).collect();
+    open.retain(|&place| differs(&first, is, place));
+    for seed in 2..MOST_RUNS {
+        let other = old(Fill::Anew(Random::new(seed)))?;
+        open.retain(|&place| !differs(&first, &other, place));
+        if other.end != first.end || open.is_empty() && first.end == is.end {
+            return Ok(Compared { launches: 1, ..Compared::default() });
+        }
+    }
+    Err(wrong)
+}
+
+/// Whether two launches ended in the same way with the same memory.
+fn same(old: &Left, new: &Left) -> Result<Compared, String> {
     let mut compared = Compared { launches: 1, ..Compared::default() };
-    let first = &old[0];
-    let unsure = old.iter().any(|left| left.end != first.end) || first.end.is_none() || new.end.is_none();
-    if unsure {
+    if old.end.is_none() || new.end.is_none() {
         return Ok(compared);
     }
-    if first.end != new.end {
-        return Err(format!("it ended with {:?}, and ends with {:?}", first.end, new.end));
+    if old.end != new.end {
+        return Err(format!("it ended with {:?}, and ends with {:?}", old.end, new.end));
     }
-    compared.finished += u64::from(first.end.as_deref() == Some("finished"));
-    for (number, (was, is)) in first.memory.iter().zip(&new.memory).enumerate() {
-        for (at, (byte, now)) in was.iter().zip(is).enumerate() {
-            if old.iter().any(|left| left.memory[number][at] != *byte) {
-                continue;
-            }
-            compared.bytes += 1;
-            if byte != now {
-                return Err(format!("buffer {number}, byte {at}: was {byte:#04x}, is {now:#04x}"));
-            }
+    compared.finished += u64::from(old.end.as_deref() == Some("finished"));
+    for (number, (was, is)) in old.memory.iter().zip(&new.memory).enumerate() {
+        compared.bytes += was.len() as u64;
+        if let Some(at) = (0..was.len()).find(|&at| was[at] != is[at]) {
+            return Err(format!("buffer {number}, byte {at}: was {:#04x}, is {:#04x}", was[at], is[at]));
         }
     }
     Ok(compared)

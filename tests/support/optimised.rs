@@ -4,11 +4,8 @@ use crate::differential::{self, Case, Compared};
 use crate::programs::{self, INPUT_WORDS, OUTPUT_WORDS};
 use arbitrary::Unstructured;
 use ptxopt_grammar::tree::{Module, StmtKind};
-use ptxopt_passes::Selection;
 use ptxopt_passes::cost::Gpu;
-use ptxopt_passes::door::Check;
-use ptxopt_passes::graph::Semantics;
-use ptxopt_passes::optimiser::{self, Kind, Options, Outcome};
+use ptxopt_passes::optimiser::{self, Kind, Options, Outcome, Record};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -60,14 +57,7 @@ impl std::fmt::Display for Tally {
 
 /// Everything, proved, for a GPU or for the module's own.
 pub(crate) fn options(gpu: Option<Gpu>) -> Options {
-    Options {
-        passes: Selection::all().groups(),
-        gpu,
-        check: Check::Proved,
-        semantics: Semantics::Undisputed,
-        limit: None,
-        dce_all: false,
-    }
+    Options { gpu, ..Options::default() }
 }
 
 /// Optimises with the time standing still.
@@ -136,9 +126,11 @@ fn records_tell_all(before: &Module<'_>, after: &Module<'_>, outcome: &Outcome) 
     for record in outcome.records.iter().filter(|record| matches!(record.kind, Kind::Passed(_))) {
         let at = (record.offset, plain(&record.before));
         // What a round rewrites and then finds dead goes as it was: its new text was never there.
-        for gone in made.remove(&at).unwrap_or_default() {
-            *expected.entry(gone).or_default() -= 1;
+        if let Some(lines) = made.remove(&at) {
             *expected.entry(at.1.clone()).or_default() += 1;
+            for gone in lines {
+                *expected.entry(gone).or_default() -= 1;
+            }
         }
         *expected.entry(at.1.clone()).or_default() -= 1;
         let lines: Vec<String> = record.after.iter().map(|line| plain(line)).collect();
@@ -153,7 +145,12 @@ fn records_tell_all(before: &Module<'_>, after: &Module<'_>, outcome: &Outcome) 
     for text in expected.keys().chain(found.keys()) {
         let (told, there) = (expected.get(text).unwrap_or(&0), found.get(text).unwrap_or(&0));
         if told != there {
-            return Err(format!("`{text}` stands there {there} times, by the records {told} times"));
+            let of_it = |record: &&Record| {
+                let mut all = record.after.iter().chain([&record.before]);
+                all.any(|line| plain(line) == *text)
+            };
+            let records: Vec<_> = outcome.records.iter().filter(of_it).collect();
+            return Err(format!("`{text}` stands there {there} times, by the records {told}: {records:#?}"));
         }
     }
     Ok(())

@@ -31,9 +31,9 @@ const COMPARISONS: [(&str, Compare); 10] = [
 ];
 
 /// A second operation on the result of a comparison.
-type Second = fn(&mut Terms, Term, Term) -> Term;
+pub(super) type Second = fn(&mut Terms, Term, Term) -> Term;
 
-const SECONDS: [(&str, Second); 3] = [("and", Terms::and), ("or", Terms::or), ("xor", Terms::xor)];
+pub(super) const SECONDS: [(&str, Second); 3] = [("and", Terms::and), ("or", Terms::or), ("xor", Terms::xor)];
 
 /// The comparison that a modifier names and whether it is one for unsigned numbers only.
 fn comparison(code: &mut Code<'_, '_>) -> Option<(Compare, bool)> {
@@ -162,15 +162,39 @@ pub(crate) fn selp(code: &mut Code<'_, '_>) -> Option<()> {
     code.write(d, result)
 }
 
-/// `a` where the signed `c` is not negative.
+/// `a` where `c` is not negative, else `b`: `c` is a signed number or a float, whose zeros are not negative and whose
+/// NaNs are not comparable.
 pub(crate) fn slct(code: &mut Code<'_, '_>) -> Option<()> {
-    let shape = code.plain_shape().filter(|shape| matches!(shape.bits, 16 | 32 | 64))?;
-    let by = code.plain_shape().filter(|by| by.signed() && by.bits == 32)?;
+    let flushes = code.flag("ftz");
+    let width = match code.first()? {
+        b"b16" | b"u16" | b"s16" => 16,
+        b"b32" | b"u32" | b"s32" | b"f32" => 32,
+        b"b64" | b"u64" | b"s64" | b"f64" => 64,
+        _other => return None,
+    };
+    let by = code.first()?;
     let [d, a, b, c] = code.operands()?;
-    let (a, b, c) = (code.value(a, shape.bits)?, code.value(b, shape.bits)?, code.value(c, by.bits)?);
-    let negative = code.terms.extract(c, by.bits - 1, 1);
+    let (a, b, c) = (code.value(a, width)?, code.value(b, width)?, code.value(c, 32)?);
+    let negative = match by {
+        b"s32" if !flushes => code.terms.extract(c, 31, 1),
+        b"f32" => not_from_zero_on(code.terms, flushes, c),
+        _other => return None,
+    };
     let result = code.terms.choose(negative, b, a);
     code.write(d, result)
+}
+
+/// Whether a 32-bit float is less than zero or no number; with `flushes`, subnormal numbers are zero.
+fn not_from_zero_on(terms: &mut Terms, flushes: bool, value: Term) -> Term {
+    let sign = terms.extract(value, 31, 1);
+    let magnitude = terms.extract(value, 0, 31);
+    let (infinity, least) = (terms.constant(0x7f80_0000, 31), if flushes { 0x0080_0000 } else { 1 });
+    let least = terms.constant(least, 31);
+    let nan = terms.unsigned_less(infinity, magnitude);
+    let zero = terms.unsigned_less(magnitude, least);
+    let not_zero = terms.not(zero);
+    let below = terms.and(sign, not_zero);
+    terms.or(below, nan)
 }
 
 /// A source may be wider than its type, and is cut; so may the destination be, and the result is extended.

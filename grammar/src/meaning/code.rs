@@ -163,6 +163,11 @@ impl<'c, 't> Code<'c, 't> {
         choices.iter().find(|(word, _)| self.flag(word)).map(|&(_, value)| value)
     }
 
+    /// Takes the first modifier.
+    pub(super) fn first(&mut self) -> Option<&'c [u8]> {
+        (!self.words.is_empty()).then(|| self.words.remove(0))
+    }
+
     /// Takes the first type.
     pub(super) fn shape(&mut self) -> Option<Shape> {
         let at = self.words.iter().position(|word| Shape::parse(word).is_some())?;

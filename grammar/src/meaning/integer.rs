@@ -214,6 +214,43 @@ fn product24(terms: &mut Terms, shape: Shape, half: Half, a: Term, b: Term) -> T
     terms.extract(whole, if half == Half::High { 16 } else { 0 }, 32)
 }
 
+/// The quotient and the remainder, rounded towards zero. The manual leaves open what a divisor of zero gives; here
+/// it is what NVIDIA's code gives: all ones, and the dividend.
+fn division(terms: &mut Terms, shape: Shape, a: Term, b: Term) -> (Term, Term) {
+    if !shape.signed() {
+        return (terms.unsigned_divide(a, b), terms.unsigned_remainder(a, b));
+    }
+    let [x, y] = [a, b].map(|value| magnitude(terms, value));
+    let (quotient, remainder) = (terms.unsigned_divide(x, y), terms.unsigned_remainder(x, y));
+    let [a_negative, b_negative] = [a, b].map(|value| terms.extract(value, shape.bits - 1, 1));
+    let differ = terms.xor(a_negative, b_negative);
+    let quotient = negated_where(terms, differ, quotient);
+    let (zero, all) = (terms.constant(0, shape.bits), terms.constant(u128::MAX, shape.bits));
+    let by_zero = terms.equal(b, zero);
+    (terms.choose(by_zero, all, quotient), negated_where(terms, a_negative, remainder))
+}
+
+fn negated_where(terms: &mut Terms, condition: Term, value: Term) -> Term {
+    let opposite = terms.neg(value);
+    terms.choose(condition, opposite, value)
+}
+
+/// The value without its sign; the lowest number stays what it is, which is right unsigned.
+fn magnitude(terms: &mut Terms, value: Term) -> Term {
+    let negative = terms.extract(value, terms.width(value) - 1, 1);
+    negated_where(terms, negative, value)
+}
+
+pub(crate) fn div(code: &mut Code<'_, '_>) -> Option<()> {
+    let shape = code.plain_shape().filter(|shape| shape.kind != Kind::Bits && shape.bits >= 16)?;
+    code.each(shape.bits, |terms, [a, b]| division(terms, shape, a, b).0)
+}
+
+pub(crate) fn rem(code: &mut Code<'_, '_>) -> Option<()> {
+    let shape = code.plain_shape().filter(|shape| shape.kind != Kind::Bits && shape.bits >= 16)?;
+    code.each(shape.bits, |terms, [a, b]| division(terms, shape, a, b).1)
+}
+
 pub(crate) fn mul24(code: &mut Code<'_, '_>) -> Option<()> {
     let half = code.one_of(&HALVES[..2])?;
     let shape = code.plain_shape().filter(|shape| shape.kind != Kind::Bits && shape.bits == 32)?;
@@ -271,11 +308,7 @@ fn extreme(code: &mut Code<'_, '_>, largest: bool) -> Option<()> {
 
 pub(crate) fn abs(code: &mut Code<'_, '_>) -> Option<()> {
     let shape = code.plain_shape().filter(|shape| shape.signed() && shape.bits >= 16)?;
-    code.each(shape.bits, |terms, [a]| {
-        let negative = terms.extract(a, shape.bits - 1, 1);
-        let opposite = terms.neg(a);
-        terms.choose(negative, opposite, a)
-    })
+    code.each(shape.bits, |terms, [a]| magnitude(terms, a))
 }
 
 pub(crate) fn neg(code: &mut Code<'_, '_>) -> Option<()> {

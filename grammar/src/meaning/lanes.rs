@@ -74,7 +74,7 @@ impl<W: Word> Step<W> {
                 }
             }
             Self::Divide(..) | Self::Remainder(..) | Self::Shl(..) | Self::Lshr(..) | Self::Ashr { .. } => {
-                self.run_pairs(slots, result)
+                self.run_pairs(slots, result);
             }
         }
     }

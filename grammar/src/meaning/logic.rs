@@ -1,5 +1,6 @@
 //! Bitwise logic, shifts, bit fields, permutations and counting.
 
+use super::choice::SECONDS;
 use super::code::{Code, Kind, Shape};
 use super::term::{Term, Terms};
 
@@ -44,16 +45,32 @@ pub(crate) fn cnot(code: &mut Code<'_, '_>) -> Option<()> {
     })
 }
 
-/// The table's bit at `4a + 2b + c`, for each bit; without the forms that also write a predicate.
+/// The table's bit at `4a + 2b + c`, for each bit. With `.or` or `.and`, `d|p`: `p` is whether `d` has a bit, combined
+/// with a predicate.
 pub(crate) fn lop3(code: &mut Code<'_, '_>) -> Option<()> {
-    let [d, a, b, c, table] = code.operands()?;
+    let second = code.one_of(&SECONDS[..2]);
     if bits(code, false)? != 32 {
         return None;
     }
+    let (target, [a, b, c, table], other) = if second.is_some() {
+        let [target, a, b, c, table, other] = code.operands()?;
+        (target, [a, b, c, table], Some(other))
+    } else {
+        let [target, a, b, c, table] = code.operands()?;
+        (target, [a, b, c, table], None)
+    };
     let table = crate::constant::value(code.module, table)?;
     let inputs = [code.value(a, 32)?, code.value(b, 32)?, code.value(c, 32)?];
     let result = by_table(code.terms, inputs, table & 0xff);
-    code.write(d, result)
+    let (Some(second), Some(other)) = (second, other) else { return code.write(target, result) };
+    let [d, p] = code.module.children(target).try_into().ok()?;
+    let other = code.value(other, 1)?;
+    let zero = code.terms.constant(0, 32);
+    let empty = code.terms.equal(result, zero);
+    let some = code.terms.not(empty);
+    let holds = second(code.terms, some, other);
+    code.write(d, result)?;
+    code.write(p, holds)
 }
 
 fn by_table(terms: &mut Terms, [a, b, c]: [Term; 3], table: u64) -> Term {

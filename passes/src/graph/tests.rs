@@ -153,7 +153,7 @@ fn a_loaded_byte_is_at_most_255() {
         "ld.global.u8 %r1, [0]; ld.global.s8 %r2, [1]; add.u32 %r3, %r1, %r2; st.global.u32 [4], %r3; ret;",
         |module, graph| {
             let knowledge = Knowledge::of(graph);
-            let fact = |start| knowledge.facts[result(graph, stmt(module, start)).index()].clone();
+            let fact = |start| knowledge.facts[result(graph, stmt(module, start)).index()];
             assert_eq!(fact("ld.global.u8").unsigned(), (0, 255));
             assert_eq!(fact("ld.global.s8").signed(), (-128, 127));
             assert_eq!(fact("add").signed(), (-128, 382));

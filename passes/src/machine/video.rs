@@ -140,7 +140,8 @@ fn bytes(selector: Selector, lanes: Lanes) -> u32 {
         let pick = u32::from(selector.pick(lane));
         all | match lanes {
             Lanes::Four => pick << (4 * lane),
-            Lanes::Two => (2 * pick | (2 * pick + 1) << 4) << (8 * lane),
+            // A half is two bytes, the second one place above the first.
+            Lanes::Two => (0x22 * pick + 0x10) << (8 * lane),
         }
     })
 }

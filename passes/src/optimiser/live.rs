@@ -16,6 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Readers {
     count: Vec<i64>,
     deleted: BTreeSet<StmtId>,
+    /// What statements read that have a new text.
+    replaced: BTreeMap<StmtId, Vec<ValueId>>,
 }
 
 /// Changes that are not made yet.
@@ -32,7 +34,7 @@ impl Readers {
 
     /// The readers that are left without some statements.
     pub(super) fn without(graph: &Graph<'_, '_>, deleted: BTreeSet<StmtId>) -> Self {
-        let mut readers = Self { count: vec![0; graph.values().len()], deleted };
+        let mut readers = Self { count: vec![0; graph.values().len()], deleted, replaced: BTreeMap::new() };
         let stmts = reachable(graph).filter(|&stmt| !readers.is_deleted(stmt));
         let mut work: Vec<ValueId> = stmts.flat_map(|stmt| reads(graph, stmt)).collect();
         while let Some(value) = work.pop() {
@@ -101,6 +103,7 @@ impl Readers {
             self.count[value.index()] += by;
         }
         self.deleted.extend(&deleted);
+        self.replaced.insert(stmt, added.iter().map(|&value| underlying(graph, value)).collect());
         deleted
     }
 
@@ -120,7 +123,7 @@ impl Readers {
                 Origin::Phi(_) => work.extend(ways(graph, value)),
                 Origin::Result(writer) if self.may_go(graph, writer, &change) => {
                     if change.deleted.insert(writer) {
-                        work.extend(reads(graph, writer));
+                        work.extend(self.reads_now(graph, writer));
                     }
                 }
                 Origin::Result(_)
@@ -131,6 +134,14 @@ impl Readers {
             }
         }
         change
+    }
+
+    /// What a statement reads as it is now: the sources of its new text, if it has one, in the place of the old.
+    fn reads_now(&self, graph: &Graph<'_, '_>, stmt: StmtId) -> Vec<ValueId> {
+        let Some(new) = self.replaced.get(&stmt) else { return reads(graph, stmt).collect() };
+        let guard = graph.module().guard(stmt).and_then(|(node, _)| graph.read_at(stmt, node));
+        let kept = graph.kept(stmt).chain(guard).map(|value| underlying(graph, value));
+        new.iter().copied().chain(kept).collect()
     }
 
     fn may_go(&self, graph: &Graph<'_, '_>, stmt: StmtId, change: &Change) -> bool {

@@ -13,6 +13,7 @@ mod weave;
 
 pub use record::{How, Kind, Record, Why};
 
+use crate::Selection;
 use crate::cost::{Costs, Gpu};
 use crate::door::{Check, Door};
 use crate::graph::{Function, Semantics, functions};
@@ -42,13 +43,13 @@ pub struct Options {
 }
 
 impl Default for Options {
-    /// What the command does where nothing else is asked for.
+    /// Everything, proved, for the module's own target.
     fn default() -> Self {
         Self {
-            passes: crate::Selection::all().groups(),
+            passes: Selection::all().groups(),
             gpu: None,
-            check: Check::Proved,
-            semantics: Semantics::Undisputed,
+            check: Check::default(),
+            semantics: Semantics::default(),
             limit: None,
             dce_all: false,
         }

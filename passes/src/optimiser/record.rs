@@ -77,6 +77,24 @@ pub enum Why {
     Limit,
 }
 
+/// The record that says why a module is left alone: at its `.target`.
+pub(super) fn of_module(module: &Module<'_>, why: Why) -> Record {
+    let target = module.stmts().find(|&stmt| module.kind(stmt) == StmtKind::Target);
+    let text = |stmt| String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
+    Record {
+        kind: Kind::Missed(why),
+        pass: Pass::Simplify,
+        rules: Vec::new(),
+        function: String::new(),
+        offset: target.map_or(0, |stmt| module.stmt_span(stmt).start),
+        before: target.map(text).unwrap_or_default(),
+        after: Vec::new(),
+        cost: None,
+        freed: Vec::new(),
+        time: Duration::ZERO,
+    }
+}
+
 impl Why {
     /// What users call it.
     #[must_use]
@@ -134,24 +152,6 @@ impl std::fmt::Display for How {
             Self::Sampled => f.write_str("sampled, not proved"),
             Self::Dead => f.write_str("nobody reads it"),
         }
-    }
-}
-
-/// The record that says why a module is left alone: at its `.target`.
-pub(super) fn of_module(module: &Module<'_>, why: Why) -> Record {
-    let target = module.stmts().find(|&stmt| module.kind(stmt) == StmtKind::Target);
-    let text = |stmt| String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
-    Record {
-        kind: Kind::Missed(why),
-        pass: Pass::Simplify,
-        rules: Vec::new(),
-        function: String::new(),
-        offset: target.map_or(0, |stmt| module.stmt_span(stmt).start),
-        before: target.map(text).unwrap_or_default(),
-        after: Vec::new(),
-        cost: None,
-        freed: Vec::new(),
-        time: Duration::ZERO,
     }
 }
 

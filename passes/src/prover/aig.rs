@@ -188,22 +188,26 @@ impl<W: Watch> Aig<W> {
         if a == b {
             return Lit::constant(inverted);
         }
-        let mut leaves = self.leaves(a);
-        leaves.extend(self.leaves(b));
-        leaves.sort_unstable();
-        let mut odd: Vec<Lit> = Vec::with_capacity(leaves.len());
-        for leaf in leaves {
-            if odd.last() == Some(&leaf) {
-                odd.pop();
+        let mut leaves = [Lit::FALSE; 2 * MOST_LEAVES];
+        let some = self.leaves(a, &mut leaves);
+        let all = some + self.leaves(b, &mut leaves[some..]);
+        leaves[..all].sort_unstable();
+        // What is there twice cancels itself; what stays moves to the front.
+        let mut count = 0;
+        for at in 0..all {
+            let leaf = leaves[at];
+            if count > 0 && leaves[count - 1] == leaf {
+                count -= 1;
             } else if leaf != Lit::FALSE {
-                odd.push(leaf);
+                leaves[count] = leaf;
+                count += 1;
             }
         }
-        if odd.len() > MOST_LEAVES {
+        if count > MOST_LEAVES {
             let (a, b) = if a < b { (a, b) } else { (b, a) };
             return if a == Lit::FALSE { b } else { self.make(Gate::Xor(a, b)) }.inverted_if(inverted);
         }
-        let mut odd = odd.into_iter();
+        let mut odd = leaves.into_iter().take(count);
         let Some(mut sum) = odd.next() else { return Lit::constant(inverted) };
         let mut inverted = inverted;
         for leaf in odd {
@@ -223,17 +227,26 @@ impl<W: Watch> Aig<W> {
         }
     }
 
-    /// The operands of the chain of exclusive ors that ends here.
-    fn leaves(&self, lit: Lit) -> Vec<Lit> {
-        let mut leaves = Vec::new();
-        let mut open = vec![lit];
-        while let Some(lit) = open.pop() {
+    /// Finds the operands of the chain of exclusive ors that ends here; how many there are.
+    fn leaves(&self, lit: Lit, leaves: &mut [Lit]) -> usize {
+        let mut count = 0;
+        let mut open = [lit; MOST_LEAVES];
+        let mut waiting = 1;
+        while waiting > 0 {
+            waiting -= 1;
+            let lit = open[waiting];
             match self.gate(lit) {
-                Gate::Xor(p, q) if leaves.len() + open.len() + 2 <= MOST_LEAVES => open.extend([p, q]),
-                Gate::Xor(..) | Gate::And(..) | Gate::Input | Gate::False => leaves.push(lit),
+                Gate::Xor(p, q) if count + waiting + 2 <= MOST_LEAVES => {
+                    (open[waiting], open[waiting + 1]) = (p, q);
+                    waiting += 2;
+                }
+                Gate::Xor(..) | Gate::And(..) | Gate::Input | Gate::False => {
+                    leaves[count] = lit;
+                    count += 1;
+                }
             }
         }
-        leaves
+        count
     }
 
     /// `then` where `condition`, else `otherwise`.

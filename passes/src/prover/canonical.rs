@@ -92,21 +92,21 @@ pub(super) fn cone(
     assumption: impl Fn(u32) -> Assumption,
     undefined: impl Fn(u32) -> bool,
 ) -> (Cone, Vec<u32>) {
-    let ranks = ranks(terms, before.iter().chain(after), &assumption);
+    let (mut nodes, roots) = nodes(terms, before.iter().chain(after));
+    rank(&mut nodes, &assumption);
+    split(&mut nodes, &undefined);
     let mut build = Build {
-        terms,
-        ranks,
+        places: vec![[None; 2]; nodes.len()],
+        nodes,
         assumption: &assumption,
-        undefined: &undefined,
-        places: HashMap::new(),
         known: HashMap::new(),
         inputs: HashMap::new(),
         numbers: Vec::new(),
         cone: Cone { words: Vec::new(), inputs: Vec::new(), before: Vec::new(), after: Vec::new() },
     };
-    let split = build.depends_on_undefined();
-    build.cone.before = before.iter().map(|&term| build.place(term, Side::Before, &split)).collect();
-    build.cone.after = after.iter().map(|&term| build.place(term, Side::After, &split)).collect();
+    let (old, new) = roots.split_at(before.len());
+    build.cone.before = old.iter().map(|&root| build.place(root, Side::Before)).collect();
+    build.cone.after = new.iter().map(|&root| build.place(root, Side::After)).collect();
     (build.cone, build.numbers)
 }
 
@@ -142,41 +142,89 @@ fn parts(op: Op) -> (Kind, u128, [Option<Term>; 3]) {
 /// What a term is made of: first without the numbers of the inputs, then with them.
 type Rank = (u64, u64);
 
-/// The rank of every term that the roots are made of.
-fn ranks<'t>(
-    terms: &Terms,
-    roots: impl Iterator<Item = &'t Term>,
-    assumption: &impl Fn(u32) -> Assumption,
-) -> HashMap<Term, Rank> {
-    let mut ranks: HashMap<Term, Rank> = HashMap::new();
-    let mut open: Vec<Term> = roots.copied().collect();
+/// A term of the question. Its operands are the places of nodes before it, in canonical order.
+struct Node {
+    kind: Kind,
+    width: u32,
+    value: u128,
+    operands: [u32; 3],
+    count: usize,
+    rank: Rank,
+    /// Whether it is not the same on both sides, because an input below may be undefined.
+    split: bool,
+}
+
+impl Node {
+    fn operands(&self) -> &[u32] {
+        &self.operands[..self.count]
+    }
+
+    /// The caller's number, if it is an input.
+    fn input(&self) -> Option<u32> {
+        let number = || u32::try_from(self.value).expect("an input's number is small");
+        (self.kind == Kind::Input).then(number)
+    }
+}
+
+/// The terms that the roots are made of, operands first, and the places of the roots.
+fn nodes<'t>(terms: &Terms, roots: impl Iterator<Item = &'t Term>) -> (Vec<Node>, Vec<u32>) {
+    let roots: Vec<Term> = roots.copied().collect();
+    let mut places: HashMap<Term, u32> = HashMap::new();
+    let mut open = roots.clone();
     let mut all = Vec::new();
     while let Some(term) = open.pop() {
-        if ranks.insert(term, (0, 0)).is_none() {
+        if places.insert(term, 0).is_none() {
             all.push(term);
-            open.extend(parts(terms.op(term)).2.into_iter().flatten());
+            open.extend(terms.children(term));
         }
     }
     all.sort_unstable();
-    for term in all {
-        let (kind, value, operands) = parts(terms.op(term));
-        let mut below: Vec<Rank> = operands.iter().flatten().map(|operand| ranks[operand]).collect();
-        if kind.commutes() {
-            below.sort_unstable();
+    for (place, term) in (0..).zip(&all) {
+        places.insert(*term, place);
+    }
+    let node = |&term: &Term| {
+        let (kind, value, parts) = parts(terms.op(term));
+        let mut operands = [0; 3];
+        let mut count = 0;
+        for part in parts.iter().flatten() {
+            operands[count] = places[part];
+            count += 1;
         }
-        let mut rank = (mix(kind as u64, u64::from(terms.width(term))), 0);
-        if let Op::Input(number) = terms.op(term) {
+        Node { kind, width: terms.width(term), value, operands, count, rank: (0, 0), split: false }
+    };
+    (all.iter().map(node).collect(), roots.iter().map(|root| places[root]).collect())
+}
+
+/// Ranks all nodes, and puts the operands of those that commute in the order of their ranks.
+fn rank(nodes: &mut [Node], assumption: &impl Fn(u32) -> Assumption) {
+    for at in 0..nodes.len() {
+        let (earlier, rest) = nodes.split_at_mut(at);
+        let node = &mut rest[0];
+        if node.kind.commutes() {
+            node.operands[..node.count].sort_by_key(|&operand| earlier[operand as usize].rank);
+        }
+        let mut rank = (mix(node.kind as u64, u64::from(node.width)), 0);
+        if let Some(number) = node.input() {
             rank.0 = mix(rank.0, assumption(number).fingerprint());
             rank.1 = mix(rank.1, u64::from(number) + 1);
         } else {
-            rank.0 = mix(mix(rank.0, low_half(value)), low_half(value >> 64));
+            rank.0 = mix(mix(rank.0, low_half(node.value)), low_half(node.value >> 64));
         }
-        for (shape, name) in below {
+        for &operand in node.operands() {
+            let (shape, name) = earlier[operand as usize].rank;
             rank = (mix(rank.0, shape), mix(rank.1, name));
         }
-        ranks.insert(term, rank);
+        node.rank = rank;
     }
-    ranks
+}
+
+/// Finds the nodes that are not the same on both sides.
+fn split(nodes: &mut [Node], undefined: &impl Fn(u32) -> bool) {
+    for at in 0..nodes.len() {
+        let own = nodes[at].input().is_some_and(undefined);
+        let below = nodes[at].operands().iter().any(|&operand| nodes[operand as usize].split);
+        nodes[at].split = own || below;
+    }
 }
 
 /// The lower 64 bits.
@@ -190,12 +238,11 @@ pub(super) fn mix(hash: u64, more: u64) -> u64 {
     (mixed ^ mixed >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ mixed >> 32
 }
 
-struct Build<'t, A, U> {
-    terms: &'t Terms,
-    ranks: HashMap<Term, Rank>,
+struct Build<'t, A> {
+    nodes: Vec<Node>,
     assumption: &'t A,
-    undefined: &'t U,
-    places: HashMap<(Term, Side), u32>,
+    /// The number in the cone of each node, for both sides.
+    places: Vec<[Option<u32>; 2]>,
     known: HashMap<Word, u32>,
     /// The number in the cone of the caller's inputs; the two sides have their own of one that may be undefined.
     inputs: HashMap<(u32, u32, Side), u32>,
@@ -203,50 +250,42 @@ struct Build<'t, A, U> {
     cone: Cone,
 }
 
-impl<A: Fn(u32) -> Assumption, U: Fn(u32) -> bool> Build<'_, A, U> {
-    /// The terms that are not the same on both sides, because an input below may be undefined.
-    fn depends_on_undefined(&self) -> HashMap<Term, bool> {
-        let mut all: Vec<Term> = self.ranks.keys().copied().collect();
-        all.sort_unstable();
-        let mut depends = HashMap::with_capacity(all.len());
-        for term in all {
-            let (_, _, operands) = parts(self.terms.op(term));
-            let own = matches!(self.terms.op(term), Op::Input(number) if (self.undefined)(number));
-            let below = operands.iter().flatten().any(|operand| depends[operand]);
-            depends.insert(term, own || below);
-        }
-        depends
+impl<A: Fn(u32) -> Assumption> Build<'_, A> {
+    /// The side that a node belongs to; what is the same on both is of the first.
+    fn side(&self, node: u32, side: Side) -> Side {
+        if self.nodes[node as usize].split { side } else { Side::Before }
     }
 
-    /// The number in the cone of a term, which is put there with all that it is made of.
-    fn place(&mut self, root: Term, side: Side, split: &HashMap<Term, bool>) -> u32 {
-        let side_of = |term: Term| if split[&term] { side } else { Side::Before };
+    fn placed(&self, node: u32, side: Side) -> Option<u32> {
+        self.places[node as usize][self.side(node, side) as usize]
+    }
+
+    /// The number in the cone of a node, which is put there with all that it is made of.
+    fn place(&mut self, root: u32, side: Side) -> u32 {
         let mut open = vec![(root, false)];
-        while let Some((term, ready)) = open.pop() {
-            if self.places.contains_key(&(term, side_of(term))) {
+        while let Some((at, ready)) = open.pop() {
+            if self.placed(at, side).is_some() {
                 continue;
             }
-            let (kind, value, operands) = parts(self.terms.op(term));
-            let mut operands: Vec<Term> = operands.into_iter().flatten().collect();
-            if kind.commutes() {
-                operands.sort_by_key(|operand| self.ranks[operand]);
-            }
-            if !ready {
-                open.push((term, true));
-                open.extend(operands.iter().rev().map(|&operand| (operand, false)));
+            let node = &self.nodes[at as usize];
+            if !ready && node.count > 0 {
+                open.push((at, true));
+                open.extend(node.operands().iter().rev().map(|&operand| (operand, false)));
                 continue;
             }
-            let mut word = Word { kind, width: self.terms.width(term), value, operands: [0; 3] };
-            for (slot, operand) in word.operands.iter_mut().zip(&operands) {
-                *slot = self.places[&(*operand, side_of(*operand))];
+            let Node { kind, width, value, .. } = *node;
+            let mut word = Word { kind, width, value, operands: [0; 3] };
+            for (slot, &operand) in word.operands.iter_mut().zip(node.operands()) {
+                *slot = self.placed(operand, side).expect("operands are placed first");
             }
-            if let Op::Input(number) = self.terms.op(term) {
-                word.value = u128::from(self.input(number, word.width, side_of(term)));
+            if let Some(number) = node.input() {
+                word.value = u128::from(self.input(number, width, self.side(at, side)));
             }
             let place = self.word(word);
-            self.places.insert((term, side_of(term)), place);
+            let own = self.side(at, side);
+            self.places[at as usize][own as usize] = Some(place);
         }
-        self.places[&(root, side_of(root))]
+        self.placed(root, side).expect("it was just placed")
     }
 
     fn word(&mut self, word: Word) -> u32 {

@@ -8,10 +8,12 @@
 use super::Reads;
 use ptxopt_grammar::constant;
 use ptxopt_grammar::diagnostic::position;
+use ptxopt_grammar::meaning::disputed::{Dispute, disputed};
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::meaning::{Place, meaning};
 use ptxopt_grammar::names::{DeclKind, Type};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, StmtId, StmtKind};
+use ptxopt_grammar::video;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A function with a body.
@@ -63,6 +65,32 @@ pub struct Computed {
     pub results: Vec<(String, Term)>,
     /// What it reads from memory.
     pub loads: BTreeSet<String>,
+    /// The registers that are written, in order.
+    pub written: Vec<Written>,
+    /// The first instruction that the manual and the assembler see differently; here the manual counts.
+    pub disputed: Option<Disputed>,
+}
+
+/// A register that is written.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// Its name.
+    pub register: String,
+    /// What writes it.
+    pub stmt: StmtId,
+    /// What it holds then.
+    pub value: Term,
+}
+
+/// An instruction with two meanings.
+#[derive(Clone, Debug)]
+pub struct Disputed {
+    /// The line, from 1.
+    pub line: usize,
+    /// The instruction without its operands.
+    pub what: String,
+    /// What the two are.
+    pub dispute: &'static Dispute,
 }
 
 /// Why a function was not understood.
@@ -85,6 +113,8 @@ struct Run<'r, 'm, 't> {
     carry: Option<Term>,
     stores: usize,
     parameter_stores: usize,
+    /// The statement at hand.
+    stmt: StmtId,
     computed: Computed,
 }
 
@@ -105,8 +135,17 @@ pub fn compute(
 ) -> Result<Computed, Unclear> {
     let registers = BTreeMap::new();
     let computed = Computed::default();
-    let mut run =
-        Run { module, terms, reads, registers, carry: None, stores: 0, parameter_stores: 0, computed };
+    let mut run = Run {
+        module,
+        terms,
+        reads,
+        registers,
+        carry: None,
+        stores: 0,
+        parameter_stores: 0,
+        stmt: function.head,
+        computed,
+    };
     let outputs = run.parameters(function);
     for &stmt in &function.body {
         let unclear = || {
@@ -114,7 +153,7 @@ pub fn compute(
                 || text(module.stmt_text(stmt)),
                 |(spelling, _)| text(module.spellings().words(spelling, module.text())),
             );
-            Unclear { line: position(module.text(), module.stmt_span(stmt).start).line, what }
+            Unclear { line: line(module, stmt), what }
         };
         let kind = module.kind(stmt);
         if OBSTACLES.contains(&kind) {
@@ -131,6 +170,12 @@ pub fn compute(
         run.computed.results.push((format!("return value {at}"), value));
     }
     Ok(run.computed)
+}
+
+/// The line of a statement, from 1.
+#[must_use]
+pub fn line(module: &Module<'_>, stmt: StmtId) -> usize {
+    position(module.text(), module.stmt_span(stmt).start).line
 }
 
 enum Flow {
@@ -221,6 +266,14 @@ impl Run<'_, '_, '_> {
         let opcode = text(self.module.spellings().words(spelling, self.module.text()));
         let guard = self.guard(stmt)?;
         let always = self.terms.bit(true);
+        self.stmt = stmt;
+        if self.computed.disputed.is_none()
+            && let Some(Ok(instance)) = video::decode(self.module, stmt)
+            && let Some(dispute) = disputed(instance.form)
+        {
+            let line = line(self.module, stmt);
+            self.computed.disputed = Some(Disputed { line, what: opcode.clone(), dispute });
+        }
         let words: Vec<&str> = opcode.split('.').collect();
         match words[0] {
             "ret" | "exit" if guard == always => return Some(Flow::End),
@@ -304,6 +357,8 @@ impl Run<'_, '_, '_> {
             self.terms.choose(guard, value, old)
         };
         self.registers.insert(key, value);
+        let register = text(Place::Register(node).text(self.module));
+        self.computed.written.push(Written { register, stmt: self.stmt, value });
         Some(())
     }
 

@@ -12,6 +12,7 @@ mod counterexample;
 mod cut;
 mod decide;
 pub mod fragment;
+mod intermediate;
 mod linear;
 mod query;
 mod sat;
@@ -21,6 +22,7 @@ mod vectors;
 mod words;
 
 pub use counterexample::{Counterexample, InputValue, Uniqueness};
+pub use intermediate::parting;
 pub use query::{Assumption, Budget, Query};
 pub use undefined::Reads;
 

@@ -50,15 +50,22 @@ impl Building {
         if let Some(number) = operand.constant() {
             return word(number);
         }
-        let at = u64::from(operand.low / 8);
-        let last = at + u64::from(operand.bits / 8) - 1;
-        let fill = match operand.sign {
-            Sign::Signed if operand.range.0 < 0 => last | 8,
-            Sign::Signed | Sign::Unsigned => 4,
-        };
-        let second = if operand.bits == 16 { last } else { fill };
+        let signed = operand.sign == Sign::Signed && operand.range.0 < 0;
+        let (low, bits) = (operand.low, operand.bits);
+        // At either end of the word a mask or a shift does it, which is the cheapest everywhere.
+        if low + bits == 32 {
+            let words = if signed { "shr.s32" } else { "shr.u32" };
+            return self.plain(words, &[operand.source, Source::Constant(low.into())]);
+        }
+        if low == 0 && !signed {
+            return self.plain("and.b32", &[operand.source, Source::Constant((1 << bits) - 1)]);
+        }
+        let at = u64::from(low / 8);
+        let last = at + u64::from(bits / 8) - 1;
+        let (fill, zeros) = if signed { (last | 8, operand.source) } else { (4, Source::Constant(0)) };
+        let second = if bits == 16 { last } else { fill };
         let selector = fill << 12 | fill << 8 | second << 4 | at;
-        self.plain("prmt.b32", &[operand.source, Source::Constant(0), Source::Constant(selector)])
+        self.plain("prmt.b32", &[operand.source, zeros, Source::Constant(selector)])
     }
 
     /// `into` with its part replaced by the low bits of `value`.

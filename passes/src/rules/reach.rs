@@ -9,6 +9,8 @@ use crate::graph::{Origin, Use, ValueId};
 use crate::lanes::Byte;
 use crate::recipe::{Source, Step};
 use crate::site::Site;
+use ptxopt_grammar::meaning::term::ones;
+use ptxopt_grammar::video::Part;
 
 /// How many words are looked at.
 const WORDS: usize = 10;
@@ -57,6 +59,13 @@ impl Word {
             needs.iter().enumerate().all(|(at, &need)| self.has(lane * needs.len() + at, need))
         };
         [first % count].into_iter().chain(0..count).find(fits)
+    }
+
+    /// Whether all of a part is demanded.
+    pub(super) fn promises(&self, part: Option<Part>) -> bool {
+        let (low, bits) = part.map_or((0, 32), |part| (part.shift(), part.bits()));
+        let wanted = u32::try_from(ones(bits)).expect("a part has 32 bits at most") << low;
+        wanted & !self.demanded == 0
     }
 
     /// The byte whose highest bit fills the byte that is needed.

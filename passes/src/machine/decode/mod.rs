@@ -3,13 +3,16 @@
 //! What cannot be evaluated becomes an operation that says so when control flow gets there; it is never guessed. A
 //! form that has a lane operation of its own is decoded to it; any other form that has a meaning runs that meaning.
 
+mod compare;
 mod constant;
 mod control;
 mod convert;
 mod float;
 mod integer;
 mod layout;
+mod meaning;
 mod memory;
+mod moves;
 mod operand;
 mod simd;
 

@@ -162,7 +162,7 @@ fn elsewhere(site: &Site<'_, '_, '_>, (source, part, sign): Read) -> Option<Read
     let words = reach.words.iter().filter(|word| word.source != source);
     for word in words {
         let bytes = contents(site, word.source)?;
-        for part in PARTS {
+        for part in PARTS.into_iter().filter(|&part| word.promises(part)) {
             for sign in [Sign::Unsigned, Sign::Signed] {
                 if extended(bytes, part, sign) == wanted {
                     return Some((word.source, part, sign));

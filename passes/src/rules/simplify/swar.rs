@@ -131,7 +131,7 @@ impl Words {
             Lanes::Four => 0xba98,
             Lanes::Two => 0xbb99,
         };
-        self.plain("prmt.b32", &[word, Source::Constant(0), Source::Constant(selector)])
+        self.plain("prmt.b32", &[word, word, Source::Constant(selector)])
     }
 
     /// `x+y` in every lane.
