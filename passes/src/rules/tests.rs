@@ -1,6 +1,7 @@
 //! Every rule fires on its examples, and whatever it proposes is right.
 
-use super::{Rule, example_module as module, rules};
+pub(super) use super::example_module as module;
+use super::{Rule, rules};
 use crate::door::{Candidate, Check, Door, Judgement};
 use crate::graph::{Graph, Semantics, functions};
 use crate::recipe::Recipe;
