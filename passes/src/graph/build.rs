@@ -263,7 +263,7 @@ impl Builder<'_, '_, '_> {
         let value = self.named.seen[at];
         let node = &mut self.named.values[value.node()];
         (node.def, node.core) = (Some(def), Some(core));
-        for input in inputs(&self.terms, def) {
+        for input in inputs_of(&self.terms, def) {
             self.named.values.add_edge(input.node(), value.node(), Use::Term);
         }
     }
@@ -312,7 +312,7 @@ pub(super) fn only_computes(module: &Module<'_>, stmt: StmtId) -> bool {
 }
 
 /// The values whose inputs a term is made of, each once.
-fn inputs(terms: &Terms, root: Term) -> BTreeSet<ValueId> {
+pub(crate) fn inputs_of(terms: &Terms, root: Term) -> BTreeSet<ValueId> {
     let (mut inputs, mut seen, mut stack) = (BTreeSet::new(), BTreeSet::new(), vec![root]);
     while let Some(term) = stack.pop() {
         if !seen.insert(term) {

@@ -23,6 +23,7 @@ mod step;
 mod tests;
 
 pub use build::Semantics;
+pub(crate) use build::inputs_of;
 pub use flow::{BlockId, Flow, Unmodelled};
 pub use function::{Function, functions};
 pub use registers::{Access, Register};
