@@ -4,6 +4,8 @@
 //! without video or byte code, and how many edits a second are found, proved and written: on shapes that repeat, where
 //! the answers are remembered, and on shapes of which no two are alike.
 
+#![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
+
 #[path = "../tests/support/large.rs"]
 mod large;
 #[path = "../tests/support/modules.rs"]

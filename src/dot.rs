@@ -110,6 +110,9 @@ fn edge(graph: &Graph<'_, '_>, operand: ValueId, how: Use) -> String {
         Use::Term if register.is_empty() => String::new(),
         Use::Term => format!(" [label={}]", quoted(&register)),
         Use::Whole => format!(" [label={}, style=bold]", quoted(&register)),
+        Use::Low(bits) => {
+            format!(" [label={}, style=bold]", quoted(&format!("{register}, {bits} bits")))
+        }
         Use::Phi(way) => format!(" [label={}, style=dashed]", quoted(&format!("{register} by way {way}"))),
     }
 }

@@ -5,8 +5,9 @@ mod invariants;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use std::collections::BTreeSet;
+use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Output, Stdio};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
@@ -52,20 +53,36 @@ struct Header {
     runs: Vec<String>,
     fails: bool,
     shows: bool,
+    optimises: bool,
+    /// Options of the optimiser.
+    options: Vec<String>,
 }
+
+/// What the lines that are options of the optimiser may be.
+const OPTIONS: [&str; 6] = ["gpu", "passes", "check", "video-semantics", "dce", "limit"];
 
 impl Header {
     fn read(text: &[u8]) -> Result<Self, Failed> {
         let mut header = Self::default();
         for line in String::from_utf8_lossy(text).lines().map_while(|line| line.strip_prefix("//@ ")) {
             match line.split_once(": ") {
-                Some(("shows", _)) => header.shows = true,
+                Some(("shows", what)) => {
+                    header.shows = true;
+                    header.optimises = what == "optimise" || what.starts_with("optimise: ");
+                }
                 Some(("fails", _)) => header.fails = true,
                 Some(("run", arguments)) => header.runs.push(arguments.trim().to_owned()),
+                Some((option, value)) if OPTIONS.contains(&option) => {
+                    header.options.push(format!("--{option}={}", value.trim()));
+                }
                 Some(_) | None => return Err(format!("`//@ {line}` is no line of a case").into()),
             }
         }
+        if !header.optimises && !header.options.is_empty() {
+            return Err("options of the optimiser need `//@ shows: optimise`".into());
+        }
         match (header.shows, header.fails, header.runs.is_empty()) {
+            (true, false, true) if header.optimises => {}
             (false, true, true) => header.runs.push("--passes= -o -".to_owned()),
             (true, false, true) => header.runs.push("dump".to_owned()),
             (true, false, false) => {}
@@ -85,6 +102,9 @@ fn run_case(path: &Path) -> Result<(), Failed> {
         Err(errors) => return Err(format!("it does not parse: {}", errors[0].message).into()),
     }
     let mut shown = String::new();
+    if header.optimises {
+        shown.push_str(&optimise(path, &text, &header.options)?);
+    }
     for arguments in &header.runs {
         shown.push_str(&run(path, arguments, &text, header.fails)?);
     }
@@ -112,6 +132,46 @@ fn run(path: &Path, arguments: &str, text: &[u8], fails: bool) -> Result<String,
         other => String::from_utf8_lossy(other),
     };
     Ok(format!("$ ptxopt {arguments} {}\n{stderr}{stdout}\n", file.display()))
+}
+
+/// What the optimiser changes and says. What it writes must be legal, and must stay as it is when optimised again.
+fn optimise(path: &Path, text: &[u8], options: &[String]) -> Result<String, Failed> {
+    let file = path.strip_prefix(ROOT).expect("all cases lie below it");
+    let shows = ["--diff".to_owned(), "--remarks=text".to_owned()];
+    let arguments = [&shows[..], options].concat();
+    let first = rewritten(&arguments, &file.to_string_lossy(), &[])?;
+    if let Err(errors) = ptxopt_grammar::parse(&first.stdout) {
+        return Err(format!("what was written does not parse: {}", errors[0].message).into());
+    }
+    if !options.iter().any(|option| option.starts_with("--limit=")) {
+        let second = rewritten(options, "-", &first.stdout)?;
+        if second.stdout != first.stdout {
+            let stdout = String::from_utf8_lossy(&second.stdout).into_owned();
+            return Err(format!("a second run changes it again, to\n{stdout}").into());
+        }
+    }
+    let said = String::from_utf8_lossy(&first.stderr);
+    let unchanged = if first.stdout == text { "the same bytes\n" } else { "" };
+    Ok(format!("$ ptxopt {} {}\n{unchanged}{said}\n", arguments.join(" "), file.display()))
+}
+
+fn rewritten(arguments: &[String], file: &str, text: &[u8]) -> Result<Output, Failed> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ptxopt"));
+    command.args(arguments).arg(file).current_dir(ROOT);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let mut stdin = child.stdin.take().expect("it is piped");
+    let text = text.to_owned();
+    // Whoever names a file does not read it.
+    let writer = std::thread::spawn(move || drop(stdin.write_all(&text)));
+    let output = child.wait_with_output()?;
+    writer.join().expect("writing does not panic");
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(
+            format!("`ptxopt {} {file}` exits with {}: {said}", arguments.join(" "), output.status).into()
+        );
+    }
+    Ok(output)
 }
 
 fn compare(path: &Path, shown: &str) {

@@ -221,6 +221,45 @@ fn json_is_one_object_with_the_documented_keys() {
     }
 }
 
+#[test]
+fn remarks_have_the_documented_keys() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut command = ptxopt();
+    command.current_dir(root).args(["tests/cli/blend.ptx", "-o", "/dev/null", "--remarks=json"]);
+    let documentation = fs::read_to_string(root.join("docs/remarks.md")).expect("the page is there");
+    let said = errors(&run(&mut command));
+    assert!(said.lines().count() > 1, "{said}");
+    for line in said.lines() {
+        let remark: serde_json::Value = serde_json::from_str(line).expect("it is JSON");
+        for key in remark.as_object().expect("it is an object").keys() {
+            assert!(documentation.contains(&format!("| `{key}` |")), "`{key}`");
+        }
+    }
+}
+
+/// Runs a shell command with a terminal as its standard output and standard error; `None` where `script` is missing.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(command: &str) -> Option<String> {
+    let output =
+        Command::new("script").args(["-qec", command, "/dev/null"]).stdin(Stdio::null()).output().ok()?;
+    Some(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_gets_a_summary_and_a_pipe_gets_nothing() {
+    let input = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/blend.ptx");
+    let command = format!("'{}' '{}' -o /dev/null", env!("CARGO_BIN_EXE_ptxopt"), input.display());
+    let output = run(Command::new("sh").args(["-c", &command]));
+    assert_eq!((status(&output), errors(&output)), (0, String::new()));
+    let Some(said) = on_a_terminal(&command) else {
+        eprintln!("SKIPPED: there is no `script` to make a terminal with");
+        return;
+    };
+    assert!(said.contains("machine instructions fewer on sm_75"), "{said}");
+    assert!(said.lines().count() < 24, "it is more than a screen: {said}");
+}
+
 #[cfg(unix)]
 mod unix {
     use super::*;
@@ -296,6 +335,28 @@ mod unix {
         assert_eq!(status(&write_to("pipe")), 0);
         let read = reader.join().expect("the reader does not panic").expect("the pipe can be read");
         assert_eq!(read, GOOD);
+    }
+
+    #[test]
+    fn a_picture_is_drawn_by_graphviz_or_its_absence_is_said() {
+        let (directory, _write_to) = with_input();
+        let draw = |path: &Path| {
+            let mut command = ptxopt();
+            command.current_dir(&directory).env("PATH", path).args(["graph", "in.ptx", "-o", "g.svg"]);
+            run(&mut command)
+        };
+        let output = draw(Path::new("/no/such/directory"));
+        assert_eq!(status(&output), 3);
+        assert!(errors(&output).contains("`dot` of Graphviz"), "{}", errors(&output));
+        assert_eq!(listing(directory.path()), ["in.ptx"]);
+        // What stands in for Graphviz says what it was asked for and what it read.
+        let dot = directory.path().join("dot");
+        write(&dot, b"#!/bin/sh\necho \"$@\"\nwhile read -r line; do echo \"$line\"; done\n");
+        fs::set_permissions(&dot, fs::Permissions::from_mode(0o755)).expect("the test owns the file");
+        let output = draw(directory.path());
+        assert_eq!((status(&output), errors(&output)), (0, String::new()));
+        let drawn = String::from_utf8(read(&directory.path().join("g.svg"))).expect("it is UTF-8");
+        assert!(drawn.starts_with("-Tsvg\ndigraph \"good\" {\n"), "{drawn}");
     }
 
     #[test]

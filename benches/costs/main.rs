@@ -1,6 +1,7 @@
 //! Measures what instructions cost and writes the tables of `passes/src/cost`: `cargo bench --bench costs`.
 //!
-//! Names of GPUs restrict it to these columns, and the others stay as they are: `cargo bench --bench costs -- sm_90`.
+//! Names of tables and of GPUs restrict it to these and their columns, and the others stay as they are:
+//! `cargo bench --bench costs -- plain.tsv sm_90`.
 //! With `--check` nothing is written, and every line that would be written otherwise is shown; with `--sample` some
 //! forms that the table does not have are measured instead, on all GPUs, and compared with what the optimiser takes
 //! for their costs. NVIDIA's assemblers are expected in `target/nvidia`, where `sh .ci/nvidia-tools` puts them.
@@ -34,19 +35,21 @@ fn main() -> ExitCode {
     }
     let tables = [("plain.tsv", plain::rows()), ("video.tsv", rows::video_rows())];
     let mut different = 0;
-    for (file, rows) in tables {
+    let named = |file: &str| arguments.iter().any(|argument| argument == file);
+    let all = !tables.iter().any(|(file, _)| named(file));
+    for (file, rows) in tables.into_iter().filter(|(file, _)| all || named(file)) {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("passes/src/cost").join(file);
         let before = std::fs::read_to_string(&path).expect("the table is part of the repository");
-        let mut columns: BTreeMap<&str, Vec<Cells>> = table::rows(&before).collect();
+        let mut columns: BTreeMap<String, Vec<Cells>> = table::rows(&before).collect();
         for row in &rows {
-            columns.entry(&row.name).or_insert_with(|| vec![None; GENERATIONS.len()]);
+            columns.entry(row.name.clone()).or_insert_with(|| vec![None; GENERATIONS.len()]);
         }
         for (i, generation) in GENERATIONS.iter().enumerate().filter(|(_, generation)| wanted(generation.gpu))
         {
             let began = Instant::now();
             let measured = rows::measure(&rows, generation);
             for (row, cells) in rows.iter().zip(measured) {
-                columns.get_mut(row.name.as_str()).expect("every row has columns")[i] = cells;
+                columns.get_mut(&row.name).expect("every row has columns")[i] = cells;
             }
             say(&format!("{file}: {} in {:.0} s", generation.gpu, began.elapsed().as_secs_f64()));
             if !check {
@@ -63,7 +66,7 @@ fn main() -> ExitCode {
 }
 
 /// Shows where two tables differ, and how often they do.
-fn compare(before: &BTreeMap<&str, Vec<Cells>>, after: &BTreeMap<&str, Vec<Cells>>) -> usize {
+fn compare(before: &BTreeMap<String, Vec<Cells>>, after: &BTreeMap<String, Vec<Cells>>) -> usize {
     let shown = |cells: Option<&Cells>| {
         let cells = cells.and_then(Option::as_deref).unwrap_or_default();
         cells.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
@@ -82,9 +85,9 @@ fn compare(before: &BTreeMap<&str, Vec<Cells>>, after: &BTreeMap<&str, Vec<Cells
     different
 }
 
-fn text(rows: &[Row], columns: &BTreeMap<&str, Vec<Cells>>) -> String {
+fn text(rows: &[Row], columns: &BTreeMap<String, Vec<Cells>>) -> String {
     let rows: Vec<(&str, &[Cells])> =
-        rows.iter().map(|row| (row.name.as_str(), columns[row.name.as_str()].as_slice())).collect();
+        rows.iter().map(|row| (row.name.as_str(), columns[&row.name].as_slice())).collect();
     table::text(&rows)
 }
 

@@ -54,119 +54,116 @@ fn literals(words: &str) -> Vec<Vec<Option<i64>>> {
     }
 }
 
+const HALF: [&str; 2] = ["u16", "s16"];
+const WORD: [&str; 2] = ["u32", "s32"];
+const NUMBERS: [&str; 6] = ["u16", "s16", "u32", "s32", "u64", "s64"];
+const BITS: [&str; 3] = ["b16", "b32", "b64"];
+const ALL: [&str; 9] = ["u16", "s16", "u32", "s32", "u64", "s64", "b16", "b32", "b64"];
+const NONE: [&str; 1] = ["b32"];
+
+/// Opcodes with their types, where `*` stands for one of them; the letters of result and sources, where `*` is the
+/// letter of the type, `#` a source that is always a constant, `p` a predicate, and `R` a register of 32 bits that
+/// no constant replaces.
+const SHAPES: &[(&str, &[&str], char, &str)] = &[
+    ("add.*", &NUMBERS, '*', "**"),
+    ("sub.*", &NUMBERS, '*', "**"),
+    ("add.sat.s32", &NONE, 'r', "rr"),
+    ("sub.sat.s32", &NONE, 'r', "rr"),
+    ("mul.lo.*", &NUMBERS, '*', "**"),
+    ("mul.hi.*", &WORD, 'r', "rr"),
+    ("mul24.lo.*", &WORD, 'r', "rr"),
+    ("mul.wide.*", &HALF, 'r', "**"),
+    ("mul.wide.*", &WORD, 'd', "**"),
+    ("min.*", &NUMBERS, '*', "**"),
+    ("max.*", &NUMBERS, '*', "**"),
+    ("min.relu.s32", &NONE, 'r', "rr"),
+    ("max.relu.s32", &NONE, 'r', "rr"),
+    ("mad.lo.*", &NUMBERS, '*', "***"),
+    ("mad.hi.*", &WORD, '*', "***"),
+    ("mad24.lo.*", &WORD, '*', "***"),
+    ("mad.wide.*", &HALF, 'r', "**r"),
+    ("mad.wide.*", &WORD, 'd', "**d"),
+    ("sad.*", &["u16", "s16", "u32", "s32"], '*', "***"),
+    ("neg.*", &["s16", "s32", "s64"], '*', "*"),
+    ("abs.*", &["s16", "s32", "s64"], '*', "*"),
+    ("and.*", &BITS, '*', "**"),
+    ("or.*", &BITS, '*', "**"),
+    ("xor.*", &BITS, '*', "**"),
+    ("not.*", &BITS, '*', "*"),
+    ("cnot.*", &["b16", "b32"], '*', "*"),
+    ("shl.*", &BITS, '*', "*r"),
+    ("shr.*", &ALL, '*', "*r"),
+    ("mov.*", &ALL, '*', "*"),
+    ("selp.*", &ALL, '*', "**p"),
+    ("popc.*", &["b32", "b64"], 'r', "*"),
+    ("clz.*", &["b32", "b64"], 'r', "*"),
+    ("brev.*", &["b32", "b64"], '*', "*"),
+    ("bfind.*", &WORD, 'r', "r"),
+    ("bfind.shiftamt.*", &WORD, 'r', "r"),
+    ("bmsk.clamp.b32", &NONE, 'r', "rr"),
+    ("bmsk.wrap.b32", &NONE, 'r', "rr"),
+    ("szext.clamp.*", &WORD, 'r', "rr"),
+    ("szext.wrap.*", &WORD, 'r', "rr"),
+    ("bfe.*", &WORD, 'r', "rrr"),
+    ("bfi.b32", &NONE, 'r', "rrrr"),
+    ("prmt.b32*", &["", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"], 'r', "rrr"),
+    ("lop3.b32", &NONE, 'r', "rrr#"),
+    ("shf.*.b32", &["l.clamp", "l.wrap", "r.clamp", "r.wrap"], 'r', "rrr"),
+    ("dp4a.*", &["u32.u32", "u32.s32", "s32.u32", "s32.s32"], 'r', "rrr"),
+    ("dp2a.lo.*", &["u32.u32", "u32.s32", "s32.u32", "s32.s32"], 'r', "rrr"),
+    ("dp2a.hi.*", &["u32.u32", "u32.s32", "s32.u32", "s32.s32"], 'r', "rrr"),
+    ("cvt.pack.sat.*.s32", &HALF, 'r', "rr"),
+    ("cvt.pack.sat.*.s32.b32", &["u8", "s8"], 'r', "rrr"),
+    ("min.relu.s16x2", &NONE, 'r', "RR"),
+    ("max.relu.s16x2", &NONE, 'r', "RR"),
+];
+
+const LANES: [&str; 4] = ["u8x4", "s8x4", "u16x2", "s16x2"];
+
+/// Every comparison, with the types that have it.
+const COMPARES: [(&str, &[&str]); 10] = [
+    ("eq", &ALL),
+    ("ne", &ALL),
+    ("lt", &NUMBERS),
+    ("le", &NUMBERS),
+    ("gt", &NUMBERS),
+    ("ge", &NUMBERS),
+    ("lo", &["u16", "u32", "u64"]),
+    ("ls", &["u16", "u32", "u64"]),
+    ("hi", &["u16", "u32", "u64"]),
+    ("hs", &["u16", "u32", "u64"]),
+];
+
 fn shapes() -> Vec<Shape> {
     let mut shapes = Vec::new();
     let mut push = |words: &str, types: &[&str], result: char, sources: &str| {
-        // A `*` in the letters stands for the register of the type.
         for ty in types {
             let own = register(ty);
             let result = if result == '*' { own } else { result };
             let sources = sources.replace('*', &own.to_string());
-            let words = words.replace('*', ty);
-            shapes.push(Shape { words, result, sources });
+            shapes.push(Shape { words: words.replace('*', ty), result, sources });
         }
     };
-    let (half, word, long) = (["u16", "s16"], ["u32", "s32"], ["u64", "s64"]);
-    let numbers = [half, word, long].concat();
-    let bits = ["b16", "b32", "b64"];
-    for words in ["add.*", "sub.*", "mul.lo.*", "min.*", "max.*"] {
-        push(words, &numbers, '*', "**");
+    for (words, types, result, sources) in SHAPES {
+        push(words, types, *result, sources);
     }
-    push("add.sat.s32", &["s32"], 'r', "rr");
-    push("sub.sat.s32", &["s32"], 'r', "rr");
-    for words in ["mul.hi.*", "mul24.lo.*"] {
-        push(words, &word, 'r', "rr");
-    }
-    push("mul.wide.*", &half, 'r', "**");
-    push("mul.wide.*", &word, 'd', "**");
-    for words in ["and.*", "or.*", "xor.*"] {
-        push(words, &bits, '*', "**");
-    }
-    push("shl.*", &bits, '*', "*r");
-    push("shr.*", &[&numbers[..], &bits].concat(), '*', "*r");
-    push("not.*", &bits, '*', "*");
-    push("mov.*", &[&numbers[..], &bits].concat(), '*', "*");
-    push("neg.*", &["s16", "s32", "s64"], '*', "*");
-    push("abs.*", &["s16", "s32", "s64"], '*', "*");
-    for words in ["popc.*", "clz.*"] {
-        push(words, &["b32", "b64"], 'r', "*");
-    }
-    push("brev.*", &["b32", "b64"], '*', "*");
-    push("cnot.*", &["b16", "b32"], '*', "*");
-    for words in ["bfind.*", "bfind.shiftamt.*"] {
-        push(words, &word, 'r', "r");
-    }
-    for words in [
-        "bmsk.clamp.b32",
-        "bmsk.wrap.b32",
-        "szext.clamp.u32",
-        "szext.clamp.s32",
-        "szext.wrap.u32",
-        "szext.wrap.s32",
-    ] {
-        push(words, &["b32"], 'r', "rr");
-    }
-    for words in ["mad.lo.*"] {
-        push(words, &numbers, '*', "***");
-    }
-    push("mad24.lo.*", &word, '*', "***");
-    push("mad.hi.*", &word, '*', "***");
-    push("mad.wide.*", &half, 'r', "**r");
-    push("mad.wide.*", &word, 'd', "**d");
-    push("sad.*", &numbers[..4], '*', "***");
-    push("bfe.*", &word, 'r', "rrr");
-    push("bfi.b32", &["b32"], 'r', "rrrr");
-    for mode in ["", ".f4e", ".b4e", ".rc8", ".ecl", ".ecr", ".rc16"] {
-        push(&format!("prmt.b32{mode}"), &["b32"], 'r', "rrr");
-    }
-    push("lop3.b32", &["b32"], 'r', "rrr#");
-    for side in ["l", "r"] {
-        for mode in ["clamp", "wrap"] {
-            push(&format!("shf.{side}.{mode}.b32"), &["b32"], 'r', "rrr");
+    for (compare, types) in COMPARES {
+        push(&format!("setp.{compare}.*"), types, 'p', "**");
+        let narrow: Vec<&str> = types.iter().copied().filter(|ty| register(ty) != 'd').collect();
+        for result in WORD {
+            push(&format!("set.{compare}.{result}.*"), &narrow, 'r', "**");
         }
     }
-    for a in word {
-        for b in word {
-            for dot in ["dp4a", "dp2a.lo", "dp2a.hi"] {
-                push(&format!("{dot}.{a}.{b}"), &["b32"], 'r', "rrr");
-            }
-        }
+    for words in ["add", "add.sat", "sub", "sub.sat", "min", "max"] {
+        push(&format!("{words}.*"), &LANES, 'r', "RR");
     }
-    push("selp.*", &[&numbers[..], &bits].concat(), '*', "**p");
-    for compare in ["eq", "ne", "lt", "le", "gt", "ge"] {
-        push(&format!("setp.{compare}.*"), &numbers, 'p', "**");
-        push(&format!("set.{compare}.u32.*"), &numbers[..4], 'r', "**");
-        push(&format!("set.{compare}.s32.*"), &numbers[..4], 'r', "**");
-    }
-    for compare in ["eq", "ne"] {
-        push(&format!("setp.{compare}.*"), &bits, 'p', "**");
-        push(&format!("set.{compare}.u32.b32"), &["b32"], 'r', "**");
-    }
-    for compare in ["lo", "ls", "hi", "hs"] {
-        push(&format!("setp.{compare}.*"), &["u16", "u32", "u64"], 'p', "**");
-    }
-    for packed in ["u16", "s16"] {
-        push(&format!("cvt.pack.sat.{packed}.s32"), &["b32"], 'r', "rr");
-    }
-    for packed in ["u8", "s8"] {
-        push(&format!("cvt.pack.sat.{packed}.s32.b32"), &["b32"], 'r', "rrr");
-    }
-    for lanes in ["u8x4", "s8x4", "u16x2", "s16x2"] {
-        for words in ["add", "add.sat", "sub", "sub.sat", "min", "max"] {
-            push(&format!("{words}.{lanes}"), &["b32"], 'r', "RR");
-        }
-    }
-    push("min.relu.s16x2", &["b32"], 'r', "RR");
-    push("max.relu.s16x2", &["b32"], 'r', "RR");
-    push("min.relu.s32", &["b32"], 'r', "rr");
-    push("max.relu.s32", &["b32"], 'r', "rr");
     shapes
 }
 
 const fn register(ty: &str) -> char {
     match ty.as_bytes() {
-        [_, b'8'] | [_, b'1', ..] => 'h',
-        [_, b'6', ..] => 'd',
+        [_, b'8'] | [_, b'1', b'6'] => 'h',
+        [_, b'6', b'4'] => 'd',
         _word => 'r',
     }
 }

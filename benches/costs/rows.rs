@@ -24,11 +24,12 @@ pub(crate) fn video_rows() -> Vec<Row> {
 /// What all rows cost on a generation.
 pub(crate) fn measure(rows: &[Row], generation: &Generation) -> Vec<Cells> {
     // Only the family has the packed bytes; everything else costs the same on all targets of a number.
-    let target = if generation.gpu == "sm_120" { "sm_120f" } else { generation.gpu };
+    let family = matches!(generation.number(), 107 | 120);
+    let target = format!("{}{}", generation.gpu, if family { "f" } else { "" });
     let mut samples: Vec<Sample> = rows.iter().flat_map(|row| row.cells.iter().flatten().cloned()).collect();
     samples.sort();
     samples.dedup();
-    let costs = Assembler::new(generation.assembler, target).costs(&samples);
+    let costs = Assembler::new(generation.assembler, &target).costs(&samples);
     let costs: BTreeMap<&Sample, Option<u32>> = samples.iter().zip(costs).collect();
     let cell = |samples: &Vec<Sample>| {
         let found: Option<Vec<u32>> = samples.iter().map(|sample| costs[sample]).collect();

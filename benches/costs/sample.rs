@@ -27,7 +27,7 @@ pub(crate) fn outside(generation: &Generation) -> (Vec<String>, Vec<String>) {
             match found {
                 Some(found) if (cost.least..=cost.most).contains(found) => {}
                 Some(found) => {
-                    wrong.push(format!("{name}: {}: {found}, but the table says {cost}", sample.text))
+                    wrong.push(format!("{name}: {}: {found}, but the table says {cost}", sample.text));
                 }
                 None => wrong.push(format!("{name}: {}: rejected", sample.text)),
             }

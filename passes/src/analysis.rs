@@ -27,7 +27,7 @@ impl Knowledge {
     #[must_use]
     pub fn core_fact(&self, graph: &Graph<'_, '_>, value: ValueId) -> Fact {
         let entry = graph.value(value);
-        let mut input = |number, _| self.facts[ValueId::of_input(number).index()].clone();
+        let mut input = |number, _| self.facts[ValueId::of_input(number).index()];
         entry
             .core
             .map_or_else(|| Fact::top(entry.width.max(1)), |core| forward(graph.terms(), core, &mut input))
@@ -67,7 +67,7 @@ fn one(graph: &Graph<'_, '_>, value: ValueId, facts: &[Fact]) -> Fact {
             ways.fold(Fact::bottom(width), |all, way| all.join(way))
         }
         (_, Some(def)) => {
-            forward(graph.terms(), def, &mut |number, _| facts[ValueId::of_input(number).index()].clone())
+            forward(graph.terms(), def, &mut |number, _| facts[ValueId::of_input(number).index()])
         }
         (
             Origin::Undefined | Origin::Read(_) | Origin::Opaque | Origin::Result(_) | Origin::Sink(_),
@@ -100,8 +100,12 @@ fn demands(graph: &Graph<'_, '_>) -> Vec<u128> {
                 Use::Whole if is_sink || own != 0 => {
                     want(&mut bits, &mut work, operand, ones(graph.value(operand).width));
                 }
+                Use::Low(bits_read) if is_sink => {
+                    let read = ones(bits_read) & ones(graph.value(operand).width);
+                    want(&mut bits, &mut work, operand, read);
+                }
                 Use::Phi(_) => want(&mut bits, &mut work, operand, own),
-                Use::Whole | Use::Term => {}
+                Use::Whole | Use::Low(_) | Use::Term => {}
             }
         }
         if let Some(def) = entry.def.filter(|_| own != 0) {

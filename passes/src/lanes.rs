@@ -3,7 +3,7 @@
 //! Read from terms, so every spelling of a byte move is understood the same way: selectors, `prmt`, `bfe`, `bfi`,
 //! shifts with masks, conversions, packing and unpacking. A byte that is computed is a byte of its own value.
 
-use crate::graph::{Graph, ValueId};
+use crate::graph::{Graph, ValueId, inputs_of};
 use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms};
 
@@ -40,7 +40,7 @@ impl Contents {
                 stack.pop();
                 continue;
             };
-            let waiting: Vec<ValueId> = leaves(graph.terms(), def)
+            let waiting: Vec<ValueId> = inputs_of(graph.terms(), def)
                 .into_iter()
                 .filter(|leaf| !self.known.contains_key(leaf) && *leaf != top)
                 .collect();
@@ -61,7 +61,7 @@ impl Contents {
     /// The bytes that the instruction of a value computes, its guard aside; `None` for those that are computed.
     pub fn of_core(&mut self, graph: &Graph<'_, '_>, value: ValueId) -> Option<Vec<Option<Byte>>> {
         let core = graph.value(value).core?;
-        for leaf in leaves(graph.terms(), core) {
+        for leaf in inputs_of(graph.terms(), core) {
             self.of(graph, leaf);
         }
         self.of_term(graph, core)
@@ -244,12 +244,4 @@ fn cone(terms: &Terms, root: Term) -> Vec<Term> {
         }
     }
     cone
-}
-
-fn leaves(terms: &Terms, root: Term) -> Vec<ValueId> {
-    let input =
-        |term| if let Op::Input(number) = terms.op(term) { Some(ValueId::of_input(number)) } else { None };
-    let mut leaves: Vec<ValueId> = cone(terms, root).into_iter().filter_map(input).collect();
-    leaves.sort_unstable();
-    leaves
 }

@@ -92,12 +92,14 @@ fn svg(drawn: &str, console: &Console) -> Result<Vec<u8>, Failure> {
         message: console.renderer.failure(&message),
     };
     let child = Command::new("dot").arg("-Tsvg").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let mut child = child.map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => fail(
-            "a picture needs `dot` of Graphviz, which is not on the PATH; any name but `.svg` needs nothing"
-                .to_owned(),
-        ),
-        _other => fail(format!("cannot run `dot`: {error}")),
+    let mut child = child.map_err(|error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            let missing =
+                "a picture needs `dot` of Graphviz, which is not on the PATH; any name but `.svg` needs nothing";
+            fail(missing.to_owned())
+        } else {
+            fail(format!("cannot run `dot`: {error}"))
+        }
     })?;
     let mut stdin = child.stdin.take().expect("it is piped");
     let text = drawn.to_owned();

@@ -41,11 +41,11 @@ struct Cli {
     command: Option<Command>,
 
     /// Say what was done and how long it took; twice, in more detail
-    #[arg(short, long, global = true, action = ArgAction::Count)]
+    #[arg(short, long, global = true, action = ArgAction::Count, help_heading = None::<&'static str>)]
     verbose: u8,
 
     /// When to use colours
-    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto", help_heading = None::<&'static str>)]
     color: ColorChoice,
 }
 
@@ -177,7 +177,8 @@ pub fn main() -> ExitCode {
 fn parse_arguments() -> Result<Cli, clap::Error> {
     let mut command = Cli::command();
     let matches = command.try_get_matches_from_mut(std::env::args_os())?;
-    let name = matches.subcommand_name().filter(|_| matches.contains_id(optimise::GROUP));
+    let name =
+        matches.subcommand_name().filter(|_| optimise::GROUPS.iter().any(|group| matches.contains_id(group)));
     if let Some(name) = name {
         let message =
             format!("`{name}` takes its arguments after its name; a file of that name is `./{name}`");

@@ -8,16 +8,17 @@ pub(super) fn remark(remark: &Remark<'_>) -> String {
     let Remark { record, file, position, source, .. } = remark;
     let mut out = format!("{}:{}:{}: {}", shown(file), position.line, position.column, remark.kind());
     let mut add = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("a string can be written to");
-    if record.rules.is_empty() {
-        add(format_args!(" in `{}`: {}\n", shown(&record.function), remark.verdict()));
-    } else {
-        let rules = record.rules.join(", ");
-        add(format_args!(" in `{}`: {rules}: {}", shown(&record.function), remark.verdict()));
-        if let Some((before, after)) = record.cost {
-            add(format_args!("; cost {before} -> {after}"));
-        }
-        add(format_args!("\n"));
+    if !record.function.is_empty() {
+        add(format_args!(" in `{}`", shown(&record.function)));
     }
+    if !record.rules.is_empty() {
+        add(format_args!(": {}", record.rules.join(", ")));
+    }
+    add(format_args!(": {}", remark.verdict()));
+    if let Some((before, after)) = record.cost {
+        add(format_args!("; cost {before} -> {after}"));
+    }
+    add(format_args!("\n"));
     add(format_args!("  - {}\n", remark.before()));
     for line in &record.after {
         add(format_args!("  + {}\n", shown(line)));

@@ -111,7 +111,10 @@ impl Costs {
     pub fn of(gpu: &Gpu) -> Self {
         let number = gpu.number();
         let like = |generation: &table::Generation| generation.like_it.contains(&number);
-        let before = || table::GENERATIONS.iter().rposition(|generation| generation.number() <= number);
+        let before = || {
+            let elders = table::GENERATIONS.iter().enumerate().filter(|(_, other)| other.number() <= number);
+            elders.max_by_key(|(_, other)| other.number()).map(|(i, _)| i)
+        };
         let generation = table::GENERATIONS.iter().position(like).or_else(before);
         Self { generation: generation.unwrap_or(0) }
     }

@@ -10,7 +10,7 @@ use hashbrown::HashMap;
 use std::fmt::Write;
 use std::sync::LazyLock;
 
-static TABLE: LazyLock<HashMap<&'static str, Vec<Cells>>> =
+static TABLE: LazyLock<HashMap<String, Vec<Cells>>> =
     LazyLock::new(|| table::rows(include_str!("plain.tsv")).collect());
 
 /// How precisely a key names a constant.

@@ -1,7 +1,7 @@
 //! The text in which costs are kept: one line per row, one column per generation of GPUs.
 //!
 //! The command that measures writes with the functions that the optimiser reads with, so the two cannot disagree.
-//! Cells that repeat are counted, what many rows have in common is written once and numbered, a column like the one on
+//! Words like those above are `~`, cells that repeat are counted, what many rows have in common is written once and numbered, a column like the one on
 //! its left is `=`, and such columns at the end of a line are left out: costs of neighbouring generations differ little.
 
 use super::Cost;
@@ -19,8 +19,8 @@ pub struct Generation {
     pub assembler: &'static str,
 }
 
-/// All generations, the oldest first.
-pub const GENERATIONS: [Generation; 12] = [
+/// All generations, in the order of their columns.
+pub const GENERATIONS: [Generation; 13] = [
     generation("sm_35", &[37], "11.8"),
     generation("sm_50", &[52, 53], "11.8"),
     generation("sm_60", &[], "12.9"),
@@ -32,7 +32,8 @@ pub const GENERATIONS: [Generation; 12] = [
     generation("sm_80", &[86, 87, 88, 89], "13.5"),
     generation("sm_90", &[], "13.5"),
     generation("sm_100", &[103, 110], "13.5"),
-    generation("sm_120", &[107, 121], "13.5"),
+    generation("sm_120", &[121], "13.5"),
+    generation("sm_107", &[], "13.5"),
 ];
 
 const fn generation(gpu: &'static str, like_it: &'static [u32], assembler: &'static str) -> Generation {
@@ -60,8 +61,11 @@ pub fn text(rows: &[(&str, &[Cells])]) -> String {
         text.push_str(&format!("@{i}\t{pattern}\n"));
     }
     let numbers = patterns.iter().enumerate().map(|(i, pattern)| (pattern.as_str(), i)).collect();
+    let mut above = "";
     for (name, columns) in rows {
-        text.push_str(&line(name, columns, &numbers));
+        let (words, operands) = name.split_once(' ').expect("a name has words and operands");
+        let words = if words == std::mem::replace(&mut above, words) { "~" } else { words };
+        text.push_str(&line(&format!("{words} {operands}"), columns, &numbers));
     }
     text
 }
@@ -105,8 +109,9 @@ fn written(cells: &[Cost]) -> String {
 }
 
 /// The rows of a table: names, and the cells of all generations.
-pub fn rows(text: &str) -> impl Iterator<Item = (&str, Vec<Cells>)> {
+pub fn rows(text: &str) -> impl Iterator<Item = (String, Vec<Cells>)> {
     let mut patterns: Vec<Arc<[Cost]>> = Vec::new();
+    let mut above = "";
     text.lines().filter(|line| !line.starts_with('#')).filter_map(move |line| {
         let mut fields = line.split('\t');
         let name = fields.next().expect("a line has at least one field");
@@ -128,7 +133,9 @@ pub fn rows(text: &str) -> impl Iterator<Item = (&str, Vec<Cells>)> {
         }
         let last = columns.last().expect("the first column is written out").clone();
         columns.resize(GENERATIONS.len(), last);
-        Some((name, columns))
+        let (words, operands) = name.split_once(' ').expect("a name has words and operands");
+        above = if words == "~" { above } else { words };
+        Some((format!("{above} {operands}"), columns))
     })
 }
 
@@ -153,10 +160,13 @@ mod tests {
         let mut columns =
             vec![None, None, Some(vec![cost(1, 1); 3].into()), Some(vec![cost(1, 1); 3].into())];
         columns.resize(GENERATIONS.len(), Some(vec![cost(2, 2), cost(3, 17), cost(3, 17)].into()));
-        let rows_written: [(&str, &[Cells]); 2] = [("vadd d, a", &columns), ("vsub d, a", &columns)];
+        let rows_written: [(&str, &[Cells]); 2] = [("vadd d, a", &columns), ("vadd d, b", &columns)];
         let text = text(&rows_written);
-        let tail = "@0\t2,3-17*2\nvadd d, a\t-\t=\t1*3\t=\t@0\nvsub d, a\t-\t=\t1*3\t=\t@0\n";
+        let tail = "@0\t2,3-17*2\nvadd d, a\t-\t=\t1*3\t=\t@0\n~ d, b\t-\t=\t1*3\t=\t@0\n";
         assert!(text.ends_with(tail), "{text}");
-        assert_eq!(rows(&text).collect::<Vec<_>>(), [("vadd d, a", columns.clone()), ("vsub d, a", columns)]);
+        assert_eq!(
+            rows(&text).collect::<Vec<_>>(),
+            [("vadd d, a".to_owned(), columns.clone()), ("vadd d, b".to_owned(), columns)]
+        );
     }
 }

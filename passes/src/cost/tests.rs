@@ -159,6 +159,7 @@ fn plain_instructions_cost_what_the_assembler_makes_of_them() {
         ("sm_120", "min.u8x4", &[Register, Register], 1),
         ("sm_90", "selp.b32", &[Register, Register, Register], 1),
         ("sm_90", "setp.lt.u32", &[Register, Register], 1),
+        ("sm_90", "setp.lt.u32", &[Register, Constant(5)], 1),
     ] {
         assert_eq!(costs(gpu).plain(words, operands), Cost::exactly(count), "{gpu}: {words} {operands:?}");
     }
@@ -185,7 +186,7 @@ fn a_gpu_that_was_not_measured_costs_what_its_elders_do() {
         ("sm_86", "sm_80"),
         ("sm_103a", "sm_100"),
         ("sm_999", "sm_120"),
-        ("sm_107f", "sm_120"),
+        ("sm_107f", "sm_107"),
         ("sm_110", "sm_100"),
     ] {
         assert_eq!(costs(gpu), costs(like), "{gpu}");

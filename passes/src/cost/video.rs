@@ -203,8 +203,8 @@ impl Class {
 // ---- lookup ------------------------------------------------------------------------------------------------
 
 static TABLE: LazyLock<HashMap<Form, Vec<Cells>>> = LazyLock::new(|| {
-    let mut lines: HashMap<&str, Vec<Cells>> = table::rows(include_str!("video.tsv")).collect();
-    rows().into_iter().filter_map(|row| Some((row, lines.remove(name(row).as_str())?))).collect()
+    let mut lines: HashMap<String, Vec<Cells>> = table::rows(include_str!("video.tsv")).collect();
+    rows().into_iter().filter_map(|row| Some((row, lines.remove(&name(row))?))).collect()
 });
 
 /// The cost of `form` on a generation, where `constants` says which of `a`, `b` and `c` are.

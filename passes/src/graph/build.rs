@@ -10,7 +10,7 @@ use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms};
 use ptxopt_grammar::meaning::{Place, Write, meaning};
 use ptxopt_grammar::table::{Control, Effects};
-use ptxopt_grammar::tree::{Module, NodeId, ScopeId, StmtId};
+use ptxopt_grammar::tree::{DeclId, Module, NodeId, ScopeId, StmtId};
 use ptxopt_grammar::video;
 use std::collections::BTreeSet;
 
@@ -128,7 +128,7 @@ struct Builder<'b, 'm, 't> {
     undefined: BTreeSet<ValueId>,
     terms: Terms,
     /// Special registers and addresses: the same at each use.
-    fixed: HashMap<(Vec<u8>, u32), ValueId>,
+    fixed: HashMap<(Option<DeclId>, Vec<u8>, u32), ValueId>,
     /// The values that stand for reads of what may be undefined.
     reads: HashMap<usize, ValueId>,
 }
@@ -196,7 +196,9 @@ impl Builder<'_, '_, '_> {
 
     /// A special register or an address: equal wherever it is read.
     fn fixed(&mut self, node: NodeId, width: u32) -> ValueId {
-        let key = (self.module.node_text(node).to_vec(), width);
+        // In different scopes one name may be two variables.
+        let decl = self.module.decl_of(node);
+        let key = (decl, self.module.node_text(node).to_vec(), width);
         if let Some(&value) = self.fixed.get(&key) {
             return value;
         }
@@ -261,7 +263,7 @@ impl Builder<'_, '_, '_> {
         let value = self.named.seen[at];
         let node = &mut self.named.values[value.node()];
         (node.def, node.core) = (Some(def), Some(core));
-        for input in inputs(&self.terms, def) {
+        for input in inputs_of(&self.terms, def) {
             self.named.values.add_edge(input.node(), value.node(), Use::Term);
         }
     }
@@ -286,10 +288,16 @@ impl Builder<'_, '_, '_> {
         if !pure || readers.is_empty() {
             readers.push(self.add(0, Origin::Sink(stmt)));
         }
+        let stored = opaque::stored(self.module, stmt);
         for at in range.filter(|&at| !self.accesses.list[at].write) {
             let value = self.read(at);
+            let node = self.accesses.list[at].node;
+            let slot = match &stored {
+                Some((nodes, bits)) if node.is_some_and(|node| nodes.contains(&node)) => Use::Low(*bits),
+                Some(_) | None => Use::Whole,
+            };
             for &reader in &readers {
-                self.named.values.add_edge(value.node(), reader.node(), Use::Whole);
+                self.named.values.add_edge(value.node(), reader.node(), slot);
             }
         }
     }
@@ -304,7 +312,7 @@ pub(super) fn only_computes(module: &Module<'_>, stmt: StmtId) -> bool {
 }
 
 /// The values whose inputs a term is made of, each once.
-fn inputs(terms: &Terms, root: Term) -> BTreeSet<ValueId> {
+pub(crate) fn inputs_of(terms: &Terms, root: Term) -> BTreeSet<ValueId> {
     let (mut inputs, mut seen, mut stack) = (BTreeSet::new(), BTreeSet::new(), vec![root]);
     while let Some(term) = stack.pop() {
         if !seen.insert(term) {

@@ -262,7 +262,8 @@ impl Flow {
         for &block in &self.order {
             let from = self.predecessors(block);
             // The entry is a join as soon as anything branches back to it.
-            if from.len() < 2 && !(self.idom[block.index()].is_none() && !from.is_empty()) {
+            let joins = if self.idom[block.index()].is_some() { from.len() >= 2 } else { !from.is_empty() };
+            if !joins {
                 continue;
             }
             for mut runner in from {

@@ -23,6 +23,7 @@ mod step;
 mod tests;
 
 pub use build::Semantics;
+pub(crate) use build::inputs_of;
 pub use flow::{BlockId, Flow, Unmodelled};
 pub use function::{Function, functions};
 pub use registers::{Access, Register};
@@ -106,6 +107,8 @@ pub enum Use {
     Term,
     /// All of it, for something that has no term.
     Whole,
+    /// So many of its lowest bits, which are stored.
+    Low(u32),
     /// Unchanged, when control comes from this predecessor.
     Phi(u32),
 }

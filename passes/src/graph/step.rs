@@ -35,12 +35,13 @@ impl Graph<'_, '_> {
         let (spelling, _) = self.module.opcode(stmt)?;
         let words =
             String::from_utf8(self.module.spellings().words(spelling, self.module.text()).to_vec()).ok()?;
-        if let ([vector], true) = (from, words.starts_with("mov.")) {
-            if self.module.node_kind(*vector) == NodeKind::Vector {
-                let parts = self.module.children(*vector);
-                let sources = parts.iter().map(|&part| self.source(stmt, part)).collect::<Option<_>>()?;
-                return Some(Step { code: Code::Pack, sources, width });
-            }
+        if let [vector] = from
+            && words.starts_with("mov.")
+            && self.module.node_kind(*vector) == NodeKind::Vector
+        {
+            let parts = self.module.children(*vector);
+            let sources = parts.iter().map(|&part| self.source(stmt, part)).collect::<Option<_>>()?;
+            return Some(Step { code: Code::Pack, sources, width });
         }
         let sources = from.iter().map(|&node| self.source(stmt, node)).collect::<Option<_>>()?;
         Some(Step { code: Code::Plain(words), sources, width })

@@ -153,7 +153,7 @@ fn a_loaded_byte_is_at_most_255() {
         "ld.global.u8 %r1, [0]; ld.global.s8 %r2, [1]; add.u32 %r3, %r1, %r2; st.global.u32 [4], %r3; ret;",
         |module, graph| {
             let knowledge = Knowledge::of(graph);
-            let fact = |start| knowledge.facts[result(graph, stmt(module, start)).index()].clone();
+            let fact = |start| knowledge.facts[result(graph, stmt(module, start)).index()];
             assert_eq!(fact("ld.global.u8").unsigned(), (0, 255));
             assert_eq!(fact("ld.global.s8").signed(), (-128, 127));
             assert_eq!(fact("add").signed(), (-128, 382));
@@ -250,5 +250,31 @@ fn a_long_chain_of_blocks_does_not_recurse() {
     with(&body, |_, graph| {
         let knowledge = Knowledge::of(graph);
         assert!(knowledge.demanded.iter().any(|&bits| bits != 0));
+    });
+}
+
+#[test]
+fn a_narrow_store_demands_the_low_bits_of_what_it_stores() {
+    let body = "ld.global.u32 %r1, [0]; add.u32 %r2, %r1, 1; add.u32 %r3, %r1, 2; add.u32 %r4, %r1, 3;\n\
+                st.global.u8 [4], %r2; st.global.v2.u16 [8], {%r3, %r4}; ret;";
+    with(body, |module, graph| {
+        let knowledge = Knowledge::of(graph);
+        let demanded = |start| knowledge.demanded[result(graph, stmt(module, start)).index()];
+        assert_eq!(demanded("add.u32 %r2"), 0xff);
+        assert_eq!(demanded("add.u32 %r3"), 0xffff);
+        assert_eq!(demanded("add.u32 %r4"), 0xffff);
+    });
+}
+
+#[test]
+fn one_name_in_two_scopes_is_two_addresses() {
+    let body = "{ .shared .b32 s; mov.u64 %rd1, s; } { .shared .b32 s; mov.u64 %rd2, s; }\n\
+                sub.u64 %rd3, %rd1, %rd2; st.global.u64 [0], %rd3; ret;";
+    with(body, |module, graph| {
+        let read: Vec<ValueId> = ["mov.u64 %rd1", "mov.u64 %rd2"]
+            .iter()
+            .map(|start| graph.operands(result(graph, stmt(module, start))).next().expect("it reads").0)
+            .collect();
+        assert_ne!(read[0], read[1]);
     });
 }

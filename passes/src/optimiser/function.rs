@@ -16,7 +16,7 @@ use crate::rules::{Pass, Rule};
 use crate::site::Knowledge;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::meaning::disputed::disputed;
-use ptxopt_grammar::names::NameParts;
+use ptxopt_grammar::names::{NameParts, Type};
 use ptxopt_grammar::tree::{DeclId, Module, ScopeId, StmtId, StmtKind};
 use ptxopt_grammar::video;
 use std::collections::{BTreeMap, BTreeSet};
@@ -237,15 +237,21 @@ impl Work<'_, '_, '_> {
         let freed = if delete { self.readers.freed(&self.graph, stmt, &read) } else { BTreeSet::new() };
         let saved: Cost = freed.iter().map(|&stmt| self.cost_of(stmt)).sum();
         let gain = (before + saved).least.checked_sub(cost.most).filter(|&gain| gain > 0)?;
+        // The assembler takes a float's register for untyped moves only.
+        let copies = spelling.recipe.steps.iter().all(|step| step.copied().is_some());
         let here = |&value: &ValueId| {
             self.graph.holds(value, stmt)
                 && self.readers.is_there(&self.graph, value)
-                && self.graph.register_of(value).is_some_and(|register| self.is_visible(register, stmt))
+                && self.graph.register_of(value).is_some_and(|register| {
+                    self.is_visible(register, stmt) && (copies || self.is_integer(register))
+                })
         };
         if !read.iter().all(here) || !self.target.has(&spelling.recipe) {
             return None;
         }
-        let to = self.graph.register_of(value).and_then(|register| self.graph.register_text(register))?;
+        let register =
+            self.graph.register_of(value).filter(|&register| copies || self.is_integer(register))?;
+        let to = self.graph.register_text(register)?;
         let widths: Vec<u32> = spelling.recipe.steps.iter().map(|step| step.width).collect();
         let fresh = |step: usize| {
             let before = widths[..step].iter().filter(|&&width| width == widths[step]).count();
@@ -258,6 +264,38 @@ impl Work<'_, '_, '_> {
 
     fn cost_of(&self, stmt: StmtId) -> Cost {
         self.graph.step(stmt).map_or(Cost::UNKNOWN, |step| self.target.cost(&Recipe::one(step)))
+    }
+
+    /// Whether integer instructions take a register.
+    fn is_integer(&self, register: Register) -> bool {
+        let Some(decl) = self.graph.declaration(register) else { return false };
+        match self.module.decl(decl).ty {
+            Type::U8
+            | Type::U16
+            | Type::U32
+            | Type::U64
+            | Type::S8
+            | Type::S16
+            | Type::S32
+            | Type::S64
+            | Type::B8
+            | Type::B16
+            | Type::B32
+            | Type::B64
+            | Type::B128
+            | Type::Pred => true,
+            Type::None
+            | Type::Unknown
+            | Type::F16
+            | Type::F16x2
+            | Type::Bf16
+            | Type::Bf16x2
+            | Type::F32
+            | Type::F64
+            | Type::Texref
+            | Type::Samplerref
+            | Type::Surfref => false,
+        }
     }
 
     /// Whether the name of a register means it where a statement stands.

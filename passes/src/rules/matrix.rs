@@ -3,7 +3,8 @@
 //! Forms are enumerated by operation, types and what becomes of the result; masks, selectors and operands are drawn
 //! by a fixed generator. Operands are arbitrary, equal, known, or known in part.
 
-use super::tests::{Tried, all_proposals, module};
+use super::example_module as module;
+use super::tests::{Tried, all_proposals};
 use super::{Rule, rules};
 use crate::door::Judgement;
 use ptxopt_grammar::meaning::concrete::evaluate;
@@ -130,7 +131,10 @@ fn simd_forms(dice: &mut Dice, lanes: Lanes) -> Vec<Form> {
     let all: Vec<SimdOp> = arithmetic.chain(sets).collect();
     pairs(&all, &pairs(&SIGNS, &SIGNS))
         .into_iter()
-        .map(|(op, (atype, btype))| Form::Simd(Simd { op, atype, btype, routing: routing(dice, lanes) }))
+        .flat_map(|(op, (atype, btype))| {
+            let routings = [Routing::plain(lanes), routing(dice, lanes)];
+            routings.map(|routing| Form::Simd(Simd { op, atype, btype, routing }))
+        })
         .collect()
 }
 

@@ -10,8 +10,13 @@ use ptxopt_passes::optimiser::Options;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// What the parser of arguments calls all of [`Args`].
-pub(in crate::cli) const GROUP: &str = "optimise";
+const GROUP: &str = "optimise";
+const CHOICES: &str = "choices";
+const SHOWS: &str = "shows";
+
+/// What the parser of arguments calls all arguments of the main command; none of them has a default of the parser's, so
+/// they are there if the user wrote them.
+pub(in crate::cli) const GROUPS: [&str; 3] = [GROUP, CHOICES, SHOWS];
 
 #[derive(Debug, clap::Args)]
 #[group(id = GROUP)]
@@ -28,20 +33,20 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub(super) out_dir: Option<PathBuf>,
 
+    /// How many files to work on at once; the default is one per core
+    #[arg(short, long, value_name = "N", value_parser = at_least_one)]
+    pub(super) jobs: Option<NonZeroUsize>,
+
     #[command(flatten)]
     pub(super) choices: Choices,
 
     #[command(flatten)]
     pub(super) shows: Shows,
-
-    /// How many files to work on at once; the default is one per core
-    #[arg(short, long, value_name = "N", value_parser = at_least_one)]
-    pub(super) jobs: Option<NonZeroUsize>,
 }
 
 /// What to do.
 #[derive(Debug, clap::Args)]
-#[group(skip)]
+#[group(id = CHOICES)]
 #[command(next_help_heading = "What to do")]
 pub(super) struct Choices {
     /// The GPU to write for; the default is the module's `.target`
@@ -52,17 +57,17 @@ pub(super) struct Choices {
     #[arg(long, value_name = "LIST", value_parser = ptxopt_passes::select)]
     passes: Option<Selection>,
 
-    /// How sure to be of each rewrite
-    #[arg(long, value_name = "HOW", default_value = "proved")]
-    check: Sureness,
+    /// How sure to be of each rewrite; the default is `proved`
+    #[arg(long, value_name = "HOW")]
+    check: Option<Sureness>,
 
-    /// What instructions mean on whose meaning the manual and the assembler disagree
-    #[arg(long, value_name = "WHOSE", default_value = "undisputed")]
-    video_semantics: Disputed,
+    /// Whose word counts on instructions on which the manual and the assembler disagree; the default is `undisputed`
+    #[arg(long, value_name = "WHOSE")]
+    video_semantics: Option<Disputed>,
 
-    /// Which statements go that nobody reads
-    #[arg(long, value_name = "WHICH", default_value = "freed")]
-    dce: Dead,
+    /// Which statements go that nobody reads; the default is `freed`
+    #[arg(long, value_name = "WHICH")]
+    dce: Option<Dead>,
 
     /// Make at most so many rewrites in each input: halving N finds the one to blame
     #[arg(long, value_name = "N")]
@@ -71,7 +76,7 @@ pub(super) struct Choices {
 
 /// What to show of it.
 #[derive(Debug, clap::Args)]
-#[group(skip)]
+#[group(id = SHOWS)]
 #[command(next_help_heading = "What to show")]
 pub(super) struct Shows {
     /// Show what changed, on standard output, or on standard error if the result goes there
@@ -129,17 +134,17 @@ impl Choices {
             passes: self.passes.clone().unwrap_or_else(Selection::all).groups(),
             gpu: self.gpu,
             check: match self.check {
-                Sureness::Sampled => Check::Sampled,
-                Sureness::Proved => Check::Proved,
+                Some(Sureness::Sampled) => Check::Sampled,
+                Some(Sureness::Proved) | None => Check::Proved,
             },
             semantics: match self.video_semantics {
-                Disputed::Undisputed => Semantics::Undisputed,
-                Disputed::Manual => Semantics::Manual,
+                Some(Disputed::Undisputed) | None => Semantics::Undisputed,
+                Some(Disputed::Manual) => Semantics::Manual,
             },
             limit: self.limit,
             dce_all: match self.dce {
-                Dead::Freed => false,
-                Dead::All => true,
+                Some(Dead::Freed) | None => false,
+                Some(Dead::All) => true,
             },
         }
     }

@@ -7,7 +7,7 @@ mod args;
 mod job;
 mod tell;
 
-pub(super) use args::{Args, GROUP, gpu};
+pub(super) use args::{Args, GROUPS, gpu};
 
 use super::{Console, Status, usage_error};
 use crate::input::Input;

@@ -86,13 +86,16 @@ impl Total {
         {
             self.failed(&Failure::writing(console, output, &error), console);
         }
+        if self.tally.files() == 0 {
+            return;
+        }
         if plan.show.stats {
             console.say(&self.tally.stats());
         }
         if plan.show.time {
             console.say(&self.times.text(self.tally.proofs));
         }
-        if console.summary && self.tally.files() > 0 {
+        if console.summary {
             console.say(&self.tally.summary());
         }
     }

@@ -1,26 +1,12 @@
-//! The door: nothing is written that has not been proved here.
+//! Regions: the old text and the new one as terms over the same values.
 //!
-//! Asked is whether new text may stand in the place of a statement. The text is parsed and given its meaning by the
-//! same table as everything else, so what is proved is what is written. Both sides are terms over the values of the
-//! function; the values that they read are replaced by what they are made of, a little at first and then more, until
-//! a proof succeeds.
-//!
-//! **Demanded bits.** The original program demands some bits of every value. Any edit may change the others, and many
-//! edits are made at once. So a proof may not rely on them: what the new text reads agrees with the original's value
-//! on its demanded bits alone, and has arbitrary other bits, in all operands at the same time. By induction over an
-//! execution, every value of the edited program then agrees with the original's on the bits that anybody demands.
-//!
-//! **Undefined registers.** A read of a register that may be undefined is a value of its own. The new text may read
-//! it once; a second read is another unknown.
-//!
-//! **Facts.** What is known of phis is assumed, since a phi is made of nothing; no other fact is: the statements that
-//! make it known are in the region, or it does not help.
+//! A region takes values apart into what they are made of, up to an edge. Values at the edge are inputs, the same for
+//! both sides; so what is proved of a region holds for all that its edge can be, and more.
 
-use crate::graph::{Graph, Origin, Semantics, ValueId};
-use crate::prover::{Counterexample, Proof, Prover, Query, Verdict};
-use crate::recipe::{Recipe, Text};
+use super::Candidate;
+use crate::graph::{Graph, Origin, Semantics, ValueId, inputs_of};
+use crate::prover::Assumption;
 use crate::site::Knowledge;
-use ptxopt_grammar::meaning::concrete::evaluate;
 use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones};
 use ptxopt_grammar::meaning::{Place, Write, meaning};
@@ -30,45 +16,9 @@ use ptxopt_grammar::tree::{Module, NodeId, StmtId, StmtKind};
 use ptxopt_grammar::video;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How sure to be.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Check {
-    /// Evaluated on corner cases and seeded inputs.
-    Sampled,
-    /// That, and proved for all inputs.
-    #[default]
-    Proved,
-}
-
-/// What the door says.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Judgement {
-    /// Equal for all inputs.
-    Proved(Proof),
-    /// Equal on all inputs that were tried, and no more was asked for.
-    Sampled,
-    /// Not decided within the budget.
-    Unproved,
-    /// Not equal here: it relies on bits that nobody promised, or on what lies too far away.
-    Unfounded,
-    /// Not understood, so not proved.
-    Unclear,
-    /// Not equal: a bug.
-    Wrong(Box<Wrong>),
-}
-
-/// A wrong rewrite.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Wrong {
-    /// Inputs on which the sides differ.
-    pub counterexample: Counterexample,
-    /// The registers that the inputs stand for, by number of the input.
-    pub names: BTreeMap<u32, String>,
-}
-
 /// How far a region reaches.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Extent {
+pub(super) enum Extent {
     /// So many values, those nearest to what either text reads.
     Around(usize),
     /// So many values, between what the old text reads and what the new text reads: nothing that both read is taken
@@ -76,189 +26,26 @@ enum Extent {
     Between(usize),
 }
 
-/// The regions that are tried, step by step.
-const REGIONS: [Extent; 6] = [
-    Extent::Around(0),
-    Extent::Between(8),
-    Extent::Around(2),
-    Extent::Around(6),
-    Extent::Around(16),
-    Extent::Around(48),
-];
-
-/// How many inputs the evaluator tries.
-const SAMPLES: u64 = 24;
-
-/// The door, with what it remembers.
-#[derive(Default)]
-pub struct Door {
-    prover: Prover,
-    check: Check,
-}
-
-impl std::fmt::Debug for Door {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Door").field("check", &self.check).finish_non_exhaustive()
-    }
-}
-
-/// A question: whether a recipe's text may stand for the value that a statement writes.
-#[derive(Clone, Copy, Debug)]
-pub struct Candidate<'c> {
-    /// The statement, which has one result.
-    pub stmt: StmtId,
-    /// Its result.
-    pub value: ValueId,
-    /// What the text was made of: the values that its registers hold.
-    pub recipe: &'c Recipe,
-    /// The text.
-    pub text: &'c Text,
-}
-
 /// Whether undemanded bits are what they were.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Rest {
+pub(super) enum Rest {
     Arbitrary,
     Kept,
 }
 
-impl Door {
-    /// A door that has seen nothing yet.
-    #[must_use]
-    pub fn new(check: Check) -> Self {
-        Self { prover: Prover::new(), check }
-    }
-
-    /// How many questions were answered from memory.
-    #[must_use]
-    pub fn remembered(&self) -> u64 {
-        self.prover.remembered()
-    }
-
-    /// Whether the text may stand in the place of the statement.
-    pub fn judge(
-        &mut self,
-        graph: &Graph<'_, '_>,
-        knowledge: &Knowledge,
-        candidate: &Candidate<'_>,
-    ) -> Judgement {
-        let mut last = Judgement::Unclear;
-        for (step, &extent) in REGIONS.iter().enumerate() {
-            let Some(region) = Region::new(graph, knowledge, candidate, extent, Rest::Arbitrary) else {
-                return Judgement::Unclear;
-            };
-            let whole = region.whole;
-            match self.decide(region) {
-                Verdict::Proved(_) if self.check == Check::Sampled => return Judgement::Sampled,
-                Verdict::Proved(proof) => return Judgement::Proved(proof),
-                Verdict::Unproved => last = Judgement::Unproved,
-                Verdict::Refuted(_) => last = Judgement::Unfounded,
-            }
-            if whole || step + 1 == REGIONS.len() {
-                break;
-            }
-        }
-        if last == Judgement::Unfounded {
-            return self.blame(graph, knowledge, candidate).unwrap_or(last);
-        }
-        last
-    }
-
-    /// Whether the text is wrong even if every bit that it reads is the original's.
-    fn blame(
-        &mut self,
-        graph: &Graph<'_, '_>,
-        knowledge: &Knowledge,
-        candidate: &Candidate<'_>,
-    ) -> Option<Judgement> {
-        let most = *REGIONS.last().expect("there are regions");
-        let region = Region::new(graph, knowledge, candidate, most, Rest::Kept)?;
-        if !region.whole {
-            return None;
-        }
-        let names = region.names.clone();
-        match self.decide(region) {
-            Verdict::Refuted(counterexample) => {
-                Some(Judgement::Wrong(Box::new(Wrong { counterexample, names })))
-            }
-            Verdict::Proved(_) | Verdict::Unproved => None,
-        }
-    }
-
-    fn decide(&mut self, region: Region) -> Verdict {
-        let Region { terms, before, after, demanded, assumptions, inputs, .. } = region;
-        let mut query = Query::new(&terms, vec![before], vec![after]);
-        query.demanded = vec![demanded];
-        query.assumptions = assumptions;
-        if self.check == Check::Sampled || before != after {
-            if let Some(difference) = sampled(&query, &inputs) {
-                // The prover finds its own inputs, small ones that can be shown.
-                debug_assert!(difference != 0, "a difference is a bit");
-                return self.prover.decide(&query);
-            }
-            if self.check == Check::Sampled {
-                return Verdict::Proved(Proof::Structural);
-            }
-        }
-        self.prover.decide(&query)
-    }
-}
-
-/// The bits in which both sides differ on one of the inputs that are tried.
-fn sampled(query: &Query<'_>, inputs: &[u32]) -> Option<u128> {
-    const CORNERS: [u128; 8] = [
-        0,
-        u128::MAX,
-        0x8080_8080_8080_8080,
-        0x7f7f_7f7f_7f7f_7f7f,
-        0x0101_0101_0101_0101,
-        0x8000_0000_8000_0000,
-        0x7fff_ffff_7fff_ffff,
-        0xff00_ff00_ff00_ff00,
-    ];
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let mut next = || {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        state ^ state >> 29
-    };
-    let demanded = query.demanded.first().copied().unwrap_or(u128::MAX);
-    for sample in 0..SAMPLES {
-        let value = |&width: &u32| {
-            let random = u128::from(next()) << 64 | u128::from(next());
-            let pick = usize::try_from(random >> 80 & 7).expect("three bits");
-            let value = if sample % 3 == 0 { CORNERS[pick] } else { random };
-            value & ones(width)
-        };
-        let values: Vec<u128> = inputs.iter().map(value).collect();
-        let admitted = query.assumptions.iter().all(|(&number, assumption)| {
-            let at = number as usize;
-            assumption.admits(values[at], inputs[at])
-        });
-        if !admitted {
-            continue;
-        }
-        let results = evaluate(query.terms, &[query.before[0], query.after[0]], &values);
-        let difference = (results[0] ^ results[1]) & demanded;
-        if difference != 0 {
-            return Some(difference);
-        }
-    }
-    None
-}
-
 /// Both sides as terms over the edge of a region.
-struct Region {
-    terms: Terms,
-    before: Term,
-    after: Term,
-    demanded: u128,
-    assumptions: BTreeMap<u32, crate::prover::Assumption>,
+pub(super) struct Region {
+    pub(super) terms: Terms,
+    pub(super) before: Term,
+    pub(super) after: Term,
+    pub(super) demanded: u128,
+    pub(super) assumptions: BTreeMap<u32, Assumption>,
     /// The widths of the inputs, by number.
-    inputs: Vec<u32>,
+    pub(super) inputs: Vec<u32>,
     /// What the inputs are called.
-    names: BTreeMap<u32, String>,
+    pub(super) names: BTreeMap<u32, String>,
     /// Whether nothing that could be replaced by what it is made of was left.
-    whole: bool,
+    pub(super) whole: bool,
 }
 
 struct Building<'b, 'm, 't> {
@@ -267,7 +54,7 @@ struct Building<'b, 'm, 't> {
     terms: Terms,
     inputs: Vec<u32>,
     names: BTreeMap<u32, String>,
-    assumptions: BTreeMap<u32, crate::prover::Assumption>,
+    assumptions: BTreeMap<u32, Assumption>,
     /// The values that are replaced by what they are made of.
     inner: BTreeSet<ValueId>,
     built: BTreeMap<ValueId, Term>,
@@ -276,7 +63,8 @@ struct Building<'b, 'm, 't> {
 }
 
 impl Region {
-    fn new(
+    /// The region of a candidate; `None` if the new text is not understood.
+    pub(super) fn new(
         graph: &Graph<'_, '_>,
         knowledge: &Knowledge,
         candidate: &Candidate<'_>,
@@ -340,20 +128,6 @@ fn inner(
         }
         front = next;
     }
-}
-
-pub(crate) fn inputs_of(terms: &Terms, root: Term) -> BTreeSet<ValueId> {
-    let (mut inputs, mut seen, mut stack) = (BTreeSet::new(), BTreeSet::new(), vec![root]);
-    while let Some(term) = stack.pop() {
-        if !seen.insert(term) {
-            continue;
-        }
-        if let Op::Input(number) = terms.op(term) {
-            inputs.insert(ValueId::of_input(number));
-        }
-        stack.extend(terms.children(term));
-    }
-    inputs
 }
 
 impl Building<'_, '_, '_> {

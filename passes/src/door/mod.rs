@@ -1,0 +1,183 @@
+//! The door: nothing is written that has not been proved here.
+//!
+//! Asked is whether new text may stand in the place of a statement. The text is parsed and given its meaning by the
+//! same table as everything else, so what is proved is what is written. Both sides are terms over the values of the
+//! function; the values that they read are replaced by what they are made of, a little at first and then more, until
+//! a proof succeeds.
+//!
+//! **Demanded bits.** The original program demands some bits of every value. Any edit may change the others, and many
+//! edits are made at once. So a proof may not rely on them: what the new text reads agrees with the original's value
+//! on its demanded bits alone, and has arbitrary other bits, in all operands at the same time. By induction over an
+//! execution, every value of the edited program then agrees with the original's on the bits that anybody demands.
+//!
+//! **Undefined registers.** A read of a register that may be undefined is a value of its own. The new text may read
+//! it once; a second read is another unknown.
+//!
+//! **Facts.** What is known of phis is assumed, since a phi is made of nothing; no other fact is: the statements that
+//! make it known are in the region, or it does not help.
+
+mod region;
+mod sampled;
+
+use crate::graph::{Graph, ValueId};
+use crate::prover::{Counterexample, Proof, Prover, Query, Verdict};
+use crate::recipe::{Recipe, Text};
+use crate::site::Knowledge;
+use ptxopt_grammar::tree::StmtId;
+use region::{Extent, Region, Rest};
+use sampled::sampled;
+use std::collections::BTreeMap;
+
+/// How sure to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Check {
+    /// Evaluated on corner cases and seeded inputs.
+    Sampled,
+    /// That, and proved for all inputs.
+    #[default]
+    Proved,
+}
+
+/// What the door says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Judgement {
+    /// Equal for all inputs.
+    Proved(Proof),
+    /// Equal on all inputs that were tried, and no more was asked for.
+    Sampled,
+    /// Not decided within the budget.
+    Unproved,
+    /// Not equal here: it relies on bits that nobody promised, or on what lies too far away.
+    Unfounded,
+    /// Not understood, so not proved.
+    Unclear,
+    /// Not equal: a bug.
+    Wrong(Box<Wrong>),
+}
+
+/// A wrong rewrite.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wrong {
+    /// Inputs on which the sides differ.
+    pub counterexample: Counterexample,
+    /// The registers that the inputs stand for, by number of the input.
+    pub names: BTreeMap<u32, String>,
+}
+
+/// The regions that are tried, step by step.
+const REGIONS: [Extent; 6] = [
+    Extent::Around(0),
+    Extent::Between(8),
+    Extent::Around(2),
+    Extent::Around(6),
+    Extent::Around(16),
+    Extent::Around(48),
+];
+
+/// The door, with what it remembers.
+#[derive(Default)]
+pub struct Door {
+    prover: Prover,
+    check: Check,
+}
+
+impl std::fmt::Debug for Door {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Door").field("check", &self.check).finish_non_exhaustive()
+    }
+}
+
+/// A question: whether a recipe's text may stand for the value that a statement writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Candidate<'c> {
+    /// The statement, which has one result.
+    pub stmt: StmtId,
+    /// Its result.
+    pub value: ValueId,
+    /// What the text was made of: the values that its registers hold.
+    pub recipe: &'c Recipe,
+    /// The text.
+    pub text: &'c Text,
+}
+
+impl Door {
+    /// A door that has seen nothing yet.
+    #[must_use]
+    pub fn new(check: Check) -> Self {
+        Self { prover: Prover::new(), check }
+    }
+
+    /// How many questions were answered from memory.
+    #[must_use]
+    pub fn remembered(&self) -> u64 {
+        self.prover.remembered()
+    }
+
+    /// Whether the text may stand in the place of the statement.
+    pub fn judge(
+        &mut self,
+        graph: &Graph<'_, '_>,
+        knowledge: &Knowledge,
+        candidate: &Candidate<'_>,
+    ) -> Judgement {
+        let mut last = Judgement::Unclear;
+        for (step, &extent) in REGIONS.iter().enumerate() {
+            let Some(region) = Region::new(graph, knowledge, candidate, extent, Rest::Arbitrary) else {
+                return Judgement::Unclear;
+            };
+            let whole = region.whole;
+            match self.decide(region) {
+                Verdict::Proved(_) if self.check == Check::Sampled => return Judgement::Sampled,
+                Verdict::Proved(proof) => return Judgement::Proved(proof),
+                Verdict::Unproved => last = Judgement::Unproved,
+                Verdict::Refuted(_) => last = Judgement::Unfounded,
+            }
+            if whole || step + 1 == REGIONS.len() {
+                break;
+            }
+        }
+        if last == Judgement::Unfounded {
+            return self.blame(graph, knowledge, candidate).unwrap_or(last);
+        }
+        last
+    }
+
+    /// Whether the text is wrong even if every bit that it reads is the original's.
+    fn blame(
+        &mut self,
+        graph: &Graph<'_, '_>,
+        knowledge: &Knowledge,
+        candidate: &Candidate<'_>,
+    ) -> Option<Judgement> {
+        let most = *REGIONS.last().expect("there are regions");
+        let region = Region::new(graph, knowledge, candidate, most, Rest::Kept)?;
+        if !region.whole {
+            return None;
+        }
+        let names = region.names.clone();
+        match self.decide(region) {
+            Verdict::Refuted(counterexample) => {
+                Some(Judgement::Wrong(Box::new(Wrong { counterexample, names })))
+            }
+            Verdict::Proved(_) | Verdict::Unproved => None,
+        }
+    }
+
+    fn decide(&mut self, region: Region) -> Verdict {
+        let Region { terms, before, after, demanded, assumptions, inputs, .. } = region;
+        let mut query = Query::new(&terms, vec![before], vec![after]);
+        query.demanded = vec![demanded];
+        query.assumptions = assumptions;
+        if self.check == Check::Sampled || before != after {
+            if let Some(difference) = sampled(&query, &inputs) {
+                // The prover finds its own inputs, small ones that can be shown.
+                debug_assert!(difference != 0, "a difference is a bit");
+                return self.prover.decide(&query);
+            }
+            if self.check == Check::Sampled {
+                return Verdict::Proved(Proof::Structural);
+            }
+        }
+        self.prover.decide(&query)
+    }
+}
