@@ -157,7 +157,10 @@ impl Watcher for Looker<'_, '_, '_> {
         let claim = self.claims.list.get(&(stmt, node, written));
         if !written && (!defined || claim.is_some_and(|claim| claim.unwritten)) {
             self.filled += 1;
-            return Some(self.fill.word(register_text(self.module, node)));
+            let word = self.fill.word(register_text(self.module, node));
+            // What a load brings from memory that nobody wrote is undefined, and still as narrow as the load.
+            let (zeros, ones) = claim.map_or((0, 0), |claim| (claim.fact.zeros(), claim.fact.ones()));
+            return Some(word & !zeros | ones);
         }
         let claim = claim.filter(|_| defined)?;
         match self.watch {
