@@ -32,7 +32,7 @@ pub(super) fn cost(generation: usize, words: &str, operands: &[OperandKind]) -> 
         key.clear();
         key.push_str(words);
         for operand in operands {
-            push(&mut key, *operand, precision);
+            push(&mut key, words, *operand, precision);
         }
         if let Some(row) = TABLE.get(key.as_str()) {
             return row[generation].as_deref().map_or(Cost::UNKNOWN, |cells| cells[0]);
@@ -41,7 +41,7 @@ pub(super) fn cost(generation: usize, words: &str, operands: &[OperandKind]) -> 
     Cost::UNKNOWN
 }
 
-fn push(key: &mut String, operand: OperandKind, precision: Precision) {
+fn push(key: &mut String, words: &str, operand: OperandKind, precision: Precision) {
     match (operand, precision) {
         (OperandKind::Register, _) => key.push_str(" r"),
         (OperandKind::Constant(value), Precision::Value) => {
@@ -49,10 +49,16 @@ fn push(key: &mut String, operand: OperandKind, precision: Precision) {
         }
         (OperandKind::Constant(value), Precision::Kind) => {
             key.push(' ');
-            key.push_str(kind(value));
+            key.push_str(if is_amount(words, value) { "one" } else { kind(value) });
         }
         (OperandKind::Constant(_), Precision::Any) => key.push_str(" any"),
     }
+}
+
+/// Whether a constant is an amount that shifts a word by less than its width. All of these cost the same, and one
+/// stands for them: what stands for small constants elsewhere shifts everything out.
+fn is_amount(words: &str, value: i64) -> bool {
+    matches!(words, "shl.b32" | "shr.b32" | "shr.u32" | "shr.s32") && (1..32).contains(&value)
 }
 
 /// The kinds of constants that the assembler treats alike: powers of two, what fits the 20 bits that older GPUs
