@@ -16,3 +16,4 @@ mod programs;
 
 mod kernels;
 mod random;
+mod traps;

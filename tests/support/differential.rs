@@ -4,6 +4,7 @@
 //! sides see the same and must agree on every byte; and anew at each read, where they must agree on every byte that
 //! does not depend on it.
 
+use ptxopt_grammar::meaning::term::ones;
 use ptxopt_grammar::tree::{Module, NodeId, StmtId};
 use ptxopt_grammar::video::register_text;
 use ptxopt_passes::facts::Fact;
@@ -96,7 +97,7 @@ impl Claims {
                     (false, false)
                 }
             };
-            let fact = knowledge.facts[value.index()].clone();
+            let fact = knowledge.facts[value.index()];
             // What one read of a register ignores, the next one may need.
             let demanded = if own { u128::MAX } else { knowledge.demanded[value.index()] };
             self.list.insert((stmt, node, written), Claim { fact, demanded, unwritten });
@@ -157,7 +158,10 @@ impl Watcher for Looker<'_, '_, '_> {
         let claim = self.claims.list.get(&(stmt, node, written));
         if !written && (!defined || claim.is_some_and(|claim| claim.unwritten)) {
             self.filled += 1;
-            return Some(self.fill.word(register_text(self.module, node)));
+            let word = self.fill.word(register_text(self.module, node));
+            // What a load brings from memory that nobody wrote is undefined, and still as narrow as the load.
+            let (zero, one) = claim.map_or((0, 0), |claim| (claim.fact.zeros(), claim.fact.ones()));
+            return Some(word & !zero | one);
         }
         let claim = claim.filter(|_| defined)?;
         match self.watch {
@@ -172,8 +176,7 @@ impl Watcher for Looker<'_, '_, '_> {
             }
             Watch::Flips(Some(only)) if only != (stmt, node, written) => None,
             Watch::Flips(_everywhere_or_here) => {
-                let bits = (1_u128 << claim.fact.width() % 128).wrapping_sub(1);
-                let free = !claim.demanded & bits;
+                let free = !claim.demanded & ones(claim.fact.width());
                 self.checks += u64::from(free != 0);
                 (free != 0).then(|| value ^ u128::from(self.random.word()) & free)
             }

@@ -6,6 +6,10 @@
 //! the new text can cost is less than the least that the old text can, so an interval that is too wide loses an
 //! edit and never makes a bad one.
 //!
+//! What stands around an instruction changes the count a little: the assembler then needs a copy more or less. The
+//! tables say what it makes of one that stands alone between volatile loads and a store, and what is long is off by
+//! up to a tenth elsewhere.
+//!
 //! A copy between registers costs nothing, and neither does a constant: the assembler gives both registers one
 //! place, or writes the constant into the instruction that uses it. A constant that is too wide for that is
 //! counted where it is used.

@@ -7,18 +7,92 @@
 use super::table::{self, Cells};
 use super::{Cost, OperandKind};
 use hashbrown::HashMap;
-use std::fmt::Write;
 use std::sync::LazyLock;
 
-static TABLE: LazyLock<HashMap<String, Vec<Cells>>> =
-    LazyLock::new(|| table::rows(include_str!("plain.tsv")).collect());
+/// By opcode and modifiers, the rows that differ in their sources.
+static TABLE: LazyLock<HashMap<String, Vec<Row>>> = LazyLock::new(|| {
+    let mut table: HashMap<String, Vec<Row>> = HashMap::new();
+    for (name, columns) in table::rows(include_str!("plain.tsv")) {
+        let mut fields = name.split(' ');
+        let words = fields.next().expect("a name has words").to_owned();
+        table.entry(words).or_default().push(Row { sources: fields.map(Source::parse).collect(), columns });
+    }
+    table
+});
 
-/// How precisely a key names a constant.
+struct Row {
+    sources: Vec<Source>,
+    columns: Vec<Cells>,
+}
+
+/// A source as the table names it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    Register,
+    Value(i64),
+    Kind(Kind),
+    Any,
+}
+
+/// Constants that the assembler treats alike.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Zero,
+    One,
+    Ones,
+    Power,
+    /// It fits the 20 bits that older GPUs have for a constant.
+    Small,
+    Wide,
+}
+
+impl Kind {
+    const fn of(value: i64) -> Self {
+        match value {
+            0 => Self::Zero,
+            1 => Self::One,
+            -1 => Self::Ones,
+            _ if value.count_ones() == 1 => Self::Power,
+            -0x8_0000..=0x7_ffff => Self::Small,
+            _wide => Self::Wide,
+        }
+    }
+}
+
+impl Source {
+    fn parse(word: &str) -> Self {
+        match word {
+            "r" => Self::Register,
+            "any" => Self::Any,
+            "zero" => Self::Kind(Kind::Zero),
+            "one" => Self::Kind(Kind::One),
+            "ones" => Self::Kind(Kind::Ones),
+            "power" => Self::Kind(Kind::Power),
+            "small" => Self::Kind(Kind::Small),
+            "wide" => Self::Kind(Kind::Wide),
+            value => Self::Value(value.parse().expect("every other source in the table is a number")),
+        }
+    }
+}
+
+/// How precisely a row names constants.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Precision {
     Value,
     Kind,
     Any,
+}
+
+impl Precision {
+    /// The source of a row that stands for `operand`.
+    const fn source(self, operand: OperandKind) -> Source {
+        match (operand, self) {
+            (OperandKind::Register, _) => Source::Register,
+            (OperandKind::Constant(value), Self::Value) => Source::Value(value),
+            (OperandKind::Constant(value), Self::Kind) => Source::Kind(Kind::of(value)),
+            (OperandKind::Constant(_), Self::Any) => Source::Any,
+        }
+    }
 }
 
 /// The cost of an instruction on a generation.
@@ -27,49 +101,25 @@ pub(super) fn cost(generation: usize, words: &str, operands: &[OperandKind]) -> 
         // The instruction that uses the constant has it as its own, and is measured with it.
         return Cost::NOTHING;
     }
-    let mut key = String::with_capacity(64);
-    for precision in [Precision::Value, Precision::Kind, Precision::Any] {
-        key.clear();
-        key.push_str(words);
-        for operand in operands {
-            push(&mut key, words, *operand, precision);
-        }
-        if let Some(row) = TABLE.get(key.as_str()) {
-            return row[generation].as_deref().map_or(Cost::UNKNOWN, |cells| cells[0]);
-        }
-    }
-    Cost::UNKNOWN
+    let rows = TABLE.get(words).map(Vec::as_slice).unwrap_or_default();
+    let found = [Precision::Value, Precision::Kind, Precision::Any].into_iter().find_map(|precision| {
+        let wanted = || operands.iter().map(|&operand| precision.source(measured(words, precision, operand)));
+        rows.iter().find(|row| row.sources.iter().copied().eq(wanted()))
+    });
+    let cells = found.and_then(|row| row.columns[generation].as_deref());
+    cells.map_or(Cost::UNKNOWN, |cells| cells[0])
 }
 
-fn push(key: &mut String, words: &str, operand: OperandKind, precision: Precision) {
-    match (operand, precision) {
-        (OperandKind::Register, _) => key.push_str(" r"),
-        (OperandKind::Constant(value), Precision::Value) => {
-            write!(key, " {value}").expect("writing to a string cannot fail");
+/// What stands for an operand in the table. By its kind alone an amount that shifts a word by less than its width is
+/// no small constant, since those shift everything out: all such amounts cost the same, and one stands for them.
+fn measured(words: &str, precision: Precision, operand: OperandKind) -> OperandKind {
+    match operand {
+        OperandKind::Constant(1..32)
+            if precision == Precision::Kind
+                && matches!(words, "shl.b32" | "shr.b32" | "shr.u32" | "shr.s32") =>
+        {
+            OperandKind::Constant(1)
         }
-        (OperandKind::Constant(value), Precision::Kind) => {
-            key.push(' ');
-            key.push_str(if is_amount(words, value) { "one" } else { kind(value) });
-        }
-        (OperandKind::Constant(_), Precision::Any) => key.push_str(" any"),
-    }
-}
-
-/// Whether a constant is an amount that shifts a word by less than its width. All of these cost the same, and one
-/// stands for them: what stands for small constants elsewhere shifts everything out.
-fn is_amount(words: &str, value: i64) -> bool {
-    matches!(words, "shl.b32" | "shr.b32" | "shr.u32" | "shr.s32") && (1..32).contains(&value)
-}
-
-/// The kinds of constants that the assembler treats alike: powers of two, what fits the 20 bits that older GPUs
-/// have for a constant, and the rest.
-fn kind(value: i64) -> &'static str {
-    match value {
-        0 => "zero",
-        1 => "one",
-        -1 => "ones",
-        _ if value.count_ones() == 1 => "power",
-        -0x8_0000..=0x7_ffff => "small",
-        _wide => "wide",
+        OperandKind::Constant(_) | OperandKind::Register => operand,
     }
 }

@@ -5,13 +5,14 @@
 
 use super::choose::{self, Spelling, Target};
 use super::live::{self, Readers};
+use super::memo::Memo;
 use super::record::{How, Kind, Record, Why};
 use super::weave::{self, Fresh};
 use super::{Clock, Options, Progress};
 use crate::cost::Cost;
 use crate::door::{Candidate, Door};
 use crate::graph::{Function, Graph, Register, ValueId};
-use crate::recipe::{Recipe, Text};
+use crate::recipe::{Recipe, Step, Text};
 use crate::rules::{Pass, Rule};
 use crate::site::Knowledge;
 use ptxopt_grammar::edit::Edits;
@@ -31,6 +32,7 @@ pub(super) struct Work<'w, 'm, 't> {
     door: &'w mut Door,
     fresh: &'w Fresh,
     progress: &'w mut Progress,
+    memo: &'w mut Memo,
     clock: Clock<'w>,
     graph: Graph<'m, 't>,
     knowledge: Knowledge,
@@ -97,6 +99,7 @@ pub(super) fn run(
     shared: &Shared<'_>,
     door: &mut Door,
     progress: &mut Progress,
+    memo: &mut Memo,
     edits: &mut Edits,
 ) -> Vec<Record> {
     let graph = match Graph::new(module, function.clone(), shared.options.semantics) {
@@ -116,6 +119,7 @@ pub(super) fn run(
         door,
         fresh: shared.fresh,
         progress,
+        memo,
         clock: shared.clock,
         scopes: scopes(module, function),
         declared: shared.scopes,
@@ -224,9 +228,7 @@ impl Work<'_, '_, '_> {
         }
         let own = Recipe::one(step.clone());
         let before = self.target.cost(&own);
-        let (found, too_many) =
-            choose::spellings(&self.graph, &self.knowledge, step, value, self.rules, &self.target);
-        debug_assert!(!too_many, "rules make a bounded number of spellings");
+        let found = self.spellings(step, value);
         let mut offers: Vec<Offer> =
             found.into_iter().filter_map(|spelling| self.offer(stmt, value, before, spelling)).collect();
         // The best first; equal ones by fewest lines, by most that goes, then in the order of the rules.
@@ -238,6 +240,23 @@ impl Work<'_, '_, '_> {
                 break;
             }
         }
+    }
+
+    /// What the rules make of an instruction, from memory where it is one like others.
+    fn spellings(&mut self, step: Step, value: ValueId) -> Vec<Spelling> {
+        let shape = self.memo.shape(&self.graph, &self.knowledge, &step, value);
+        if let Some((shape, numbers)) = &shape
+            && let Some(known) = self.memo.get(shape, numbers)
+        {
+            return known;
+        }
+        let (found, too_many) =
+            choose::spellings(&self.graph, &self.knowledge, step, value, self.rules, &self.target);
+        debug_assert!(!too_many, "rules make a bounded number of spellings");
+        if let Some((shape, numbers)) = shape {
+            self.memo.put(shape, &numbers, &found);
+        }
+        found
     }
 
     fn disputed(&self, stmt: StmtId) -> Option<&'static str> {

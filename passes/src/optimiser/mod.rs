@@ -8,6 +8,7 @@
 mod choose;
 mod function;
 mod live;
+mod memo;
 mod record;
 mod weave;
 
@@ -20,6 +21,7 @@ use crate::graph::{Function, Semantics, functions};
 use crate::rules::{Pass, is_interesting};
 use choose::Target;
 use function::Shared;
+use memo::Memo;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use std::time::Duration;
@@ -128,6 +130,7 @@ pub fn optimise_watched(
         fresh: Fresh::new(module.text()),
         door,
         progress,
+        memo: Memo::default(),
         origins: Vec::new(),
         open: functions(module)
             .iter()
@@ -159,6 +162,7 @@ struct Run<'r> {
     fresh: Fresh,
     door: Door,
     progress: Progress,
+    memo: Memo,
     /// For each round, where the pieces of its text came from.
     origins: Vec<Origins>,
     /// For each function, whether there may be something to do.
@@ -220,8 +224,8 @@ impl Run<'_> {
             if !self.open[at] {
                 continue;
             }
-            let (door, progress) = (&mut self.door, &mut self.progress);
-            let records = function::run(module, function, &shared, door, progress, &mut edits);
+            let (door, progress, memo) = (&mut self.door, &mut self.progress, &mut self.memo);
+            let records = function::run(module, function, &shared, door, progress, memo, &mut edits);
             // What no edit touched will look the same in the next round.
             self.open[at] = records.iter().any(|record| matches!(record.kind, Kind::Passed(_)));
             for mut record in records {

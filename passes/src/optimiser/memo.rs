@@ -1,0 +1,213 @@
+//! What rules made of an instruction, remembered: kernels repeat their shapes.
+//!
+//! Rules see an instruction, what its sources are made of, and what is known of all that. Two sites for which these
+//! are the same, up to the numbers of values in the same order, have the same spellings up to those numbers. A site
+//! with a large cone is not remembered. Whether a spelling may be written is asked anew at each site.
+
+use super::choose::Spelling;
+use crate::facts::Fact;
+use crate::graph::{Graph, Origin, ValueId, inputs_of};
+use crate::recipe::{Recipe, Source, Step};
+use crate::site::Knowledge;
+use hashbrown::HashMap;
+use ptxopt_grammar::meaning::term::{Term, Terms};
+use std::collections::BTreeSet;
+
+/// The most values that a remembered site is made of.
+const MOST_VALUES: usize = 32;
+
+/// What was found for which shape.
+#[derive(Debug, Default)]
+pub(super) struct Memo {
+    /// The terms of all shapes, over numbers of values in their order.
+    terms: Terms,
+    known: HashMap<Shape, Vec<Spelling>>,
+}
+
+/// All that rules can see of a site.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Shape {
+    step: Step,
+    core: Term,
+    demanded: u128,
+    values: Vec<Member>,
+}
+
+/// All that rules can see of a value.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Member {
+    origin: Kind,
+    in_register: bool,
+    guarded: bool,
+    fact: Fact,
+    demanded: u128,
+    def: Option<Term>,
+    code: Option<Step>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Kind {
+    Undefined,
+    Read,
+    Opaque,
+    Result,
+    Phi,
+    Sink,
+}
+
+/// A site's values in order; their places are their numbers in a shape.
+#[derive(Debug)]
+pub(super) struct Numbers(Vec<ValueId>);
+
+impl Numbers {
+    fn place(&self, value: ValueId) -> Option<u32> {
+        let place = self.0.binary_search(&value).ok()?;
+        u32::try_from(place).ok()
+    }
+
+    /// With the numbers of the shape in the place of values.
+    fn shape(&self, step: &Step) -> Option<Step> {
+        let source = |source: &Source| match *source {
+            Source::Value(value) => self.place(value).map(|place| Source::Value(ValueId::of_input(place))),
+            Source::Step(_) | Source::Constant(_) => Some(*source),
+        };
+        let sources = step.sources.iter().map(source).collect::<Option<_>>()?;
+        Some(Step { sources, ..step.clone() })
+    }
+
+    fn shapes(&self, recipe: &Recipe) -> Option<Recipe> {
+        recipe.steps.iter().map(|step| self.shape(step)).collect::<Option<_>>().map(Recipe::of)
+    }
+
+    fn site(&self, recipe: &Recipe) -> Recipe {
+        let source = |source: &Source| match *source {
+            Source::Value(place) => Source::Value(self.0[place.index()]),
+            Source::Step(_) | Source::Constant(_) => *source,
+        };
+        let step = |step: &Step| Step { sources: step.sources.iter().map(source).collect(), ..step.clone() };
+        Recipe::of(recipe.steps.iter().map(step).collect())
+    }
+}
+
+impl Memo {
+    /// The shape of a site; `None` for one that is too large.
+    pub(super) fn shape(
+        &mut self,
+        graph: &Graph<'_, '_>,
+        knowledge: &Knowledge,
+        step: &Step,
+        value: ValueId,
+    ) -> Option<(Shape, Numbers)> {
+        let core = graph.value(value).core?;
+        let numbers = Numbers(cone(graph, step, core)?);
+        let mut values = Vec::with_capacity(numbers.0.len());
+        for &member in &numbers.0 {
+            values.push(self.member(graph, knowledge, member, &numbers)?);
+        }
+        let core = self.import(graph, core, &numbers)?;
+        let shape =
+            Shape { step: numbers.shape(step)?, core, demanded: knowledge.demanded[value.index()], values };
+        Some((shape, numbers))
+    }
+
+    fn import(&mut self, graph: &Graph<'_, '_>, term: Term, numbers: &Numbers) -> Option<Term> {
+        let inputs = inputs_of(graph.terms(), term);
+        inputs.iter().all(|&input| numbers.place(input).is_some()).then_some(())?;
+        // Inputs are made before what is made of them, so the arena's order is that of the shape.
+        let made: Vec<Term> = inputs
+            .iter()
+            .map(|&input| {
+                let place = numbers.place(input).expect("it was just found");
+                self.terms.input(place, graph.value(input).width)
+            })
+            .collect();
+        let inputs: Vec<ValueId> = inputs.into_iter().collect();
+        let mut stands_for = |number| {
+            let at = inputs.binary_search(&ValueId::of_input(number));
+            made[at.expect("these are all inputs of the term")]
+        };
+        Some(self.terms.import(graph.terms(), term, &mut stands_for))
+    }
+
+    fn member(
+        &mut self,
+        graph: &Graph<'_, '_>,
+        knowledge: &Knowledge,
+        member: ValueId,
+        numbers: &Numbers,
+    ) -> Option<Member> {
+        let value = graph.value(member);
+        let (origin, stmt) = match value.origin {
+            Origin::Undefined => (Kind::Undefined, None),
+            Origin::Read(_) => (Kind::Read, None),
+            Origin::Opaque => (Kind::Opaque, None),
+            Origin::Result(stmt) => (Kind::Result, Some(stmt)),
+            Origin::Phi(_) => (Kind::Phi, None),
+            Origin::Sink(_) => (Kind::Sink, None),
+        };
+        let def = match value.def {
+            Some(def) => Some(self.import(graph, def, numbers)?),
+            None => None,
+        };
+        let code = match stmt.and_then(|stmt| graph.step(stmt)) {
+            Some(step) => Some(numbers.shape(&step)?),
+            None => None,
+        };
+        Some(Member {
+            origin,
+            in_register: graph.register_of(member).is_some(),
+            guarded: stmt.is_some_and(|stmt| graph.module().guard(stmt).is_some()),
+            fact: knowledge.facts[member.index()],
+            demanded: knowledge.demanded[member.index()],
+            def,
+            code,
+        })
+    }
+
+    /// What was found for a shape, about the values of this site.
+    pub(super) fn get(&self, shape: &Shape, numbers: &Numbers) -> Option<Vec<Spelling>> {
+        let spellings = self.known.get(shape)?;
+        let here = |spelling: &Spelling| Spelling {
+            recipe: numbers.site(&spelling.recipe),
+            trail: spelling.trail.clone(),
+        };
+        Some(spellings.iter().map(here).collect())
+    }
+
+    /// Remembers what was found, unless it is about other values too.
+    pub(super) fn put(&mut self, shape: Shape, numbers: &Numbers, spellings: &[Spelling]) {
+        let shaped = |spelling: &Spelling| {
+            let recipe = numbers.shapes(&spelling.recipe)?;
+            Some(Spelling { recipe, trail: spelling.trail.clone() })
+        };
+        if let Some(spellings) = spellings.iter().map(shaped).collect::<Option<_>>() {
+            self.known.insert(shape, spellings);
+        }
+    }
+}
+
+/// All values that an instruction is made of, down to those that are made of nothing.
+fn cone(graph: &Graph<'_, '_>, step: &Step, core: Term) -> Option<Vec<ValueId>> {
+    let mut seen: BTreeSet<ValueId> = inputs_of(graph.terms(), core);
+    seen.extend(step.sources.iter().filter_map(|source| match *source {
+        Source::Value(value) => Some(value),
+        Source::Step(_) | Source::Constant(_) => None,
+    }));
+    let mut work: Vec<ValueId> = seen.iter().copied().collect();
+    while let Some(value) = work.pop() {
+        if seen.len() > MOST_VALUES {
+            return None;
+        }
+        let mut below = match graph.value(value).def {
+            Some(def) => inputs_of(graph.terms(), def),
+            None => BTreeSet::new(),
+        };
+        if let Origin::Result(stmt) = graph.value(value).origin {
+            // Sources that its meaning does not read are seen all the same.
+            let read = graph.accesses(stmt).filter(|(access, _)| !access.write);
+            below.extend(read.map(|(_, value)| value));
+        }
+        work.extend(below.into_iter().filter(|&value| seen.insert(value)));
+    }
+    Some(seen.into_iter().collect())
+}
