@@ -143,6 +143,10 @@ fn optimise(path: &Path, text: &[u8], options: &[String]) -> Result<String, Fail
     if let Err(errors) = ptxopt_grammar::parse(&first.stdout) {
         return Err(format!("what was written does not parse: {}", errors[0].message).into());
     }
+    let bare = |text: &[u8]| text.windows(2).any(|pair| pair[1] == b'\n' && pair[0] != b'\r');
+    if !bare(text) && bare(&first.stdout) {
+        return Err("all lines end with a carriage return, the new ones do not".into());
+    }
     if !options.iter().any(|option| option.starts_with("--limit=")) {
         let second = rewritten(options, "-", &first.stdout)?;
         if second.stdout != first.stdout {

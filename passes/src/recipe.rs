@@ -76,6 +76,15 @@ impl Step {
         words.split('.').skip(1).filter_map(bits).last().unwrap_or(self.width)
     }
 
+    /// How many hexadecimal digits its last number has, if it is a pattern: a selector or a table.
+    fn digits(&self) -> Option<usize> {
+        match &self.code {
+            Code::Plain(words) if words.starts_with("prmt.") => Some(4),
+            Code::Plain(words) if words.starts_with("lop3.") => Some(2),
+            Code::Plain(_) | Code::Video(_) | Code::Pack => None,
+        }
+    }
+
     /// What is moved, if it is a move.
     #[must_use]
     pub fn copied(&self) -> Option<Source> {
@@ -151,7 +160,12 @@ impl Recipe {
                 Source::Step(step) => Some(fresh(step)),
                 Source::Constant(value) => Some(number(value, step.reads())),
             });
-            let names: Vec<String> = names.collect::<Option<_>>()?;
+            let mut names: Vec<String> = names.collect::<Option<_>>()?;
+            if let (Some(digits), Some(&Source::Constant(value))) = (step.digits(), step.sources.last())
+                && let Some(name) = names.last_mut()
+            {
+                *name = format!("{value:#0width$x}", width = digits + 2);
+            }
             text.lines.push(line(step, &to, &names)?);
         }
         Some(text)

@@ -122,23 +122,10 @@ fn statements(module: &Module<'_>) -> BTreeMap<String, i64> {
 /// Takes what the records say was there, adds what they say is there now: that must be the new module.
 fn records_tell_all(before: &Module<'_>, after: &Module<'_>, outcome: &Outcome) -> Result<(), String> {
     let mut expected = statements(before);
-    let mut made: BTreeMap<(usize, String), Vec<String>> = BTreeMap::new();
     for record in outcome.records.iter().filter(|record| matches!(record.kind, Kind::Passed(_))) {
-        let at = (record.offset, plain(&record.before));
-        // What a round rewrites and then finds dead goes as it was: its new text was never there.
-        if let Some(lines) = made.remove(&at) {
-            *expected.entry(at.1.clone()).or_default() += 1;
-            for gone in lines {
-                *expected.entry(gone).or_default() -= 1;
-            }
-        }
-        *expected.entry(at.1.clone()).or_default() -= 1;
-        let lines: Vec<String> = record.after.iter().map(|line| plain(line)).collect();
-        for line in &lines {
-            *expected.entry(line.clone()).or_default() += 1;
-        }
-        if !lines.is_empty() {
-            made.insert(at, lines);
+        *expected.entry(plain(&record.before)).or_default() -= 1;
+        for line in &record.after {
+            *expected.entry(plain(line)).or_default() += 1;
         }
     }
     let found = statements(after);

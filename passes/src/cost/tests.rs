@@ -144,6 +144,16 @@ fn selectors_cost_an_interval_and_masks_a_number() {
 }
 
 #[test]
+fn shifts_by_less_than_a_word_are_not_free() {
+    for words in ["shl.b32", "shr.u32", "shr.s32", "shr.b32"] {
+        for amount in 1..32 {
+            let operands = [OperandKind::Register, OperandKind::Constant(amount)];
+            assert_eq!(costs("sm_75").plain(words, &operands), Cost::exactly(1), "{words} by {amount}");
+        }
+    }
+}
+
+#[test]
 fn plain_instructions_cost_what_the_assembler_makes_of_them() {
     use OperandKind::{Constant, Register};
     for (gpu, words, operands, count) in [

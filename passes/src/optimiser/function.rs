@@ -20,6 +20,7 @@ use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::names::{NameParts, Type};
 use ptxopt_grammar::tree::{DeclId, Module, ScopeId, StmtId, StmtKind};
 use ptxopt_grammar::video;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A function being optimised.
@@ -40,8 +41,19 @@ pub(super) struct Work<'w, 'm, 't> {
     declared: &'w Declarations,
     /// How many new registers of each width there are.
     counts: BTreeMap<u32, u32>,
-    replaced: BTreeMap<StmtId, Vec<String>>,
+    replaced: BTreeMap<StmtId, Replacement>,
     deleted: BTreeSet<StmtId>,
+    /// The records of replacements that were found dead afterwards, by number.
+    retracted: BTreeSet<usize>,
+}
+
+/// What is to stand in the place of a statement.
+struct Replacement {
+    lines: Vec<String>,
+    /// The new registers: their widths and numbers.
+    fresh: Vec<(u32, u32)>,
+    /// The number of its record.
+    record: usize,
 }
 
 /// What all functions share.
@@ -117,6 +129,7 @@ pub(super) fn run(
         readers,
         replaced: BTreeMap::new(),
         deleted: BTreeSet::new(),
+        retracted: BTreeSet::new(),
     };
     let mut records = Vec::new();
     work.sweep(&mut records);
@@ -124,8 +137,10 @@ pub(super) fn run(
     for stmt in body.filter(|&stmt| module.kind(stmt) == StmtKind::Instruction) {
         work.stmt(stmt, &mut records);
     }
+    let retracted = std::mem::take(&mut work.retracted);
     work.write(edits);
-    records
+    let kept = records.into_iter().enumerate().filter(|(number, _)| !retracted.contains(number));
+    kept.map(|(_, record)| record).collect()
 }
 
 /// The innermost scope of each statement.
@@ -141,6 +156,13 @@ fn scopes(module: &Module<'_>, function: &Function) -> BTreeMap<StmtId, ScopeId>
         }
     }
     scopes
+}
+
+/// Whether all that is left to do is to move a register to itself.
+fn is_idle(lines: &[String]) -> bool {
+    let [line] = lines else { return false };
+    let operands = line.strip_prefix("mov.").and_then(|rest| rest.strip_suffix(';')?.split_once(' '));
+    operands.and_then(|(_type, operands)| operands.split_once(", ")).is_some_and(|(to, from)| to == from)
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -209,8 +231,10 @@ impl Work<'_, '_, '_> {
         let found = self.spellings(step, value);
         let mut offers: Vec<Offer> =
             found.into_iter().filter_map(|spelling| self.offer(stmt, value, before, spelling)).collect();
-        // The best first; equal ones by fewest lines, then in the order of the rules.
-        offers.sort_by_key(|offer| (std::cmp::Reverse(offer.gain), offer.text.lines.len(), offer.cost.most));
+        // The best first; equal ones by fewest lines, by most that goes, then in the order of the rules.
+        offers.sort_by_key(|offer| {
+            (Reverse(offer.gain), offer.text.lines.len(), offer.cost.most, Reverse(offer.freed.len()))
+        });
         for offer in offers {
             if self.accept(stmt, value, before, offer, records) {
                 break;
@@ -362,7 +386,12 @@ impl Work<'_, '_, '_> {
         let saved: Cost = freed.iter().map(|&stmt| self.cost_of(stmt)).sum();
         record.pass = spelling.trail.last().map_or(Pass::Simplify, |rule| rule.pass);
         record.rules = spelling.trail.iter().map(|rule| rule.name).collect();
-        record.after.clone_from(&text.lines);
+        if !is_idle(&text.lines) {
+            record.after.clone_from(&text.lines);
+        }
+        if let Some(last) = record.after.last_mut() {
+            *last = self::text(format!("{}{last}", weave::guard(self.module, stmt)).as_bytes());
+        }
         record.cost = Some((before + saved, cost));
         record.freed = freed.iter().map(|&stmt| self::text(self.module.stmt_text(stmt))).collect();
         if !weave::is_plain(self.module, stmt) {
@@ -396,27 +425,41 @@ impl Work<'_, '_, '_> {
     }
 
     fn replace(&mut self, stmt: StmtId, recipe: &Recipe, text: Text, records: &mut Vec<Record>) {
-        for (_, width) in &text.fresh {
-            *self.counts.entry(*width).or_default() += 1;
-        }
+        let record = records.len() - 1;
+        let number = |&(_, width): &(String, u32)| {
+            let count = self.counts.entry(width).or_default();
+            *count += 1;
+            (width, *count - 1)
+        };
+        let fresh = text.fresh.iter().map(number).collect();
         let read: Vec<ValueId> = recipe.values().collect();
         let delete = self.options.passes.contains(&Pass::Dce);
         let gone = self.readers.apply(&self.graph, stmt, &read, delete);
         for &stmt in &gone {
             records.push(self.dead(stmt));
-            self.replaced.remove(&stmt);
+            // What was made of it is never written, and what that saved was not saved.
+            self.retracted.extend(self.replaced.remove(&stmt).map(|replacement| replacement.record));
         }
         self.deleted.extend(gone);
-        self.replaced.insert(stmt, text.lines);
+        self.replaced.insert(stmt, Replacement { lines: text.lines, fresh, record });
     }
 
     fn write(self, edits: &mut Edits) {
-        for (&stmt, lines) in &self.replaced {
-            weave::replace(self.module, stmt, lines, edits);
+        let mut counts = weave::declared(self.module, self.graph.function(), self.fresh);
+        for (&stmt, Replacement { lines, fresh, .. }) in &self.replaced {
+            if is_idle(lines) {
+                weave::delete(self.module, stmt, edits);
+            } else {
+                weave::replace(self.module, stmt, lines, edits);
+            }
+            for &(width, number) in fresh {
+                let count = counts.entry(width).or_default();
+                *count = (*count).max(number + 1);
+            }
         }
         for &stmt in &self.deleted {
             weave::delete(self.module, stmt, edits);
         }
-        weave::declare(self.module, self.graph.function(), self.fresh, &self.counts, edits);
+        weave::declare(self.module, self.graph.function(), self.fresh, &counts, edits);
     }
 }

@@ -184,10 +184,12 @@ impl Origins {
         Self(edited.starts().collect())
     }
 
+    /// The offset before the edit; what an edit wrote came from somewhere in what it replaced.
     fn old(&self, offset: usize) -> usize {
         let at = self.0.partition_point(|&(new, _)| new <= offset);
         let (new, old) = at.checked_sub(1).map_or((0, 0), |at| self.0[at]);
-        old + (offset - new)
+        let last = self.0.get(at).map_or(usize::MAX, |&(_, next)| old.max(next.saturating_sub(1)));
+        (old + (offset - new)).min(last)
     }
 }
 

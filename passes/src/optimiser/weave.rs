@@ -68,9 +68,7 @@ pub(super) fn replace(module: &Module<'_>, stmt: StmtId, lines: &[String], edits
     let text = module.text();
     let indent = indentation(text, span.start);
     let ending = line_ending(text);
-    let guard =
-        module.opcode(stmt).map_or(&b""[..], |(_, token)| &text[span.start..module.tokens().start(token)]);
-    let guard = String::from_utf8_lossy(guard);
+    let guard = guard(module, stmt);
     let mut new = String::new();
     for (at, line) in lines.iter().enumerate() {
         if at > 0 {
@@ -88,14 +86,25 @@ pub(super) fn replace(module: &Module<'_>, stmt: StmtId, lines: &[String], edits
     edits.replace(span, new);
 }
 
-/// Takes a statement away, and its line if it is alone on it.
+/// The guard of a statement with the blanks after it, as it is written; nothing if it has none.
+pub(super) fn guard(module: &Module<'_>, stmt: StmtId) -> String {
+    let (text, start) = (module.text(), module.stmt_span(stmt).start);
+    let guard = module.opcode(stmt).map_or(&b""[..], |(_, token)| &text[start..module.tokens().start(token)]);
+    String::from_utf8_lossy(guard).into_owned()
+}
+
+/// Takes a statement away, and its line if it is alone on it, else the blanks between it and its neighbour.
 pub(super) fn delete(module: &Module<'_>, stmt: StmtId, edits: &mut Edits) {
     let text = module.text();
     let mut span = module.stmt_span(stmt);
-    let rest = text[span.end..].iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'\r'));
-    let newline = rest.map(|rest| span.end + rest).filter(|&at| text[at] == b'\n');
-    if let (Some(indent), Some(newline)) = (indentation(text, span.start), newline) {
-        span = span.start - indent.len()..newline + 1;
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
+    let rest = span.end + text[span.end..].iter().take_while(|byte| is_blank(byte)).count();
+    match (indentation(text, span.start), text.get(rest)) {
+        (Some(indent), Some(b'\n')) => span = span.start - indent.len()..rest + 1,
+        (None, Some(b'\n')) => {
+            span.start -= text[..span.start].iter().rev().take_while(|byte| is_blank(byte)).count();
+        }
+        (_, Some(_) | None) => span.end = rest,
     }
     edits.replace(span, "");
 }

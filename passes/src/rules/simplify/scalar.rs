@@ -134,6 +134,11 @@ impl Exact {
         };
         Some(match then {
             Then::Store => self.word,
+            Then::Add if self.range == (0, 0) => *c?,
+            // Numbers last, as people write it.
+            Then::Add if matches!(self.word, Source::Constant(_)) => {
+                building.plain("add.u32", &[*c?, self.word])
+            }
             Then::Add => building.plain("add.u32", &[self.word, *c?]),
             Then::Min if fits => building.plain(&format!("min.{ty}"), &[self.word, *c?]),
             Then::Max if fits => building.plain(&format!("max.{ty}"), &[self.word, *c?]),
