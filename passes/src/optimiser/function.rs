@@ -12,8 +12,8 @@ use super::{Clock, Options, Progress};
 use crate::cost::Cost;
 use crate::door::{Candidate, Door};
 use crate::graph::{Function, Graph, Register, ValueId};
-use crate::recipe::{Recipe, Step, Text};
-use crate::rules::{Pass, Rule};
+use crate::recipe::{Recipe, Source, Step, Text};
+use crate::rules::{Pass, Rule, is_interesting};
 use crate::site::Knowledge;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::meaning::disputed::disputed;
@@ -279,7 +279,8 @@ impl Work<'_, '_, '_> {
         let delete = self.options.passes.contains(&Pass::Dce);
         let freed = if delete { self.readers.freed(&self.graph, stmt, &read) } else { BTreeSet::new() };
         let saved: Cost = freed.iter().map(|&stmt| self.cost_of(stmt)).sum();
-        let gain = (before + saved).least.checked_sub(cost.most).filter(|&gain| gain > 0)?;
+        let least = self.least_gain(stmt, &spelling.recipe);
+        let gain = (before + saved).least.checked_sub(cost.most).filter(|&gain| gain >= least)?;
         // The assembler takes a float's register for untyped moves only.
         let copies = spelling.recipe.steps.iter().all(|step| step.copied().is_some());
         let here = |&value: &ValueId| {
@@ -303,6 +304,17 @@ impl Work<'_, '_, '_> {
         };
         let text = spelling.recipe.text(&self.graph, &to, &fresh)?;
         Some(Offer { spelling, text, cost, freed: freed.into_iter().collect(), gain })
+    }
+
+    /// How much a rewrite must save. The assembler fuses plain instructions with their neighbours, so one less of them
+    /// may be none, or one more; a number in the place of one is never more.
+    fn least_gain(&self, stmt: StmtId, recipe: &Recipe) -> u32 {
+        let taken_apart = self.module.row(stmt).is_some_and(is_interesting);
+        let number = match recipe.steps.as_slice() {
+            [step] => matches!(step.copied(), Some(Source::Constant(_))),
+            _more => false,
+        };
+        if taken_apart || number { 1 } else { 2 }
     }
 
     fn cost_of(&self, stmt: StmtId) -> Cost {
