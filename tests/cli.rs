@@ -247,6 +247,7 @@ fn on_a_terminal(command: &str) -> Option<String> {
 
 #[cfg(target_os = "linux")]
 #[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
 fn a_terminal_gets_a_summary_and_a_pipe_gets_nothing() {
     let input = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/blend.ptx");
     let command = format!("'{}' '{}' -o /dev/null", env!("CARGO_BIN_EXE_ptxopt"), input.display());

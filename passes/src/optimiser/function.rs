@@ -12,7 +12,7 @@ use super::{Clock, Options, Progress};
 use crate::cost::Cost;
 use crate::door::{Candidate, Door};
 use crate::graph::{Function, Graph, Register, ValueId};
-use crate::recipe::{Recipe, Source, Step, Text};
+use crate::recipe::{Code, Recipe, Source, Step, Text};
 use crate::rules::{Pass, Rule, is_interesting};
 use crate::site::Knowledge;
 use ptxopt_grammar::edit::Edits;
@@ -227,7 +227,7 @@ impl Work<'_, '_, '_> {
             return;
         }
         let own = Recipe::one(step.clone());
-        let before = self.target.cost(&own);
+        let before = self.cost_here(&own);
         let found = self.spellings(step, value);
         let mut offers: Vec<Offer> =
             found.into_iter().filter_map(|spelling| self.offer(stmt, value, before, spelling)).collect();
@@ -304,6 +304,24 @@ impl Work<'_, '_, '_> {
         };
         let text = spelling.recipe.text(&self.graph, &to, &fresh)?;
         Some(Offer { spelling, text, cost, freed: freed.into_iter().collect(), gain })
+    }
+
+    /// What a statement's own instruction costs where it stands. The tables measure unknown operands; what the
+    /// assembler takes apart shrinks where an operand is a number, by how much is not known.
+    fn cost_here(&self, own: &Recipe) -> Cost {
+        let cost = self.target.cost(own);
+        let number = |source: &Source| match *source {
+            Source::Value(value) => self.knowledge.facts[value.index()].constant().is_some(),
+            Source::Step(_) | Source::Constant(_) => false,
+        };
+        let shrinks = own.steps.iter().any(|step| match step.code {
+            Code::Video(form) => {
+                let read = if form.reads_c() { 3 } else { 2 };
+                step.sources.iter().take(read).any(number)
+            }
+            Code::Plain(_) | Code::Pack => false,
+        });
+        if shrinks { Cost { least: cost.least / 3, ..cost } } else { cost }
     }
 
     /// How much a rewrite must save. The assembler fuses plain instructions with their neighbours, so one less of them
