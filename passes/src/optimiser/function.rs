@@ -11,7 +11,7 @@ use super::weave::{self, Fresh};
 use super::{Clock, Options, Progress};
 use crate::cost::Cost;
 use crate::door::{Candidate, Door};
-use crate::graph::{Function, Graph, Register, ValueId};
+use crate::graph::{Function, Graph, Origin, Register, ValueId};
 use crate::recipe::{Code, Recipe, Source, Step, Text};
 use crate::rules::{Pass, Rule, is_interesting};
 use crate::site::Knowledge;
@@ -19,7 +19,7 @@ use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::names::{NameParts, Type};
 use ptxopt_grammar::tree::{DeclId, Module, ScopeId, StmtId, StmtKind};
-use ptxopt_grammar::video;
+use ptxopt_grammar::video::{self, Form};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -227,7 +227,7 @@ impl Work<'_, '_, '_> {
             return;
         }
         let own = Recipe::one(step.clone());
-        let before = self.cost_here(&own);
+        let before = self.cost_here(stmt, &own);
         let found = self.spellings(step, value);
         let mut offers: Vec<Offer> =
             found.into_iter().filter_map(|spelling| self.offer(stmt, value, before, spelling)).collect();
@@ -306,22 +306,29 @@ impl Work<'_, '_, '_> {
         Some(Offer { spelling, text, cost, freed: freed.into_iter().collect(), gain })
     }
 
-    /// What a statement's own instruction costs where it stands. The tables measure unknown operands; what the
-    /// assembler takes apart shrinks where an operand is a number, by how much is not known.
-    fn cost_here(&self, own: &Recipe) -> Cost {
+    /// What a statement's own instruction costs where it stands. The tables measure it alone; what the assembler takes
+    /// apart lane by lane shares the lanes of an operand with other instructions that are taken apart.
+    fn cost_here(&self, stmt: StmtId, own: &Recipe) -> Cost {
         let cost = self.target.cost(own);
-        let number = |source: &Source| match *source {
-            Source::Value(value) => self.knowledge.facts[value.index()].constant().is_some(),
-            Source::Step(_) | Source::Constant(_) => false,
+        let [Step { code: Code::Video(form), sources, .. }] = own.steps.as_slice() else { return cost };
+        let lanes = match form {
+            Form::Simd(simd) => u32::from(simd.routing.lanes().count()),
+            Form::Scalar(_) | Form::Mad(_) => 1,
         };
-        let shrinks = own.steps.iter().any(|step| match step.code {
-            Code::Video(form) => {
-                let read = if form.reads_c() { 3 } else { 2 };
-                step.sources.iter().take(read).any(number)
+        let shared = sources.iter().take(2).filter(|&&source| self.is_taken_apart(source, stmt)).count();
+        let shared = lanes * u32::try_from(shared).expect("there are two sources");
+        Cost { least: cost.least.saturating_sub(shared).max(cost.least.min(1)), ..cost }
+    }
+
+    /// Whether another video instruction reads a source too.
+    fn is_taken_apart(&self, source: Source, stmt: StmtId) -> bool {
+        let Source::Value(value) = source else { return false };
+        self.graph.uses(value).any(|(user, _)| match self.graph.value(user).origin {
+            Origin::Result(other) => {
+                other != stmt && self.module.row(other).is_some_and(|row| row.video.is_some())
             }
-            Code::Plain(_) | Code::Pack => false,
-        });
-        if shrinks { Cost { least: cost.least / 3, ..cost } } else { cost }
+            Origin::Undefined | Origin::Read(_) | Origin::Opaque | Origin::Phi(_) | Origin::Sink(_) => false,
+        })
     }
 
     /// How much a rewrite must save. The assembler fuses plain instructions with their neighbours, so one less of them
