@@ -279,7 +279,7 @@ impl Work<'_, '_, '_> {
         let delete = self.options.passes.contains(&Pass::Dce);
         let freed = if delete { self.readers.freed(&self.graph, stmt, &read) } else { BTreeSet::new() };
         let saved: Cost = freed.iter().map(|&stmt| self.cost_of(stmt)).sum();
-        let least = self.least_gain(stmt, &spelling.recipe);
+        let least = self.least_gain(stmt, before, &spelling.recipe);
         let gain = (before + saved).least.checked_sub(cost.most).filter(|&gain| gain >= least)?;
         // The assembler takes a float's register for untyped moves only.
         let copies = spelling.recipe.steps.iter().all(|step| step.copied().is_some());
@@ -331,15 +331,19 @@ impl Work<'_, '_, '_> {
         })
     }
 
-    /// How much a rewrite must save. The assembler fuses plain instructions with their neighbours, so one less of them
-    /// may be none, or one more; a number in the place of one is never more.
-    fn least_gain(&self, stmt: StmtId, recipe: &Recipe) -> u32 {
-        let taken_apart = self.module.row(stmt).is_some_and(is_interesting);
+    /// How much a rewrite must save. The tables measure instructions alone. The assembler fuses plain ones with their
+    /// neighbours, so one less of them may be none; of long emulations it shares parts with others, so less than a
+    /// third of one may be none. A number in the place of an instruction is never more.
+    fn least_gain(&self, stmt: StmtId, before: Cost, recipe: &Recipe) -> u32 {
         let number = match recipe.steps.as_slice() {
             [step] => matches!(step.copied(), Some(Source::Constant(_))),
             _more => false,
         };
-        if taken_apart || number { 1 } else { 2 }
+        match self.module.row(stmt) {
+            Some(row) if is_interesting(row) && !number => (before.least / 3).max(1),
+            Some(_) if number => 1,
+            Some(_) | None => 2,
+        }
     }
 
     fn cost_of(&self, stmt: StmtId) -> Cost {
