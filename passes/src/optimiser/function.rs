@@ -227,6 +227,7 @@ impl Work<'_, '_, '_> {
             return;
         }
         let own = Recipe::one(step.clone());
+        let alone = self.target.cost(&own);
         let before = self.cost_here(stmt, &own);
         let found = self.spellings(step, value);
         let mut offers: Vec<Offer> =
@@ -236,7 +237,7 @@ impl Work<'_, '_, '_> {
             (Reverse(offer.gain), offer.text.lines.len(), offer.cost.most, Reverse(offer.freed.len()))
         });
         for offer in offers {
-            if self.accept(stmt, value, before, offer, records) {
+            if self.accept(stmt, value, alone, offer, records) {
                 break;
             }
         }
@@ -312,11 +313,12 @@ impl Work<'_, '_, '_> {
         let cost = self.target.cost(own);
         let [Step { code: Code::Video(form), sources, .. }] = own.steps.as_slice() else { return cost };
         let lanes = match form {
-            Form::Simd(simd) => u32::from(simd.routing.lanes().count()),
-            Form::Scalar(_) | Form::Mad(_) => 1,
+            Form::Simd(simd) => [u32::from(simd.routing.lanes().count()); 2],
+            Form::Scalar(scalar) => [scalar.a, scalar.b].map(|part| u32::from(part.is_some())),
+            Form::Mad(mad) => [mad.a, mad.b].map(|part| u32::from(part.is_some())),
         };
-        let shared = sources.iter().take(2).filter(|&&source| self.is_taken_apart(source, stmt)).count();
-        let shared = lanes * u32::try_from(shared).expect("there are two sources");
+        let shared = sources.iter().zip(lanes).filter(|&(&source, _)| self.is_taken_apart(source, stmt));
+        let shared: u32 = shared.map(|(_, lanes)| lanes).sum();
         Cost { least: cost.least.saturating_sub(shared).max(cost.least.min(1)), ..cost }
     }
 
@@ -340,8 +342,11 @@ impl Work<'_, '_, '_> {
             _more => false,
         };
         match self.module.row(stmt) {
-            Some(row) if is_interesting(row) && !number => (before.least / 3).max(1),
-            Some(_) if number => 1,
+            // What it costs here is less than alone: it shares parts with others.
+            Some(row) if row.video.is_some() && before.least < before.most && !number => {
+                (before.least / 3).max(1)
+            }
+            Some(row) if is_interesting(row) || number => 1,
             Some(_) | None => 2,
         }
     }
