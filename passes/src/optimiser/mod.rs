@@ -11,6 +11,7 @@ mod live;
 mod memo;
 mod record;
 mod weave;
+mod worth;
 
 pub use record::{How, Kind, Record, Why};
 
