@@ -16,7 +16,7 @@ use ptxopt_grammar::video::{Form, Routing};
 use std::collections::{BTreeSet, VecDeque};
 
 /// The most spellings of one instruction that are looked at.
-const MOST_SPELLINGS: usize = 400;
+const MOST_SPELLINGS: usize = 4000;
 
 /// A spelling and the rules that led to it.
 #[derive(Clone, Debug)]

@@ -119,7 +119,7 @@ pub fn optimise_watched(
     let outcome = Outcome { text: None, records: Vec::new(), rounds: 0, gpu, remembered: 0 };
     let door = Door::new(options.check);
     let progress = Progress { left: options.limit };
-    if !options.dce_all && !has_work(module) {
+    if options.passes.is_empty() || !options.dce_all && !has_work(module) {
         return outcome;
     }
     if let Some(why) = refused(module, options) {
