@@ -70,8 +70,7 @@ impl Contents {
     /// The bytes of a term over values; `None` for one that is computed.
     fn of_term(&self, graph: &Graph<'_, '_>, root: Term) -> Option<Vec<Known>> {
         let terms = graph.terms();
-        let mut cone = cone(terms, root);
-        cone.sort_unstable();
+        let cone = terms.cone(root);
         let mut bytes: HashMap<Term, Vec<Known>> = HashMap::new();
         for term in cone {
             let found = self.one(terms, term, &bytes);
@@ -232,16 +231,4 @@ fn own(value: ValueId, width: u32) -> Vec<Byte> {
     (0..width / 8)
         .map(|byte| Byte::Of(value, u8::try_from(byte).expect("a value has at most 16 bytes")))
         .collect()
-}
-
-fn cone(terms: &Terms, root: Term) -> Vec<Term> {
-    let (mut seen, mut stack) = (hashbrown::HashSet::new(), vec![root]);
-    let mut cone = Vec::new();
-    while let Some(term) = stack.pop() {
-        if seen.insert(term) {
-            cone.push(term);
-            stack.extend(terms.children(term));
-        }
-    }
-    cone
 }

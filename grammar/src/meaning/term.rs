@@ -6,7 +6,7 @@
 //! input. Shifts by constants are wiring ([`Op::Extract`], [`Op::Concat`], extensions), so different spellings of
 //! the same bytes meet. Children always have smaller indices than the terms made of them: every reader is one loop.
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
 /// A term of a [`Terms`] arena.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -154,6 +154,22 @@ impl Terms {
             Op::Choose(condition, then, otherwise) => [Some(condition), Some(then), Some(otherwise)],
         };
         children.into_iter().flatten()
+    }
+
+    /// All terms that a term is made of, itself included, children first.
+    #[must_use]
+    pub fn cone(&self, root: Term) -> Vec<Term> {
+        let mut seen: HashSet<Term> = HashSet::new();
+        seen.insert(root);
+        let mut cone = vec![root];
+        let mut at = 0;
+        while let Some(&term) = cone.get(at) {
+            cone.extend(self.children(term).filter(|&child| seen.insert(child)));
+            at += 1;
+        }
+        // Children have smaller indices than what is made of them.
+        cone.sort_unstable();
+        cone
     }
 
     fn make(&mut self, op: Op, width: u32) -> Term {
@@ -527,16 +543,7 @@ impl Terms {
     ///
     /// If a stand-in has another width than the input.
     pub fn import(&mut self, from: &Self, root: Term, input: &mut dyn FnMut(u32) -> Term) -> Term {
-        let mut cone = vec![root];
-        let mut seen: hashbrown::HashSet<Term> = hashbrown::HashSet::new();
-        seen.insert(root);
-        let mut at = 0;
-        while let Some(&term) = cone.get(at) {
-            cone.extend(from.children(term).filter(|&child| seen.insert(child)));
-            at += 1;
-        }
-        // Children have smaller indices than what is made of them.
-        cone.sort_unstable();
+        let cone = from.cone(root);
         let mut made: HashMap<Term, Term> = HashMap::with_capacity(cone.len());
         for term in cone {
             let width = from.width(term);

@@ -313,15 +313,7 @@ pub(super) fn only_computes(module: &Module<'_>, stmt: StmtId) -> bool {
 
 /// The values whose inputs a term is made of, each once.
 pub(crate) fn inputs_of(terms: &Terms, root: Term) -> BTreeSet<ValueId> {
-    let (mut inputs, mut seen, mut stack) = (BTreeSet::new(), BTreeSet::new(), vec![root]);
-    while let Some(term) = stack.pop() {
-        if !seen.insert(term) {
-            continue;
-        }
-        if let Op::Input(number) = terms.op(term) {
-            inputs.insert(ValueId::of_input(number));
-        }
-        stack.extend(terms.children(term));
-    }
-    inputs
+    let input =
+        |term| if let Op::Input(number) = terms.op(term) { Some(ValueId::of_input(number)) } else { None };
+    terms.cone(root).into_iter().filter_map(input).collect()
 }

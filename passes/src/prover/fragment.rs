@@ -16,43 +16,7 @@ use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, StmtId, StmtKind};
 use ptxopt_grammar::video;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A function with a body.
-#[derive(Clone, Debug)]
-pub struct Function {
-    /// Its name.
-    pub name: String,
-    head: StmtId,
-    body: Vec<StmtId>,
-}
-
-/// The functions and entries of a module that have a body.
-#[must_use]
-pub fn functions(module: &Module<'_>) -> Vec<Function> {
-    let mut all: Vec<Function> = Vec::new();
-    let (mut depth, mut head) = (0_usize, None);
-    for stmt in module.stmts() {
-        let kind = module.kind(stmt);
-        if matches!(kind, StmtKind::Entry | StmtKind::Function) {
-            head = Some(stmt);
-        } else if kind == StmtKind::Open {
-            if let (0, Some(head)) = (depth, head) {
-                all.push(Function { name: name_of(module, head), head, body: Vec::new() });
-            }
-            depth += 1;
-        } else if kind == StmtKind::Close {
-            depth = depth.saturating_sub(1);
-        } else if let Some(function) = all.last_mut().filter(|_| depth > 0) {
-            function.body.push(stmt);
-        }
-    }
-    all
-}
-
-fn name_of(module: &Module<'_>, head: StmtId) -> String {
-    let own = |&decl: &DeclId| module.decl(decl).stmt == head && module.decl(decl).kind == DeclKind::Function;
-    let decl = module.decls().find(own);
-    decl.map_or_else(String::new, |decl| text(module.decl_name(decl)))
-}
+pub use crate::graph::{Function, functions};
 
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
@@ -147,7 +111,7 @@ pub fn compute(
         computed,
     };
     let outputs = run.parameters(function);
-    for &stmt in &function.body {
+    for stmt in function.body.clone().filter_map(StmtId::new) {
         let unclear = || {
             let what = module.opcode(stmt).map_or_else(
                 || text(module.stmt_text(stmt)),
