@@ -1,10 +1,65 @@
 //! What changed, as a unified diff of lines.
 
 use crate::render::{Colour, harmless};
-use similar::{ChangeTag, TextDiff};
+use imara_diff::sources::byte_lines;
+use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
+use std::ops::Range;
 
 /// How many unchanged lines stand around changed ones.
-const CONTEXT: usize = 3;
+const CONTEXT: u32 = 3;
+
+/// Two texts, line by line, and what changed between them.
+struct Lines<'t> {
+    input: InternedInput<&'t [u8]>,
+    changes: Vec<Hunk>,
+}
+
+impl<'t> Lines<'t> {
+    fn new(old: &'t [u8], new: &'t [u8]) -> Self {
+        let input = InternedInput::new(byte_lines(old), byte_lines(new));
+        let mut diff = Diff::compute(Algorithm::Myers, &input);
+        diff.postprocess_lines(&input);
+        let changes = diff.hunks().collect();
+        Self { input, changes }
+    }
+
+    fn before(&self, lines: Range<u32>) -> impl Iterator<Item = (u8, &'t [u8])> {
+        let tokens = &self.input.before[lines.start as usize..lines.end as usize];
+        tokens.iter().map(|&token| (b'-', self.input.interner[token]))
+    }
+
+    fn after(&self, lines: Range<u32>) -> impl Iterator<Item = (u8, &'t [u8])> {
+        let tokens = &self.input.after[lines.start as usize..lines.end as usize];
+        tokens.iter().map(|&token| (b'+', self.input.interner[token]))
+    }
+
+    /// Changes that are too near to each other to be shown apart, together.
+    fn groups(&self) -> impl Iterator<Item = &[Hunk]> {
+        self.changes.chunk_by(|one, next| next.before.start - one.before.end <= 2 * CONTEXT)
+    }
+
+    /// The lines around and within a group of changes, each with its sign; and where they are, before and after.
+    fn shown(&self, group: &[Hunk]) -> (Range<u32>, Range<u32>, Vec<(u8, &'t [u8])>) {
+        let (Some(first), Some(last)) = (group.first(), group.last()) else {
+            return (0..0, 0..0, Vec::new());
+        };
+        let lead = first.before.start.min(CONTEXT);
+        let count = u32::try_from(self.input.before.len()).expect("lines are numbered in 32 bits");
+        let trail = (count - last.before.end).min(CONTEXT);
+        let mut lines = Vec::new();
+        let mut at = first.before.start - lead;
+        for change in group {
+            lines.extend(self.before(at..change.before.start).map(|(_, line)| (b' ', line)));
+            lines.extend(self.before(change.before.clone()));
+            lines.extend(self.after(change.after.clone()));
+            at = change.before.end;
+        }
+        lines.extend(self.before(at..at + trail).map(|(_, line)| (b' ', line)));
+        let old = first.before.start - lead..last.before.end + trail;
+        let new = first.after.start - lead..last.after.end + trail;
+        (old, new, lines)
+    }
+}
 
 /// The diff of two texts that users know by these names; nothing if they are equal.
 ///
@@ -15,18 +70,20 @@ pub fn unified((old_name, old): (&str, &[u8]), (new_name, new): (&str, &[u8]), c
     if old == new {
         return out;
     }
-    let diff = TextDiff::from_lines(old, new);
+    let diff = Lines::new(old, new);
     line(&mut out, BOLD, format!("--- {old_name}\n").as_bytes(), colour);
     line(&mut out, BOLD, format!("+++ {new_name}\n").as_bytes(), colour);
-    for hunk in diff.unified_diff().context_radius(CONTEXT).iter_hunks() {
-        line(&mut out, CYAN, format!("{}\n", hunk.header()).as_bytes(), colour);
-        for change in hunk.iter_changes() {
-            let (sign, style) = match change.tag() {
-                ChangeTag::Delete => (b'-', RED),
-                ChangeTag::Insert => (b'+', GREEN),
-                ChangeTag::Equal => (b' ', PLAIN),
+    for group in diff.groups() {
+        let (old, new, lines) = diff.shown(group);
+        let header = format!("@@ -{} +{} @@\n", numbers(&old), numbers(&new));
+        line(&mut out, CYAN, header.as_bytes(), colour);
+        for (sign, text) in lines {
+            let style = match sign {
+                b'-' => RED,
+                b'+' => GREEN,
+                _unchanged => PLAIN,
             };
-            let text = [&[sign], change.value()].concat();
+            let text = [&[sign], text].concat();
             line(&mut out, style, &text, colour);
             if !text.ends_with(b"\n") {
                 out.extend(b"\n\\ No newline at end of file\n");
@@ -36,20 +93,35 @@ pub fn unified((old_name, old): (&str, &[u8]), (new_name, new): (&str, &[u8]), c
     out
 }
 
+/// Where lines are, as `patch` wants it: the first one's number, or the number of the one before if there are none.
+fn numbers(lines: &Range<u32>) -> String {
+    match lines.len() {
+        0 => format!("{},0", lines.start),
+        1 => format!("{}", lines.start + 1),
+        count => format!("{},{count}", lines.start + 1),
+    }
+}
+
 /// The lines of `old` from `shown` on and up to its end, and all lines that changed, each with its sign.
 #[must_use]
-pub fn marked(old: &str, new: &str, shown: std::ops::Range<usize>) -> Vec<String> {
-    let diff = TextDiff::from_lines(old, new);
-    let lines = diff.iter_all_changes().filter_map(|change| {
-        let sign = match change.tag() {
-            ChangeTag::Delete => '-',
-            ChangeTag::Insert => '+',
-            ChangeTag::Equal if change.old_index().is_some_and(|at| shown.contains(&at)) => ' ',
-            ChangeTag::Equal => return None,
-        };
-        Some(format!("{sign} {}", change.value().trim_end()))
-    });
-    lines.collect()
+pub fn marked(old: &str, new: &str, shown: Range<u32>) -> Vec<String> {
+    let diff = Lines::new(old.as_bytes(), new.as_bytes());
+    let unchanged = |from: u32, to: u32| {
+        let (from, to) = (from.max(shown.start), to.min(shown.end));
+        diff.before(from..to.max(from)).map(|(_, line)| (b' ', line))
+    };
+    let (mut lines, mut at) = (Vec::new(), 0);
+    for change in &diff.changes {
+        lines.extend(unchanged(at, change.before.start));
+        lines.extend(diff.before(change.before.clone()));
+        lines.extend(diff.after(change.after.clone()));
+        at = change.before.end;
+    }
+    lines.extend(unchanged(at, shown.end));
+    let text = |(sign, line): (u8, &[u8])| {
+        format!("{} {}", char::from(sign), String::from_utf8_lossy(line).trim_end())
+    };
+    lines.into_iter().map(text).collect()
 }
 
 const PLAIN: &str = "";

@@ -108,11 +108,12 @@ fn trails(outcome: &Outcome) -> impl Iterator<Item = &[&'static str]> {
 
 /// What became of an example.
 fn shown(rule: &Rule, example: &str, text: &str, gpu: Gpu, outcome: &Outcome) -> String {
+    let count = |lines: usize| u32::try_from(lines).expect("an example is short");
     let first = text.lines().count() - lines(example).len() - 3;
     let new = outcome.text.as_deref().map(String::from_utf8_lossy);
     let new = new.as_deref().unwrap_or(text);
     let mut out = format!("\non {gpu}:\n");
-    for line in diff::marked(text, new, first - 1..text.lines().count() - 4) {
+    for line in diff::marked(text, new, count(first - 1)..count(text.lines().count() - 4)) {
         writeln!(out, "  {line}").expect("a string can be written to");
     }
     let others: Vec<&str> = trails(outcome).flatten().copied().filter(|&name| name != rule.name).collect();
