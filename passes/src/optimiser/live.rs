@@ -121,7 +121,8 @@ impl Readers {
             }
             match graph.value(value).origin {
                 Origin::Phi(_) => work.extend(ways(graph, value)),
-                Origin::Result(writer) if self.may_go(graph, writer, &change) => {
+                // Around a loop the last reader of the result can be the statement itself: it stays, as what it becomes.
+                Origin::Result(writer) if writer != stmt && self.may_go(graph, writer, &change) => {
                     if change.deleted.insert(writer) {
                         work.extend(self.reads_now(graph, writer));
                     }
