@@ -8,6 +8,9 @@ use std::ops::Range;
 /// How many unchanged lines stand around changed ones.
 const CONTEXT: u32 = 3;
 
+/// A line with its sign: `-`, `+` or a blank.
+type Line<'t> = (u8, &'t [u8]);
+
 /// Two texts, line by line, and what changed between them.
 struct Lines<'t> {
     input: InternedInput<&'t [u8]>,
@@ -23,12 +26,12 @@ impl<'t> Lines<'t> {
         Self { input, changes }
     }
 
-    fn before(&self, lines: Range<u32>) -> impl Iterator<Item = (u8, &'t [u8])> {
+    fn before(&self, lines: Range<u32>) -> impl Iterator<Item = Line<'t>> {
         let tokens = &self.input.before[lines.start as usize..lines.end as usize];
         tokens.iter().map(|&token| (b'-', self.input.interner[token]))
     }
 
-    fn after(&self, lines: Range<u32>) -> impl Iterator<Item = (u8, &'t [u8])> {
+    fn after(&self, lines: Range<u32>) -> impl Iterator<Item = Line<'t>> {
         let tokens = &self.input.after[lines.start as usize..lines.end as usize];
         tokens.iter().map(|&token| (b'+', self.input.interner[token]))
     }
@@ -39,7 +42,7 @@ impl<'t> Lines<'t> {
     }
 
     /// The lines around and within a group of changes, each with its sign; and where they are, before and after.
-    fn shown(&self, group: &[Hunk]) -> (Range<u32>, Range<u32>, Vec<(u8, &'t [u8])>) {
+    fn shown(&self, group: &[Hunk]) -> (Range<u32>, Range<u32>, Vec<Line<'t>>) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else {
             return (0..0, 0..0, Vec::new());
         };

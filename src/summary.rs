@@ -35,6 +35,7 @@ pub struct Tally {
     sampled: u64,
     dead: u64,
     wrong: u64,
+    unending: u64,
     remembered: u64,
     /// How long all proofs took.
     pub proofs: Duration,
@@ -81,6 +82,7 @@ impl Tally {
             }
             Kind::Missed(why) => self.missed(why, remark),
             Kind::Wrong(_) => self.wrong += 1,
+            Kind::Unending(_) => self.unending += 1,
         }
     }
 
@@ -126,6 +128,7 @@ impl Tally {
         self.sampled += other.sampled;
         self.dead += other.dead;
         self.wrong += other.wrong;
+        self.unending += other.unending;
         self.remembered += other.remembered;
         self.proofs += other.proofs;
         for (gpu, count) in other.gpus {
@@ -164,6 +167,9 @@ impl Tally {
             add(format!("  {count:>5} {pass:<8} {rule}"));
         }
         more(&mut add, rules.len(), "rules");
+        if self.unending > 0 {
+            add("work that did not end was given up: a bug of ptxopt".to_owned());
+        }
         if self.wrong > 0 {
             add(format!(
                 "{} would have been wrong and not made: a bug of ptxopt",
@@ -229,6 +235,7 @@ impl Tally {
         add(self.sampled, "sampled, not proved");
         add(self.remembered, "questions answered from memory");
         add(self.wrong, "wrong rewrites, not made");
+        add(self.unending, "times that work did not end");
         out
     }
 }

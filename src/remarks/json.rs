@@ -51,10 +51,11 @@ pub(super) fn remark(remark: &Remark<'_>) -> String {
         Kind::Passed(How::Dead) => ("dead", None),
         Kind::Missed(why) => (why.name(), None),
         Kind::Wrong(_) => ("wrong", None),
+        Kind::Unending(_) => ("unending", None),
     };
     let why = match &record.kind {
         Kind::Passed(_) => None,
-        Kind::Missed(_) | Kind::Wrong(_) => Some(remark.verdict()),
+        Kind::Missed(_) | Kind::Wrong(_) | Kind::Unending(_) => Some(remark.verdict()),
     };
     let object = Object {
         kind: remark.kind(),

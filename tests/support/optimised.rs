@@ -73,6 +73,9 @@ pub(crate) fn optimise(module: &Module<'_>, options: &Options) -> Outcome {
 /// What does not hold.
 pub(crate) fn is_consistent(module: &Module<'_>, outcome: &Outcome, options: &Options) -> Result<(), String> {
     for record in &outcome.records {
+        if let Kind::Unending(bound) = &record.kind {
+            return Err(format!("{bound}: `{}`", record.before));
+        }
         if let Kind::Wrong(wrong) = &record.kind {
             return Err(format!(
                 "wrong: {:?}: `{}` -> {:?}: {wrong:?}",

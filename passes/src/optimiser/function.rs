@@ -6,7 +6,7 @@
 use super::choose::{self, Spelling, Target};
 use super::live::{self, Readers};
 use super::memo::Memo;
-use super::record::{How, Kind, Record, Why};
+use super::record::{Bound, How, Kind, Record, Why};
 use super::weave::{self, Fresh};
 use super::{Clock, Options, Progress};
 use crate::cost::Cost;
@@ -229,7 +229,7 @@ impl Work<'_, '_, '_> {
         let own = Recipe::one(step.clone());
         let alone = self.target.cost(&own);
         let before = self.cost_here(stmt, &own);
-        let found = self.spellings(step, value);
+        let found = self.spellings((stmt, step), value, records);
         let mut offers: Vec<Offer> =
             found.into_iter().filter_map(|spelling| self.offer(stmt, value, before, spelling)).collect();
         // The best first; equal ones by fewest lines, by most that goes, then in the order of the rules.
@@ -244,7 +244,12 @@ impl Work<'_, '_, '_> {
     }
 
     /// What the rules make of an instruction, from memory where it is one like others.
-    fn spellings(&mut self, step: Step, value: ValueId) -> Vec<Spelling> {
+    fn spellings(
+        &mut self,
+        (stmt, step): (StmtId, Step),
+        value: ValueId,
+        records: &mut Vec<Record>,
+    ) -> Vec<Spelling> {
         let shape = self.memo.shape(&self.graph, &self.knowledge, &step, value);
         if let Some((shape, numbers)) = &shape
             && let Some(known) = self.memo.get(shape, numbers)
@@ -253,7 +258,9 @@ impl Work<'_, '_, '_> {
         }
         let (found, too_many) =
             choose::spellings(&self.graph, &self.knowledge, step, value, self.rules, &self.target);
-        debug_assert!(!too_many, "rules make a bounded number of spellings");
+        if too_many {
+            records.push(Record { kind: Kind::Unending(Bound::Spellings), ..self.missed(stmt, Why::Limit) });
+        }
         if let Some((shape, numbers)) = shape {
             self.memo.put(shape, &numbers, &found);
         }

@@ -13,7 +13,7 @@ mod record;
 mod weave;
 mod worth;
 
-pub use record::{How, Kind, Record, Why};
+pub use record::{Bound, How, Kind, Record, Why};
 
 use crate::Selection;
 use crate::cost::{Costs, Gpu};
@@ -115,6 +115,16 @@ pub fn optimise_watched(
     clock: Clock<'_>,
     watch: &mut dyn FnMut(u32, &[u8]),
 ) -> Outcome {
+    optimise_within(MOST_ROUNDS, module, options, clock, watch)
+}
+
+fn optimise_within(
+    most_rounds: u32,
+    module: &Module<'_>,
+    options: &Options,
+    clock: Clock<'_>,
+    watch: &mut dyn FnMut(u32, &[u8]),
+) -> Outcome {
     let gpu = options.gpu.or_else(|| Gpu::of(module));
     let outcome = Outcome { text: None, records: Vec::new(), rounds: 0, gpu, remembered: 0 };
     let door = Door::new(options.check);
@@ -140,7 +150,7 @@ pub fn optimise_watched(
         outcome,
     };
     let mut edits = run.round(module);
-    while !edits.is_empty() && run.outcome.rounds < MOST_ROUNDS {
+    while !edits.is_empty() {
         let before = run.outcome.text.take();
         let edited = edits.apply(before.as_deref().unwrap_or(module.text()));
         let edited = edited.expect("edits are of statements, which do not overlap");
@@ -148,7 +158,12 @@ pub fn optimise_watched(
         run.origins.push(Origins::of(&edited));
         let next = ptxopt_grammar::parse(&text).expect("what was parsed in pieces is legal as a whole");
         watch(run.outcome.rounds, &text);
+        let told = run.outcome.records.len();
         edits = run.round(&next);
+        if !edits.is_empty() && run.outcome.rounds > most_rounds {
+            edits = Edits::new();
+            run.give_up(told);
+        }
         drop(next);
         run.outcome.text = Some(text);
     }
@@ -211,6 +226,14 @@ fn has_work(module: &Module<'_>) -> bool {
 }
 
 impl Run<'_> {
+    /// Makes of the records of a round that is not written, from number `told` on, one: that it was one too many.
+    fn give_up(&mut self, told: usize) {
+        let undone = self.outcome.records.split_off(told);
+        let first = undone.into_iter().find(|record| matches!(record.kind, Kind::Passed(_)));
+        let unending = |record| Record { kind: Kind::Unending(Bound::Rounds), ..record };
+        self.outcome.records.extend(first.map(unending));
+    }
+
     fn round(&mut self, module: &Module<'_>) -> Edits {
         self.outcome.rounds += 1;
         let mut edits = Edits::new();
@@ -249,4 +272,31 @@ fn version(module: &Module<'_>) -> (u8, u8) {
     let number = text.split_whitespace().last().unwrap_or_default();
     let (major, minor) = number.split_once('.').unwrap_or((number, "0"));
     (major.parse().unwrap_or(1), minor.parse().unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Its second round finds more to do.
+    const TWO_ROUNDS: &[u8] = include_bytes!("../../../tests/cases/optimise/mask/merge-to-store.ptx");
+
+    fn within(most_rounds: u32) -> Outcome {
+        let module = ptxopt_grammar::parse(TWO_ROUNDS).expect("the case is legal");
+        optimise_within(most_rounds, &module, &Options::default(), &|| Duration::ZERO, &mut |_, _| ())
+    }
+
+    #[test]
+    fn too_many_rounds_are_told_and_the_last_one_is_not_made() {
+        let (all, cut) = (within(MOST_ROUNDS), within(1));
+        let unending = |record: &&Record| record.kind == Kind::Unending(Bound::Rounds);
+        assert_eq!(cut.records.iter().filter(unending).count(), 1);
+        assert_eq!(all.records.iter().filter(unending).count(), 0);
+        let made = |outcome: &Outcome| {
+            outcome.records.iter().filter(|record| matches!(record.kind, Kind::Passed(_))).count()
+        };
+        assert!(made(&cut) < made(&all), "the second round has rewrites of its own");
+        assert!(cut.text.is_some(), "the first round was made");
+        assert_ne!(cut.text, all.text, "the second one was not");
+    }
 }

@@ -41,6 +41,26 @@ pub enum Kind {
     Missed(Why),
     /// A rewrite that would have been wrong: a bug.
     Wrong(Box<Wrong>),
+    /// Work that did not end where it must: a bug.
+    Unending(Bound),
+}
+
+/// Bounds that are far above what any input needs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Bound {
+    /// How many rounds there are.
+    Rounds,
+    /// How many spellings rules make of one instruction.
+    Spellings,
+}
+
+impl std::fmt::Display for Bound {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Rounds => f.write_str("rounds of rewrites had no end"),
+            Self::Spellings => f.write_str("spellings of one instruction had no end"),
+        }
+    }
 }
 
 /// How a rewrite was checked.

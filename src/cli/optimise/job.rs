@@ -8,7 +8,8 @@ use crate::output::Output;
 use crate::remarks::{self, Lines, Remark, Sources};
 use crate::summary::Tally;
 use ptxopt_grammar::tree::Module;
-use ptxopt_passes::optimiser::{self, Kind, Outcome, Record};
+use ptxopt_passes::door::Wrong;
+use ptxopt_passes::optimiser::{self, Bound, Kind, Outcome, Record};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -52,7 +53,7 @@ pub(super) struct Told {
     pub(super) rounds: Vec<u8>,
     pub(super) diff: Vec<u8>,
     pub(super) remarks: String,
-    /// Rewrites that would have been wrong.
+    /// Rewrites that would have been wrong, and work without end.
     pub(super) bugs: String,
 }
 
@@ -126,11 +127,28 @@ impl Job {
     }
 }
 
-/// What to say of a rewrite that would have been wrong.
+/// What to say of a bug of ptxopt that it found itself.
 fn bug(remark: &Remark<'_>, console: &Console) -> Option<String> {
-    let Record { kind: Kind::Wrong(wrong), rules, function, before, after, .. } = remark.record else {
-        return None;
-    };
+    match &remark.record.kind {
+        Kind::Passed(_) | Kind::Missed(_) => None,
+        Kind::Wrong(wrong) => Some(wrong_rewrite(wrong, remark, console)),
+        Kind::Unending(bound) => Some(unending(*bound, remark, console)),
+    }
+}
+
+fn unending(bound: Bound, remark: &Remark<'_>, console: &Console) -> String {
+    let Record { function, before, .. } = remark.record;
+    let title = format!(
+        "{bound} in `{function}`, line {} of `{}`, and were given up: a bug of ptxopt, please report it",
+        remark.position.line, remark.file
+    );
+    let mut message = console.renderer.failure(&title);
+    writeln!(message, "  at      {}", remarks::shown(before)).expect("a string can be written to");
+    message
+}
+
+fn wrong_rewrite(wrong: &Wrong, remark: &Remark<'_>, console: &Console) -> String {
+    let Record { rules, function, before, after, .. } = remark.record;
     let title = format!(
         "a rewrite in `{function}`, line {} of `{}`, would have been wrong and was not made: \
          a bug of ptxopt, please report it with all that follows",
@@ -147,7 +165,7 @@ fn bug(remark: &Remark<'_>, console: &Console) -> Option<String> {
         remarks::shown(&after.join(" "))
     )
     .expect("a string can be written to");
-    Some(message)
+    message
 }
 
 fn write(text: &[u8], directory: Option<&Path>, output: &Output) -> std::io::Result<()> {
@@ -171,7 +189,6 @@ mod tests {
     use clap::ColorChoice;
     use ptxopt_grammar::diagnostic::Position;
     use ptxopt_grammar::meaning::term::Terms;
-    use ptxopt_passes::door::Wrong;
     use ptxopt_passes::prover::{Query, Verdict, prove};
     use ptxopt_passes::rules::Pass;
 
