@@ -105,7 +105,7 @@ fn numbers(lines: &Range<u32>) -> String {
     }
 }
 
-/// The lines of `old` from `shown` on and up to its end, and all lines that changed, each with its sign.
+/// The lines `shown` of `old`, and what they became, each with its sign.
 #[must_use]
 pub fn marked(old: &str, new: &str, shown: Range<u32>) -> Vec<String> {
     let diff = Lines::new(old.as_bytes(), new.as_bytes());
@@ -114,7 +114,7 @@ pub fn marked(old: &str, new: &str, shown: Range<u32>) -> Vec<String> {
         diff.before(from..to.max(from)).map(|(_, line)| (b' ', line))
     };
     let (mut lines, mut at) = (Vec::new(), 0);
-    for change in &diff.changes {
+    for change in diff.changes.iter().filter(|change| change.before.start >= shown.start) {
         lines.extend(unchanged(at, change.before.start));
         lines.extend(diff.before(change.before.clone()));
         lines.extend(diff.after(change.after.clone()));

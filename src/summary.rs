@@ -34,6 +34,7 @@ pub struct Tally {
     conflicts: u64,
     sampled: u64,
     dead: u64,
+    unnamed: u64,
     wrong: u64,
     unending: u64,
     remembered: u64,
@@ -87,15 +88,22 @@ impl Tally {
     }
 
     fn how(&mut self, how: How) {
-        self.rewrites += u64::from(how != How::Dead);
         match how {
-            How::Proved(Proof::Structural) => self.structural += 1,
+            How::Proved(Proof::Structural) => {
+                self.rewrites += 1;
+                self.structural += 1;
+            }
             How::Proved(Proof::Sat { conflicts }) => {
+                self.rewrites += 1;
                 self.sat += 1;
                 self.conflicts += conflicts;
             }
-            How::Sampled => self.sampled += 1,
+            How::Sampled => {
+                self.rewrites += 1;
+                self.sampled += 1;
+            }
             How::Dead => self.dead += 1,
+            How::Unnamed => self.unnamed += 1,
         }
     }
 
@@ -127,6 +135,7 @@ impl Tally {
         self.conflicts += other.conflicts;
         self.sampled += other.sampled;
         self.dead += other.dead;
+        self.unnamed += other.unnamed;
         self.wrong += other.wrong;
         self.unending += other.unending;
         self.remembered += other.remembered;
@@ -156,7 +165,7 @@ impl Tally {
         if self.files > 1 {
             add(format!("{} of {} files changed", self.changed, self.files));
         }
-        if self.rewrites + self.dead == 0 {
+        if self.rewrites + self.dead + self.unnamed == 0 {
             add("nothing to change".to_owned());
         } else {
             add(format!("{}, {}", self.changes(), self.savings()));
@@ -191,6 +200,7 @@ impl Tally {
 
     fn changes(&self) -> String {
         match (self.rewrites, self.dead) {
+            (0, 0) => counted(self.unnamed, "declaration") + " emptied",
             (rewrites, 0) => counted(rewrites, "statement") + " rewritten",
             (0, dead) => counted(dead, "statement") + " deleted",
             (rewrites, dead) => format!("{} rewritten, {dead} deleted", counted(rewrites, "statement")),
@@ -229,6 +239,7 @@ impl Tally {
         for (why, (count, _)) in &self.missed {
             add(*count, &format!("missed: {why}"));
         }
+        add(self.unnamed, "declarations emptied or shortened");
         add(self.structural, "proofs by structure");
         add(self.sat, "proofs by search");
         add(self.conflicts, "conflicts in them");

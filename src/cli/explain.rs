@@ -6,7 +6,7 @@ use crate::output::to_stdout;
 use ptxopt_grammar::meaning::disputed::DISPUTES;
 use ptxopt_passes::cost::{Gpu, table::GENERATIONS};
 use ptxopt_passes::optimiser::{Kind, Options, Outcome, optimise};
-use ptxopt_passes::rules::{Rule, example_module, rules};
+use ptxopt_passes::rules::{Pass, Rule, SWEEPS, Sweep, UNNAMED, example_module, rules};
 use ptxopt_passes::{PASSES, pass_of};
 use std::fmt::Write;
 use std::time::Duration;
@@ -29,9 +29,12 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let text = match args.rule.as_deref() {
         None => list(),
         Some("disputed") => disputes(),
-        Some(name) => match rules().find(|rule| rule.name == name) {
-            Some(rule) => explain(rule, args.gpu),
-            None => {
+        Some(name) => match (rules().find(|rule| rule.name == name), sweep(name)) {
+            (Some(rule), _) => explain(rule, args.gpu),
+            (None, Some(Sweep { name, law })) => {
+                format!("{name} (pass `{}`): {law}\n", pass_of(Pass::Dce).name)
+            }
+            (None, None) => {
                 let message = format!("there is no rule `{name}`; `ptxopt explain` lists them");
                 let message = console.renderer.failure(&message);
                 return Err(Failure { status: Status::Usage, message });
@@ -42,14 +45,20 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         .map_err(|error| Failure::writing(console, "<stdout>", &error))
 }
 
+fn sweep(name: &str) -> Option<&'static Sweep> {
+    SWEEPS.into_iter().find(|sweep| sweep.name == name)
+}
+
 /// All rules by pass.
 fn list() -> String {
     let mut out = String::new();
     let width = rules().map(|rule| rule.name.len()).max().unwrap_or(0);
+    let swept = SWEEPS.iter().map(|sweep| (Pass::Dce, sweep.name, sweep.law));
+    let all: Vec<_> = rules().map(|rule| (rule.pass, rule.name, rule.law)).chain(swept).collect();
     for pass in PASSES {
         writeln!(out, "{}: {}", pass.name, pass.summary).expect("a string can be written to");
-        for rule in rules().filter(|rule| rule.pass == pass.group) {
-            writeln!(out, "  {:<width$}  {}", rule.name, rule.law).expect("a string can be written to");
+        for (_, name, law) in all.iter().filter(|(group, ..)| *group == pass.group) {
+            writeln!(out, "  {name:<width$}  {law}").expect("a string can be written to");
         }
     }
     out
@@ -116,7 +125,8 @@ fn shown(rule: &Rule, example: &str, text: &str, gpu: Gpu, outcome: &Outcome) ->
     for line in diff::marked(text, new, count(first - 1)..count(text.lines().count() - 4)) {
         writeln!(out, "  {line}").expect("a string can be written to");
     }
-    let others: Vec<&str> = trails(outcome).flatten().copied().filter(|&name| name != rule.name).collect();
+    let others = trails(outcome).flatten().copied();
+    let others: Vec<&str> = others.filter(|&name| name != rule.name && name != UNNAMED.name).collect();
     let by = if trails(outcome).any(|trail| trail.contains(&rule.name)) {
         if others.is_empty() { String::new() } else { format!("  with {}\n", others.join(", ")) }
     } else if others.is_empty() {

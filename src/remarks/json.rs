@@ -49,6 +49,7 @@ pub(super) fn remark(remark: &Remark<'_>) -> String {
         Kind::Passed(How::Proved(Proof::Sat { conflicts })) => ("sat", Some(*conflicts)),
         Kind::Passed(How::Sampled) => ("sampled", None),
         Kind::Passed(How::Dead) => ("dead", None),
+        Kind::Passed(How::Unnamed) => ("unnamed", None),
         Kind::Missed(why) => (why.name(), None),
         Kind::Wrong(_) => ("wrong", None),
         Kind::Unending(_) => ("unending", None),

@@ -97,14 +97,14 @@ fn truth<W: Word>(holds: bool) -> W {
 
 #[inline(always)]
 fn unary<W: Word, const L: usize>(result: &mut [W; L], a: &[W; L], op: impl Fn(W) -> W) {
-    for (result, &a) in result.iter_mut().zip(a) {
-        *result = op(a);
+    for lane in 0..L {
+        result[lane] = op(a[lane]);
     }
 }
 
 #[inline(always)]
 fn binary<W: Word, const L: usize>(result: &mut [W; L], a: &[W; L], b: &[W; L], op: impl Fn(W, W) -> W) {
-    for ((result, &a), &b) in result.iter_mut().zip(a).zip(b) {
-        *result = op(a, b);
+    for lane in 0..L {
+        result[lane] = op(a[lane], b[lane]);
     }
 }

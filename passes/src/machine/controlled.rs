@@ -4,6 +4,8 @@
 //! change in the loop, so the loop becomes vector instructions. What they compute is what the operations with a
 //! register in that place compute; the tests compare both with the meanings.
 
+use super::warp::each;
+
 /// A bit in every place, or none.
 #[inline]
 fn all(set: bool) -> u32 {
@@ -20,7 +22,7 @@ pub(super) fn lop3(table: u32) -> impl Fn(u32, u32, u32) -> u32 {
     form ^= (form & 0x55) << 1;
     form ^= (form & 0x33) << 2;
     form ^= (form & 0x0f) << 4;
-    let k: [u32; 8] = std::array::from_fn(|at| all(form >> at & 1 == 1));
+    let k: [u32; 8] = each(|at| all(form >> at & 1 == 1));
     move |a, b, c| {
         let without_a = k[0] ^ k[1] & c ^ (k[2] ^ k[3] & c) & b;
         let with_a = k[4] ^ k[5] & c ^ (k[6] ^ k[7] & c) & b;

@@ -1,7 +1,7 @@
 //! Instructions that run what they mean: the terms of the instruction table, compiled once.
 
 use super::code::{Class, Slot};
-use super::warp::Warp;
+use super::warp::{Warp, each};
 use ptxopt_grammar::meaning::concrete::Program;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 
@@ -68,9 +68,8 @@ pub(super) fn run<const W: usize>(meant: &Meant, warp: &mut Warp<W>, mask: u32) 
             }
         }
         Run::Quad(program) => {
-            program.run_lanes(&mut room.quads, |number| {
-                std::array::from_fn(|lane| warp.read(inputs[number as usize], lane).0)
-            });
+            program
+                .run_lanes(&mut room.quads, |number| each(|lane| warp.read(inputs[number as usize], lane).0));
             for (output, &slot) in outputs.iter().enumerate() {
                 let value = *program.lanes(&room.quads, output);
                 warp.set_lanes(slot, mask, defined, |lane| value[lane]);
@@ -100,7 +99,7 @@ impl<const W: usize> Warp<W> {
             Class::Word => self.word(slot.index).0,
             Class::Predicate => {
                 let bits = self.predicate(slot.index).0;
-                std::array::from_fn(|lane| bits >> lane & 1)
+                each(|lane| bits >> lane & 1)
             }
             Class::Long | Class::Quad => unreachable!("no input of a narrow program is wide"),
         }
@@ -109,7 +108,10 @@ impl<const W: usize> Warp<W> {
     fn as_longs(&self, slot: Slot) -> [u64; W] {
         match slot.class {
             Class::Long => self.long(slot.index).0,
-            Class::Word | Class::Predicate => self.as_words(slot).map(u64::from),
+            Class::Word | Class::Predicate => {
+                let words = self.as_words(slot);
+                each(|lane| u64::from(words[lane]))
+            }
             Class::Quad => unreachable!("no input of a narrow program is wide"),
         }
     }
@@ -124,16 +126,16 @@ impl<const W: usize> Warp<W> {
             }
             Class::Word => {
                 let kept = if slot.bits >= 32 { u32::MAX } else { (1 << slot.bits) - 1 };
-                let words = std::array::from_fn(|lane| value(lane) as u32 & kept);
+                let words = each(|lane| value(lane) as u32 & kept);
                 self.set_word(slot.index, mask, &words, defined);
             }
             Class::Long => {
-                let longs = std::array::from_fn(|lane| value(lane) as u64);
+                let longs = each(|lane| value(lane) as u64);
                 self.set_long(slot.index, mask, &longs, defined);
             }
             Class::Quad => {
                 for half in 0..2 {
-                    let longs = std::array::from_fn(|lane| (value(lane) >> (64 * half)) as u64);
+                    let longs = each(|lane| (value(lane) >> (64 * half)) as u64);
                     self.set_long(slot.index + half, mask, &longs, defined);
                 }
             }

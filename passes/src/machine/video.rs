@@ -6,7 +6,7 @@
 
 use super::code::Inst;
 use super::controlled::permute;
-use super::warp::Warp;
+use super::warp::{Warp, each};
 use ptxopt_grammar::video::{Compare, Lanes, Selector, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 
 /// A form, ready to run.
@@ -109,7 +109,7 @@ impl Video {
         let ones = u32::MAX >> (32 - BITS);
         // Adding the sign bit and taking it away again copies it upwards.
         let number = |word: u32, place: u32, sign: i32| ((word >> place & ones) as i32 ^ sign) - sign;
-        let kept: [u32; LANES] = std::array::from_fn(|at| 0_u32.wrapping_sub(u32::from(mask >> at & 1)));
+        let kept: [u32; LANES] = each(|at| 0_u32.wrapping_sub(u32::from(mask >> at & 1)));
         let written = (0..LANES).fold(0, |word, at| word | (kept[at] & ones) << (at as u32 * BITS));
         let mut d = [0; W];
         if self.accumulate {
@@ -153,7 +153,7 @@ pub(super) fn run<const W: usize>(video: &Video, warp: &mut Warp<W>, i: &Inst, m
         None => word,
         Some(selector) => {
             let permute = permute(selector);
-            std::array::from_fn(|lane| permute(a[lane], b[lane], 0))
+            each(|lane| permute(a[lane], b[lane], 0))
         }
     };
     let (x, y) = (select(video.selectors[0], a), select(video.selectors[1], b));

@@ -27,6 +27,19 @@ pub(super) enum Wait {
     Block(u32, u32),
 }
 
+/// What `f` makes of each lane.
+///
+/// A loop of our own and not `array::from_fn`: that is several functions, which are inlined only where the compiler
+/// puts them into the same unit.
+#[inline(always)]
+pub(super) fn each<T: Copy + Default, const W: usize>(mut f: impl FnMut(usize) -> T) -> [T; W] {
+    let mut values = [T::default(); W];
+    for (lane, value) in values.iter_mut().enumerate() {
+        *value = f(lane);
+    }
+    values
+}
+
 /// A call in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame {

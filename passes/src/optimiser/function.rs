@@ -6,14 +6,14 @@
 use super::choose::{self, Spelling, Target};
 use super::live::{self, Readers};
 use super::memo::Memo;
-use super::record::{Bound, How, Kind, Record, Why};
+use super::record::{Bound, How, Kind, Record, Why, one_line};
 use super::weave::{self, Fresh};
 use super::{Clock, Options, Progress};
 use crate::cost::Cost;
 use crate::door::{Candidate, Door};
 use crate::graph::{Function, Graph, Register, ValueId};
 use crate::recipe::{Recipe, Step, Text};
-use crate::rules::{Pass, Rule};
+use crate::rules::{DEAD, Pass, Rule};
 use crate::site::Knowledge;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::meaning::disputed::disputed;
@@ -166,7 +166,7 @@ fn is_idle(lines: &[String]) -> bool {
 }
 
 fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).split_whitespace().collect::<Vec<_>>().join(" ")
+    one_line(&String::from_utf8_lossy(bytes))
 }
 
 fn missed(module: &Module<'_>, function: &Function, stmt: StmtId, why: Why) -> Record {
@@ -209,7 +209,7 @@ impl Work<'_, '_, '_> {
         let mut record = self.missed(stmt, Why::Unproved);
         record.kind = Kind::Passed(How::Dead);
         record.pass = Pass::Dce;
-        record.rules = vec!["dead"];
+        record.rules = vec![DEAD.name];
         record
     }
 

@@ -10,6 +10,7 @@ mod function;
 mod live;
 mod memo;
 mod record;
+mod unused;
 mod weave;
 mod worth;
 
@@ -26,6 +27,7 @@ use memo::Memo;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use std::time::Duration;
+use unused::Place;
 use weave::Fresh;
 
 /// What to do, and for which GPU.
@@ -135,6 +137,8 @@ fn optimise_within(
     if let Some(why) = refused(module, options) {
         return Outcome { records: vec![record::of_module(module, why)], ..outcome };
     }
+    let functions = functions(module);
+    let count = functions.len();
     let mut run = Run {
         options,
         clock,
@@ -143,13 +147,16 @@ fn optimise_within(
         progress,
         memo: Memo::default(),
         origins: Vec::new(),
-        open: functions(module)
-            .iter()
-            .map(|function| options.dce_all || has_interesting(module, function))
-            .collect(),
+        open: functions.iter().map(|function| options.dce_all || has_interesting(module, function)).collect(),
+        changed: vec![false; count],
+        left_alone: vec![false; count],
         outcome,
     };
     let mut edits = run.round(module);
+    let mut done = edits.is_empty();
+    if done {
+        edits = run.unused(module, module);
+    }
     while !edits.is_empty() {
         let before = run.outcome.text.take();
         let edited = edits.apply(before.as_deref().unwrap_or(module.text()));
@@ -159,10 +166,13 @@ fn optimise_within(
         let next = ptxopt_grammar::parse(&text).expect("what was parsed in pieces is legal as a whole");
         watch(run.outcome.rounds, &text);
         let told = run.outcome.records.len();
-        edits = run.round(&next);
+        edits = if done { Edits::new() } else { run.round(&next) };
         if !edits.is_empty() && run.outcome.rounds > most_rounds {
             edits = Edits::new();
             run.give_up(told);
+        } else if edits.is_empty() && !done {
+            done = true;
+            edits = run.unused(module, &next);
         }
         drop(next);
         run.outcome.text = Some(text);
@@ -183,6 +193,10 @@ struct Run<'r> {
     origins: Vec<Origins>,
     /// For each function, whether there may be something to do.
     open: Vec<bool>,
+    /// For each function, whether it has changed.
+    changed: Vec<bool>,
+    /// For each function, whether it is left alone.
+    left_alone: Vec<bool>,
     outcome: Outcome,
 }
 
@@ -244,6 +258,7 @@ impl Run<'_> {
         let Self { options, clock, ref fresh, .. } = *self;
         let scopes = function::declarations(module);
         let shared = Shared { options, target, rules: &rules, fresh, clock, scopes: &scopes };
+        let mut told = Vec::new();
         for (at, function) in functions(module).iter().enumerate() {
             if !self.open[at] {
                 continue;
@@ -252,12 +267,40 @@ impl Run<'_> {
             let records = function::run(module, function, &shared, door, progress, memo, &mut edits);
             // What no edit touched will look the same in the next round.
             self.open[at] = records.iter().any(|record| matches!(record.kind, Kind::Passed(_)));
-            for mut record in records {
-                record.offset =
-                    self.origins.iter().rev().fold(record.offset, |offset, origins| origins.old(offset));
-                if self.outcome.rounds == 1 || !matches!(record.kind, Kind::Missed(_)) {
-                    self.outcome.records.push(record);
-                }
+            self.changed[at] |= self.open[at];
+            self.left_alone[at] |=
+                records.iter().any(|record| matches!(&record.kind, Kind::Missed(why) if why.is_general()));
+            let first = self.outcome.rounds == 1;
+            told.extend(
+                records.into_iter().filter(|record| first || !matches!(record.kind, Kind::Missed(_))),
+            );
+        }
+        self.tell(told);
+        edits
+    }
+
+    /// Notes records, with the places that they had in the text as it came.
+    fn tell(&mut self, records: impl IntoIterator<Item = Record>) {
+        for mut record in records {
+            record.offset =
+                self.origins.iter().rev().fold(record.offset, |offset, origins| origins.old(offset));
+            self.outcome.records.push(record);
+        }
+    }
+
+    /// Takes away the declarations of registers that `module` named and `new` does not, once nothing else is to do.
+    fn unused(&mut self, module: &Module<'_>, new: &Module<'_>) -> Edits {
+        let mut edits = Edits::new();
+        let all = self.options.dce_all && self.progress.left != Some(0);
+        if !self.options.passes.contains(&Pass::Dce) {
+            return edits;
+        }
+        for (at, (old, function)) in functions(module).iter().zip(&functions(new)).enumerate() {
+            if !self.left_alone[at] && (all || self.changed[at]) {
+                let before = Place { module, function: old };
+                let after = Place { module: new, function };
+                let records = unused::sweep(before, after, &self.fresh, all, &mut edits);
+                self.tell(records);
             }
         }
         edits

@@ -72,6 +72,8 @@ pub enum How {
     Sampled,
     /// By counting its readers: there are none.
     Dead,
+    /// By looking for its name, which nothing mentions: a declaration.
+    Unnamed,
 }
 
 /// Why a rewrite was not made.
@@ -95,6 +97,11 @@ pub enum Why {
     NoCosts,
     /// The limit of rewrites was reached.
     Limit,
+}
+
+/// Text on one line, with single blanks.
+pub(super) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// The record that says why a module is left alone: at its `.target`.
@@ -171,6 +178,7 @@ impl std::fmt::Display for How {
             Self::Proved(proof) => write!(f, "proved ({proof})"),
             Self::Sampled => f.write_str("sampled, not proved"),
             Self::Dead => f.write_str("nobody reads it"),
+            Self::Unnamed => f.write_str("nothing names it"),
         }
     }
 }

@@ -39,6 +39,11 @@ impl Fresh {
         format!("{}{class}", self.stem)
     }
 
+    /// Whether this is such a prefix: the text had none that begins like it.
+    pub(super) fn is_prefix(&self, name: &[u8]) -> bool {
+        name.starts_with(self.stem.as_bytes())
+    }
+
     pub(super) fn name(&self, width: u32, number: u32) -> String {
         format!("{}{number}", self.prefix(width))
     }

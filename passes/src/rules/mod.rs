@@ -21,8 +21,11 @@ mod route;
 #[cfg(test)]
 mod sampled;
 mod simplify;
+mod sweeps;
 #[cfg(test)]
 mod tests;
+
+pub use sweeps::{DEAD, SWEEPS, Sweep, UNNAMED};
 
 /// A group of rules that can be switched off.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -5,7 +5,7 @@ use super::{Context, Stop, fault, together};
 use crate::machine::code::{Access, AtomicOp, Base, Class, Inst, Slot, Space};
 use crate::machine::memory::{LOCAL_WINDOW, PARAMETER_WINDOW, Refusal, SHARED_WINDOW, Toucher, Touching};
 use crate::machine::outcome::FaultKind;
-use crate::machine::warp::Warp;
+use crate::machine::warp::{Warp, each};
 
 /// The addresses of all lanes.
 fn addresses<const W: usize>(
@@ -19,14 +19,14 @@ fn addresses<const W: usize>(
         Base::Frame => ([warp.frame.local as u64; W], u32::MAX),
         Base::Word(slot) => {
             let (words, defined) = warp.word(slot);
-            (words.map(u64::from), defined)
+            (each(|lane| u64::from(words[lane])), defined)
         }
         Base::Long(slot) => warp.long(slot),
     };
     if mask & !defined != 0 {
         return Err(fault(FaultKind::Undefined("the address"), warp, i, mask & !defined));
     }
-    Ok(bases.map(|base| base.wrapping_add_signed(offset)))
+    Ok(each(|lane| bases[lane].wrapping_add_signed(offset)))
 }
 
 pub(super) fn run<const W: usize>(
@@ -85,7 +85,7 @@ fn load<const W: usize, const N: usize>(
         }
         let kept = if slot.bits >= 32 { u32::MAX } else { (1 << slot.bits) - 1 };
         if slot.class == Class::Word {
-            let words = values[element].map(|value| value as u32 & kept);
+            let words = each(|lane| values[element][lane] as u32 & kept);
             warp.set_word(slot.index, mask, &words, defined[element]);
         } else {
             warp.set_long(slot.index, mask, &values[element], defined[element]);
@@ -214,7 +214,7 @@ fn store<const W: usize, const N: usize>(
         let Some(slot) = slot else { continue };
         let known = if slot.class == Class::Word {
             let (words, known) = warp.word(slot.index);
-            *value = words.map(u64::from);
+            *value = each(|lane| u64::from(words[lane]));
             known
         } else {
             let (longs, known) = warp.long(slot.index);

@@ -15,7 +15,7 @@ use super::code::{Code, Inst, Op};
 use super::lanes;
 use super::memory::{Memory, Shared};
 use super::outcome::FaultKind;
-use super::warp::{Wait, Warp};
+use super::warp::{Wait, Warp, each};
 use super::watch::Watcher;
 use ptxopt_grammar::tree::StmtId;
 use std::collections::BTreeSet;
@@ -137,7 +137,7 @@ fn step<const W: usize>(
         Op::Video => super::video::run(&cx.code.videos[i.x as usize], warp, i, mask),
         Op::Select32 => {
             let ((a, da), (b, db), (c, dc)) = (warp.word(i.a), warp.word(i.b), warp.predicate(i.c));
-            let value = std::array::from_fn(|lane| {
+            let value = each(|lane| {
                 let take = 0_u32.wrapping_sub(c >> lane & 1);
                 a[lane] & take | b[lane] & !take
             });
@@ -145,7 +145,7 @@ fn step<const W: usize>(
         }
         Op::Select64 => {
             let ((a, da), (b, db), (c, dc)) = (warp.long(i.a), warp.long(i.b), warp.predicate(i.c));
-            let value = std::array::from_fn(|lane| if c >> lane & 1 == 1 { a[lane] } else { b[lane] });
+            let value = each(|lane| if c >> lane & 1 == 1 { a[lane] } else { b[lane] });
             warp.set_long(i.d, mask, &value, dc & (da & c | db & !c));
         }
         Op::Logic => {
@@ -153,11 +153,11 @@ fn step<const W: usize>(
             warp.set_predicate(i.d, mask, super::controlled::lop3(i.x)(a, b, c), da & db & dc);
         }
         Op::Special32 => {
-            let value = std::array::from_fn(|lane| super::special::value(cx, warp, i.x, lane) as u32);
+            let value = each(|lane| super::special::value(cx, warp, i.x, lane) as u32);
             warp.set_word(i.d, mask, &value, u32::MAX);
         }
         Op::Special64 => {
-            let value = std::array::from_fn(|lane| super::special::value(cx, warp, i.x, lane));
+            let value = each(|lane| super::special::value(cx, warp, i.x, lane));
             warp.set_long(i.d, mask, &value, u32::MAX);
         }
         Op::LocalAddress32 => {

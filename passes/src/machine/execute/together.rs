@@ -115,10 +115,10 @@ fn read_sized<const W: usize, const N: usize, const S: usize>(
     let (elements, _) = bytes.as_chunks::<S>();
     let (lanes, _) = elements.as_chunks::<N>();
     for (at, lane) in lanes.iter().enumerate() {
-        for (value, element) in values.iter_mut().zip(lane) {
+        for element in 0..N {
             let mut long = [0; 8];
-            long[..S].copy_from_slice(element);
-            value[first + at] = u64::from_le_bytes(long);
+            long[..S].copy_from_slice(&lane[element]);
+            values[element][first + at] = u64::from_le_bytes(long);
         }
     }
 }
@@ -132,8 +132,8 @@ fn write<const W: usize, const N: usize, const S: usize>(
     let (elements, _) = bytes.as_chunks_mut::<S>();
     let (lanes, _) = elements.as_chunks_mut::<N>();
     for (at, lane) in lanes.iter_mut().enumerate() {
-        for (value, element) in values.iter().zip(lane) {
-            element.copy_from_slice(&value[first + at].to_le_bytes()[..S]);
+        for element in 0..N {
+            lane[element].copy_from_slice(&values[element][first + at].to_le_bytes()[..S]);
         }
     }
 }

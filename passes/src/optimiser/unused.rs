@@ -1,0 +1,146 @@
+//! Declarations that edits have emptied: registers that the text named before and names no more.
+//!
+//! This looks at two texts, the one that came and the one that goes out, and compares them function by function. A
+//! register goes if the first names it outside its declaration and the second does not; what nobody named in the
+//! first place is the user's, unless everything dead is to go. Of a family that is named at all, all members stay:
+//! only our own are as many as are named. Where a statement is not understood, nothing of its function goes.
+
+use super::record::{How, Kind, Record, one_line};
+use super::weave::{self, Fresh};
+use crate::graph::Function;
+use crate::rules::{Pass, UNNAMED};
+use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::names::NameParts;
+use ptxopt_grammar::token::Tok;
+use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, StmtId, StmtKind, TokenId};
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::time::Duration;
+
+/// A function in a text.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'p, 't> {
+    pub(super) module: &'p Module<'t>,
+    pub(super) function: &'p Function,
+}
+
+/// A register or a family that a function declares.
+struct Declared {
+    stmt: StmtId,
+    node: NodeId,
+    decl: DeclId,
+    /// One more than the highest number that is named, 0 if none is.
+    named: u32,
+}
+
+/// Takes away what `before` named and `after` does not, or, if `all` is to go, what `after` does not name.
+pub(super) fn sweep(
+    before: Place<'_, '_>,
+    after: Place<'_, '_>,
+    fresh: &Fresh,
+    all: bool,
+    edits: &mut Edits,
+) -> Vec<Record> {
+    let Some(((_, old), (ours, new))) = declared(before, fresh).zip(declared(after, fresh)) else {
+        return Vec::new();
+    };
+    for declared in ours {
+        shrink(after, &declared, edits);
+    }
+    let mut gone: BTreeMap<StmtId, Vec<NodeId>> = BTreeMap::new();
+    // No edit takes a declaration away, so one corresponds to the other.
+    for (old, new) in old.iter().zip(&new) {
+        if new.named == 0 && (all || old.named > 0) && weave::is_plain(after.module, new.stmt) {
+            gone.entry(new.stmt).or_default().push(new.node);
+        }
+    }
+    gone.into_iter().map(|(stmt, nodes)| remove(after, stmt, &nodes, edits)).collect()
+}
+
+/// The new registers and the others, in the order of the text; `None` if something may name registers unseen.
+fn declared(place: Place<'_, '_>, fresh: &Fresh) -> Option<(Vec<Declared>, Vec<Declared>)> {
+    let Place { module, function } = place;
+    let mut named: BTreeMap<DeclId, u32> = BTreeMap::new();
+    let mut all = Vec::new();
+    for stmt in function.body.clone().filter_map(StmtId::new) {
+        let declares = module.kind(stmt) == StmtKind::Register;
+        if module.kind(stmt) == StmtKind::Unknown {
+            return None;
+        }
+        for node in module.stmt_nodes(stmt) {
+            let Some(decl) = module.decl_of(node) else { continue };
+            if module.node_kind(node) == NodeKind::Name {
+                let number = NameParts::new(module.node_text(node)).index.unwrap_or(0);
+                let named = named.entry(decl).or_default();
+                *named = number.saturating_add(1).max(*named);
+            } else if declares {
+                all.push(Declared { stmt, node, decl, named: 0 });
+            }
+        }
+    }
+    for declared in &mut all {
+        declared.named = named.get(&declared.decl).copied().unwrap_or(0);
+    }
+    Some(all.into_iter().partition(|declared| fresh.is_prefix(module.decl_name(declared.decl))))
+}
+
+/// Declares as many new registers as are named.
+fn shrink(place: Place<'_, '_>, declared: &Declared, edits: &mut Edits) {
+    let module = place.module;
+    let number = module.stmt_nodes(declared.stmt).find(|&node| module.node_kind(node) == NodeKind::Int);
+    if declared.named == 0 {
+        weave::delete(module, declared.stmt, edits);
+    } else if let Some(number) = number
+        && module.decl(declared.decl).family != Some(declared.named)
+    {
+        edits.replace(module.node_span(number), declared.named.to_string());
+    }
+}
+
+/// Takes registers out of a declaration, or the declaration away if nothing is left of it.
+fn remove(place: Place<'_, '_>, stmt: StmtId, gone: &[NodeId], edits: &mut Edits) -> Record {
+    let Place { module, function } = place;
+    let text = |span: Range<usize>| String::from_utf8_lossy(&module.text()[span]).into_owned();
+    let items = items(module, stmt);
+    let is_gone = |item: &Range<usize>| gone.iter().any(|&node| item.contains(&module.node_span(node).start));
+    let kept: Vec<String> =
+        items.iter().filter(|item| !is_gone(item)).map(|item| text(item.clone())).collect();
+    let span = module.stmt_span(stmt);
+    let mut after = Vec::new();
+    match (items.first(), items.last()) {
+        (Some(first), Some(last)) if !kept.is_empty() => {
+            let list = kept.join(", ");
+            let (head, tail) = (text(span.start..first.start), text(last.end..span.end));
+            after.push(one_line(&format!("{head}{list}{tail}")));
+            edits.replace(first.start..last.end, list);
+        }
+        _nothing_left => weave::delete(module, stmt, edits),
+    }
+    Record {
+        kind: Kind::Passed(How::Unnamed),
+        pass: Pass::Dce,
+        rules: vec![UNNAMED.name],
+        function: function.name.clone(),
+        offset: span.start,
+        before: one_line(&text(span)),
+        after,
+        cost: None,
+        freed: Vec::new(),
+        time: Duration::ZERO,
+    }
+}
+
+/// What stands between the commas of a declaration, the first from its name on.
+fn items(module: &Module<'_>, stmt: StmtId) -> Vec<Range<usize>> {
+    let first = module.stmt_nodes(stmt).find(|&node| module.node_kind(node) == NodeKind::Declared);
+    let Some(first) = first.map(|node| module.node_span(node).start) else { return Vec::new() };
+    let (kind, span) = (|token| module.tokens().kind(token), |token| module.tokens().span(token));
+    let tokens: Vec<TokenId> = module
+        .stmt_tokens(stmt)
+        .filter_map(|token| TokenId::new(token as usize))
+        .skip_while(|&token| span(token).start < first)
+        .take_while(|&token| kind(token) != Tok::Semicolon)
+        .collect();
+    let items = tokens.split(|&token| kind(token) == Tok::Comma);
+    items.filter_map(|item| Some(span(*item.first()?).start..span(*item.last()?).end)).collect()
+}
