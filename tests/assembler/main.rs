@@ -1,7 +1,7 @@
 //! What only NVIDIA's assembler can tell: that renaming through the tree keeps the machine code, that the roles of
 //! the table are right, that what is called illegal is, and that optimising makes no function longer.
 //!
-//! The assembler is looked for in `target/nvidia`, where `sh .ci/nvidia-tools` puts it. Where it is absent these
+//! The assembler is looked for in `target/nvidia`, where `sh .ci/tools` puts it. Where it is absent these
 //! tests say so and pass, unless `PTXOPT_REQUIRE_ASSEMBLER` is set.
 
 #![expect(clippy::print_stdout, reason = "tests say how much they covered, and what they skipped")]

@@ -30,8 +30,7 @@ impl Assemblers {
         assert!(!required, "NVIDIA's assembler is not in {}", folder.display());
         // Not by a macro of the standard library: the test harness would keep that to itself.
         let folder = folder.display();
-        let line =
-            format!("SKIPPED: NVIDIA's assembler is not in {folder}; `sh .ci/nvidia-tools` puts it there\n");
+        let line = format!("SKIPPED: NVIDIA's assembler is not in {folder}; `sh .ci/tools` puts it there\n");
         std::io::stderr().write_all(line.as_bytes()).expect("stderr can be written");
         None
     }

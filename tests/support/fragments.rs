@@ -1,0 +1,100 @@
+//! Random fragments of code as terms, for whoever compares readers of terms.
+//!
+//! Each step applies an operation to what there is, so all operations occur on operands of all widths, and results
+//! of some become operands of others. Numbers are drawn towards the edges, where shifts are too long, divisors
+//! zero and signs change.
+
+use ptxopt_grammar::meaning::term::{Term, Terms, ones};
+
+/// A generator of numbers that like the edges (splitmix64).
+pub(crate) struct Numbers(u64);
+
+impl Numbers {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ mixed >> 31
+    }
+
+    pub(crate) fn below(&mut self, count: usize) -> usize {
+        usize::try_from(self.next() % count as u64).expect("it is below a `usize`")
+    }
+
+    pub(crate) fn value(&mut self) -> u128 {
+        let random = u128::from(self.next()) << 64 | u128::from(self.next());
+        let edges = [0, 1, 0x7f, 0x80, 0xff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x8080_8080, u128::MAX];
+        match self.below(4) {
+            0 => edges[self.below(edges.len())],
+            1 => random & 0xff,
+            2 => random & edges[self.below(edges.len())],
+            _random => random,
+        }
+    }
+}
+
+/// The width of each input of a fragment, by its number.
+pub(crate) const WIDTHS: [u32; 6] = [32, 32, 1, 8, 16, 64];
+
+/// A few operations on a few inputs, and the result of each step.
+pub(crate) fn fragment(numbers: &mut Numbers) -> (Terms, Vec<Term>) {
+    let mut terms = Terms::new();
+    let mut pool: Vec<Term> = (0..).zip(WIDTHS).map(|(number, width)| terms.input(number, width)).collect();
+    for _step in 0..14 {
+        let term = random_term(&mut terms, &pool, numbers);
+        pool.push(term);
+    }
+    (terms, pool.split_off(WIDTHS.len()))
+}
+
+/// A value for each input of a fragment.
+pub(crate) fn inputs(numbers: &mut Numbers) -> Vec<u128> {
+    WIDTHS.iter().map(|&width| numbers.value() & ones(width)).collect()
+}
+
+/// Any term over what there is.
+fn random_term(terms: &mut Terms, pool: &[Term], numbers: &mut Numbers) -> Term {
+    let pick = |numbers: &mut Numbers| pool[numbers.below(pool.len())];
+    let a = pick(numbers);
+    let width = terms.width(a);
+    let fit = |terms: &mut Terms, b: Term| match terms.width(b) {
+        other if other > width => terms.extract(b, other - width, width),
+        _narrower => terms.sign_extend(b, width),
+    };
+    let (b, c) = (pick(numbers), pick(numbers));
+    let (b, c) = (fit(terms, b), fit(terms, c));
+    match numbers.below(20) {
+        0 => terms.not(a),
+        1 => terms.and(a, b),
+        2 => terms.or(a, b),
+        3 => terms.xor(a, b),
+        4 => terms.add(a, b),
+        5 => terms.sub(a, b),
+        6 => terms.mul(a, b),
+        7 => terms.shl(a, b),
+        8 => terms.lshr(a, b),
+        9 => terms.ashr(a, b),
+        10 => {
+            let low = u32::try_from(numbers.below(width as usize)).expect("it is small");
+            let kept = 1 + u32::try_from(numbers.below((width - low) as usize)).expect("it is small");
+            terms.extract(a, low, kept)
+        }
+        11 if 2 * width <= 128 => terms.concat(a, b),
+        12 if width < 100 => terms.zero_extend(a, width + 7),
+        13 if width < 100 => terms.sign_extend(a, width + 9),
+        14 => terms.equal(a, b),
+        15 => terms.unsigned_less(a, b),
+        16 => terms.signed_less(a, b),
+        17 => {
+            let condition = terms.extract(c, 0, 1);
+            terms.choose(condition, a, b)
+        }
+        18 if width <= 32 => terms.unsigned_divide(a, b),
+        19 if width <= 32 => terms.unsigned_remainder(a, b),
+        _wide => terms.constant(numbers.value(), width),
+    }
+}
