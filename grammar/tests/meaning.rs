@@ -2,8 +2,11 @@
 
 #[path = "../../tests/support/fragments.rs"]
 mod fragments;
+#[path = "../../tests/support/numbers.rs"]
+mod numbers;
 
-use fragments::{Numbers, WIDTHS, fragment, inputs};
+use fragments::{WIDTHS, fragment, inputs};
+use numbers::Numbers;
 use ptxopt_grammar::meaning::concrete::{Program, evaluate};
 use ptxopt_grammar::meaning::term::{Term, Terms, ones};
 use ptxopt_grammar::meaning::{meaning, video, wide};
@@ -125,6 +128,64 @@ fn division() {
     assert_eq!(run("rem.u64 %d0, %d1, %d2", &longs), Some(vec![1 << 63]));
 }
 
+/// The manual's loop for `fns`.
+fn nth_bit_set(mask: u32, base: u32, offset: i32) -> u32 {
+    let set = |place: i64| mask >> place & 1 == 1;
+    if offset == 0 {
+        return if set(base.into()) { base } else { u32::MAX };
+    }
+    let (mut place, mut left) = (i64::from(base), offset.unsigned_abs() - 1);
+    while (0..32).contains(&place) {
+        match (set(place), left) {
+            (true, 0) => return u32::try_from(place).expect("it is below 32"),
+            (true, _) => left -= 1,
+            (false, _) => {}
+        }
+        place += i64::from(offset.signum());
+    }
+    u32::MAX
+}
+
+#[test]
+fn the_bit_of_a_number() {
+    // The manual's examples.
+    for (base, offset, place) in [(3, 1, 3), (3, ones(32), 3), (2, 1, 3), (2, ones(32), 1)] {
+        assert_eq!(words("fns.b32 %a0, %a1, %a2, %a3", &[0xaaaa_aaaa, base, offset]), place);
+    }
+    let mut numbers = Numbers::new(23);
+    let mut found = 0;
+    for _vector in 0..2000 {
+        let word = |value: u128| u32::try_from(value & ones(32)).expect("it is cut to a word");
+        let (mask, base) = (word(numbers.value()), word(u128::from(numbers.next() % 32)));
+        let offset = match numbers.below(8) {
+            0 => word(numbers.value()),
+            small => word(u128::from(numbers.next() % 9)).wrapping_sub(u32::try_from(small).expect("small")),
+        };
+        let place = nth_bit_set(mask, base, offset.cast_signed());
+        found += usize::from(place != u32::MAX);
+        let operands = [mask, base, offset].map(u128::from);
+        assert_eq!(words("fns.b32 %a0, %a1, %a2, %a3", &operands), u128::from(place), "{operands:x?}");
+    }
+    assert!(found > 500, "hardly a bit was found: {found}");
+    assert_eq!(words("fns.b32 %a0, %a1, %a2, %a3", &[ones(32), 32, 0]), ones(32));
+    assert_eq!(words("fns.b32 %a0, %a1, %a2, %a3", &[ones(32), 32, ones(32)]), ones(32));
+    assert_eq!(run("fns.b64 %d0, %a1, %a2, %a3", &[("%a1", 0), ("%a2", 0), ("%a3", 0)]), None);
+}
+
+#[test]
+fn comparisons_as_words() {
+    let values = [("%a1", ones(32)), ("%a2", 5), ("%p1", 1)];
+    assert_eq!(run("set.lt.s32.s32 %a0, %a1, %a2", &values), Some(vec![ones(32)]));
+    assert_eq!(run("set.lt.f32.s32 %a0, %a1, %a2", &values), Some(vec![0x3f80_0000]));
+    assert_eq!(run("set.lt.f32.u32 %a0, %a1, %a2", &values), Some(vec![0]));
+    assert_eq!(run("set.lt.or.f32.u32 %a0, %a1, %a2, %p1", &values), Some(vec![0x3f80_0000]));
+    assert_eq!(run("set.lt.xor.f32.s32 %a0, %a1, %a2, %p1", &values), Some(vec![0]));
+    // A source that is a float, or a destination that cannot be, has no meaning.
+    assert_eq!(run("set.lt.u32.f32 %a0, %a1, %a2", &values), None);
+    assert_eq!(run("set.lt.f32.f32 %a0, %a1, %a2", &values), None);
+    assert_eq!(run("set.lt.ftz.f32.s32 %a0, %a1, %a2", &values), None);
+}
+
 #[test]
 fn selection_by_sign() {
     // Minus zero is not negative, NaN selects `b`, and `.ftz` makes small numbers zeros.
@@ -184,6 +245,11 @@ fn vectors_of_elements() {
     assert_eq!(run("mov.b32 {%h3, %h3}, %a1", &values), None);
     assert_eq!(run("mov.b32 %a0, -1", &values), Some(vec![ones(32)]));
     assert_eq!(run("mov.b64 %d0, %a1", &values), None);
+    // Two at once are read before either is written.
+    assert_eq!(run("mov.v2.b16 {%h2, %h1}, {%h1, %h2}", &values), Some(vec![0x1234, 0xabcd]));
+    assert_eq!(run("mov.v2.u16 {_, %h3}, {%h1, 7}", &values), Some(vec![7]));
+    assert_eq!(run("mov.v4.b16 {%h3, %h4}, {%h1, %h2}", &values), None);
+    assert_eq!(run("mov.v2.b32 %a0, {%h1, %h2}", &values), None);
 }
 
 const SIGNS: [Sign; 2] = [Sign::Unsigned, Sign::Signed];

@@ -9,6 +9,8 @@
 #[path = "../support/fragments.rs"]
 mod fragments;
 mod mutants;
+#[path = "../support/numbers.rs"]
+mod numbers;
 mod outside;
 mod pairs;
 mod z3;

@@ -4,8 +4,9 @@
 //! value of every operation on inputs that are given, and for a verdict on the known pairs and on mutants of them:
 //! what it decides, the prover must not decide otherwise. Where it says that two words differ, they are evaluated.
 
-use crate::fragments::{Numbers, fragment, inputs};
+use crate::fragments::{fragment, inputs};
 use crate::mutants::{changes_of, mutant};
+use crate::numbers::Numbers;
 use crate::pairs::{Code, Expected, PAIRS};
 use crate::z3::{Answer, Z3};
 use ptxopt_grammar::meaning::concrete::evaluate;

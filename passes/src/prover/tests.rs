@@ -5,6 +5,8 @@
 
 #[path = "../../../tests/support/fragments.rs"]
 mod fragments;
+#[path = "../../../tests/support/numbers.rs"]
+mod numbers;
 
 use super::aig::{Aig, Gate, Lit, Unwatched, Watch};
 use super::canonical::{Cone, ConeInput, cone};
@@ -13,7 +15,8 @@ use super::query::{Assumption, Budget};
 use super::sweep::{Sweep, evaluate};
 use super::vectors::{Lane, vectors};
 use super::words::{Circuit, Sums};
-use fragments::{Numbers, fragment, inputs};
+use fragments::{fragment, inputs};
+use numbers::Numbers;
 use ptxopt_grammar::meaning::concrete;
 
 /// The gates of a cone, and the bits of its results.
