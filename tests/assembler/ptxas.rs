@@ -47,6 +47,23 @@ impl Assemblers {
         MachineCode::read(&code.0)
     }
 
+    /// The listing of what one version of the assembler makes of `text`.
+    pub(crate) fn disassembled(&self, version: &str, text: &[u8], target: &str) -> Result<String, String> {
+        let at =
+            VERSIONS.iter().position(|(known, _)| *known == version).expect("the version is a known one");
+        let (cubin, _) = run(&self.list[at].0, text, target, &[])?;
+        let folder = tempfile::tempdir().expect("a folder for temporary files can be made");
+        let input = folder.path().join("in.cubin");
+        std::fs::write(&input, cubin).expect("a temporary file can be written");
+        let program = self.list[0].0.with_file_name("nvdisasm");
+        let result = Command::new(&program)
+            .arg("-c")
+            .arg(&input)
+            .output()
+            .map_err(|error| format!("{} does not run: {error}", program.display()))?;
+        Ok(String::from_utf8_lossy(&result.stdout).into_owned())
+    }
+
     /// What the assembler makes of each function of `text` for exactly `target`.
     pub(crate) fn measure(&self, text: &[u8], target: &str) -> Result<BTreeMap<String, Measured>, String> {
         let number: String = target.chars().filter(char::is_ascii_digit).collect();
