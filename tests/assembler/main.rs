@@ -8,6 +8,8 @@
 #![expect(clippy::print_stdout, reason = "tests say how much they covered, and what they skipped")]
 
 mod acceptance;
+#[path = "../support/constants.rs"]
+mod constants;
 mod folded;
 mod folding;
 #[path = "../support/forms.rs"]
