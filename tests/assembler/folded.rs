@@ -37,7 +37,7 @@ pub(crate) fn stored(listing: &str) -> BTreeMap<String, BTreeMap<u32, Stored>> {
 /// What the registers hold.
 #[derive(Default)]
 struct Function {
-    known: BTreeMap<String, u32>,
+    known: BTreeMap<String, u64>,
 }
 
 impl Function {
@@ -63,79 +63,82 @@ impl Function {
         if name == "CALL" {
             self.forget();
         }
-        let number = if guard.is_some() { None } else { self.moved(name, &words, &operands[1..]) };
-        let wide = name == "CS2R" || words.iter().any(|word| ["64", "128", "WIDE"].contains(word));
-        self.write(operands[0], number, wide);
+        let has = |wanted: &str| words.contains(&wanted);
+        let pair = has("64") || name == "CS2R" && !has("32");
+        let count = match () {
+            () if has("128") || has("WIDE") => 4,
+            () if pair => 2,
+            () => 1,
+        };
+        let number = if guard.is_some() { None } else { self.moved(name, &words, &operands[1..], pair) };
+        self.write(operands[0], number, count);
         // Behind predicates that an instruction writes there may be a register that it writes too.
         for later in operands.iter().skip(1).take(2) {
             if register(operands[0]).is_none() {
-                self.write(later, None, wide);
+                self.write(later, None, count);
             }
         }
         None
     }
 
-    /// The number that an instruction moves.
-    fn moved(&self, name: &str, words: &[&str], sources: &[&str]) -> Option<u32> {
+    /// The number that an instruction moves, to two registers if `pair`.
+    fn moved(&self, name: &str, words: &[&str], sources: &[&str], pair: bool) -> Option<u64> {
         match (name, sources) {
-            ("MOV" | "UMOV" | "R2UR", [source, ..]) => self.value(source),
+            ("MOV" | "UMOV" | "R2UR", [source, ..]) => self.value(source, pair),
             ("IMAD" | "UIMAD", ["RZ" | "URZ", "RZ" | "URZ", source])
                 if words.first().is_some_and(|&word| word == "MOV" || word == "U32") =>
             {
-                self.value(source)
+                self.value(source, pair)
             }
-            ("HFMA2", ["-RZ", "RZ", high, low]) => Some(u32::from(half(high)?) << 16 | u32::from(half(low)?)),
+            ("HFMA2", ["-RZ", "RZ", high, low]) => Some(u64::from(half(high)?) << 16 | u64::from(half(low)?)),
             ("CS2R", ["SRZ"]) => Some(0),
             (_, _) => None,
         }
     }
 
-    fn write(&mut self, target: &str, number: Option<u32>, wide: bool) {
-        let target = target.split('.').next().unwrap_or(target);
+    /// So many registers hold a number from now on, or nobody knows what.
+    fn write(&mut self, target: &str, number: Option<u64>, count: u32) {
         let Some((letters, first)) = register(target) else { return };
-        for at in first..first + if wide { 4 } else { 1 } {
-            self.known.remove(&format!("{letters}{at}"));
-        }
-        if let Some(number) = number {
-            self.known.insert(target.to_owned(), number);
-            if wide && number == 0 {
-                self.known.insert(format!("{letters}{}", first + 1), 0);
-            }
+        for at in 0..count {
+            let name = format!("{letters}{}", first + at);
+            match number.filter(|_| count <= 2) {
+                Some(number) => self.known.insert(name, number >> (32 * at) & 0xffff_ffff),
+                None => self.known.remove(&name),
+            };
         }
     }
 
-    /// What a source is, if it is known.
-    fn value(&self, source: &str) -> Option<u32> {
+    /// What a source of one register or of two is, if it is known.
+    fn value(&self, source: &str, pair: bool) -> Option<u64> {
         let source = source.trim_end_matches(".reuse");
-        match source {
-            "RZ" | "URZ" => Some(0),
-            number if number.starts_with("0x") => u32::from_str_radix(&number[2..], 16).ok(),
-            number if number.starts_with("-0x") => {
-                u32::from_str_radix(&number[3..], 16).ok().map(u32::wrapping_neg)
-            }
-            register => self.known.get(register).copied(),
+        if source == "RZ" || source == "URZ" {
+            return Some(0);
         }
+        let Some((letters, first)) = register(source) else { return number(source) };
+        let low = *self.known.get(source)?;
+        let high = if pair { *self.known.get(&format!("{letters}{}", first + 1))? } else { 0 };
+        Some(high << 32 | low)
     }
 
     /// The number that a store writes.
     fn stored(&self, words: &[&str], source: &str) -> Option<u64> {
-        let low = u64::from(self.value(source)?);
         let has = |wanted: &str| words.contains(&wanted);
-        if has("128") {
-            return None;
+        let number = self.value(source, has("64"))?;
+        match () {
+            () if has("128") => None,
+            () if has("64") => Some(number),
+            () if has("U8") => Some(number & 0xff),
+            () if has("U16") => Some(number & 0xffff),
+            () => Some(number & 0xffff_ffff),
         }
-        if has("64") {
-            let Some((letters, first)) = register(source) else { return Some(low) };
-            let high = u64::from(self.value(&format!("{letters}{}", first + 1))?);
-            return Some(high << 32 | low);
-        }
-        Some(if has("U8") {
-            low & 0xff
-        } else if has("U16") {
-            low & 0xffff
-        } else {
-            low
-        })
+    }
+}
+
+/// A number of a listing, in hexadecimal digits.
+fn number(text: &str) -> Option<u64> {
+    match text.strip_prefix('-') {
+        Some(rest) => u64::from_str_radix(rest.strip_prefix("0x")?, 16).ok().map(u64::wrapping_neg),
+        None => u64::from_str_radix(text.strip_prefix("0x")?, 16).ok(),
     }
 }
 
@@ -183,6 +186,8 @@ fn numbers_are_followed_from_where_they_are_moved_to_where_they_are_stored() {
         /*0010*/                   HFMA2.MMA R9, -RZ, RZ, -1, 2.02655792236328125e-06 ;
         /*0020*/                   CS2R R4, SRZ ;
         /*0030*/                   IMAD.MOV.U32 R7, RZ, RZ, -0x2 ;
+        /*0038*/                   MOV.64 R10, 0x1234567800000005 ;
+        /*003c*/                   STG.E.64.STRONG.SYS desc[UR4][R2.64+0x8], R10 ;
         /*0040*/                   MOV R6, R9 ;
         /*0050*/                   STG.E.STRONG.SYS desc[UR4][R2.64], R9 ;
         /*0060*/                   STG.E.64.STRONG.SYS desc[UR4][R2.64+0x10], R6 ;
@@ -197,7 +202,8 @@ fn numbers_are_followed_from_where_they_are_moved_to_where_they_are_stored() {
 ";
     let found: Vec<_> = stored(listing)["k0"].iter().map(|(&at, stored)| (at, stored.number)).collect();
     let wide = 0xffff_fffe_bc00_0022;
-    let known = [(0, Some(0xbc00_0022)), (0x10, Some(wide)), (0x20, Some(0))];
+    let known =
+        [(0, Some(0xbc00_0022)), (8, Some(0x1234_5678_0000_0005)), (0x10, Some(wide)), (0x20, Some(0))];
     let unknown = [(0x30, None), (0x40, None), (0x50, None), (0x60, Some(0))];
     assert_eq!(found, [&known[..], &unknown].concat());
 }

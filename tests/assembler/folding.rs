@@ -24,18 +24,34 @@ struct Counts {
     all: usize,
 }
 
+/// An assembler and the GPU that it assembles for.
+#[derive(Clone, Copy)]
+struct Run {
+    version: &'static str,
+    target: &'static str,
+}
+
+/// The assemblers that a group is given to; a newer GPU has other instructions, and the assembler folds others.
+fn runs(group: &Group) -> Vec<Run> {
+    if group.version > "9" {
+        return vec![Run { version: "13.5", target: group.target }];
+    }
+    let runs = [("13.5", group.target), ("13.5", "sm_120"), ("12.9", group.target)];
+    runs.into_iter().map(|(version, target)| Run { version, target }).collect()
+}
+
 #[test]
 fn the_assembler_folds_to_what_we_compute() {
     let Some(assemblers) = Assemblers::find() else { return };
-    let mut modules: Vec<(&str, &Group, Vec<Case>)> = Vec::new();
+    let mut modules: Vec<(Run, &Group, Vec<Case>)> = Vec::new();
     for group in &GROUPS {
-        for version in ["13.5", "12.9"].into_iter().take(if group.version < "9" { 2 } else { 1 }) {
-            let mut numbers = Numbers::new(17);
+        for (run, seed) in runs(group).into_iter().zip(17..) {
+            let mut numbers = Numbers::new(seed);
             let forms = group.forms().into_iter().filter(|form| !crashes(form)).enumerate();
             let mut cases =
                 forms.map(|(at, form)| Case::new(group, &form, at % IN_KERNEL, &mut numbers)).peekable();
             while cases.peek().is_some() {
-                modules.push((version, group, cases.by_ref().take(IN_MODULE).collect()));
+                modules.push((run, group, cases.by_ref().take(IN_MODULE).collect()));
             }
         }
     }
@@ -44,8 +60,8 @@ fn the_assembler_folds_to_what_we_compute() {
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
-                while let Some((version, group, cases)) = modules.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let problems = check(&assemblers, version, group, cases, &counts);
+                while let Some(&(run, group, ref cases)) = modules.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let problems = check(&assemblers, run, group, cases, &counts);
                     wrong.lock().expect("no thread panics").extend(problems);
                 }
             });
@@ -75,7 +91,7 @@ fn report(counts: &BTreeMap<(&'static str, String), Counts>) {
             opcodes,
             never.join(" ")
         );
-        assert!(compared > all / 4 * 3, "hardly anything was folded");
+        assert!(compared > all / 2, "hardly anything was folded");
     }
 }
 
@@ -87,17 +103,18 @@ fn crashes(form: &str) -> bool {
 /// The disagreements of a module.
 fn check(
     assemblers: &Assemblers,
-    version: &'static str,
+    Run { version, target }: Run,
     group: &Group,
     cases: &[Case],
     counts: &Mutex<BTreeMap<(&'static str, String), Counts>>,
 ) -> Vec<String> {
     let text = module(group, cases);
-    let stored = match assemblers.disassembled(version, text.as_bytes(), group.target) {
+    let stored = match assemblers.disassembled(version, text.as_bytes(), target) {
         Ok(listing) => stored(&listing),
         // Which form is to blame shows when each stands alone.
         Err(_) if cases.len() > 1 => {
-            let alone = |case| check(assemblers, version, group, std::slice::from_ref(case), counts);
+            let alone =
+                |case| check(assemblers, Run { version, target }, group, std::slice::from_ref(case), counts);
             return cases.iter().flat_map(alone).collect();
         }
         Err(said) => return vec![format!("ptxas {version} says {said} to\n{text}")],
@@ -107,7 +124,7 @@ fn check(
     for (number, case) in cases.iter().enumerate() {
         let stored = stored.get(&format!("k{}", number / IN_KERNEL));
         let opcode = case.form.split(' ').next().unwrap_or_default();
-        for Expected { offset, value, what } in &case.expected {
+        for Expected { offset, value, what, .. } in case.expected.iter().filter(|one| !one.disputed) {
             let found = stored.and_then(|stored| number_at(stored, *offset));
             let count = counts.entry((version, opcode.to_owned())).or_default();
             count.all += 1;
