@@ -2,7 +2,8 @@
 //!
 //! `kernels/*.ptx` is what NVIDIA's compiler makes of small kernels that do byte-wise work. Each is run over seeded
 //! buffers; what it leaves in memory must equal what the function beside its name says. The compiled modules of the
-//! corpus have no such functions; of those it is only asked that running them ends in an answer.
+//! corpus have no such functions; of those it is only asked that running them ends in an answer. Every form of the
+//! integer and byte instructions is run as well, for most have an operation of their own here.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -10,10 +11,19 @@
 )]
 #![expect(clippy::needless_range_loop, reason = "a thread's number is its place in several buffers")]
 
+#[path = "support/constants.rs"]
+mod constants;
+#[path = "support/forms.rs"]
+mod forms;
 #[path = "support/modules.rs"]
 mod modules;
+#[path = "support/numbers.rs"]
+mod numbers;
+#[path = "support/one.rs"]
+mod one;
 
 use Reference::{Bytes, Halves, SignedBytes, SignedHalves, Words};
+use constants::{Case, Expected};
 use ptxopt_passes::machine::{Argument, End, Launch, Machine, Outcome};
 use std::path::Path;
 
@@ -241,6 +251,35 @@ fn kernels_compute_what_their_source_says() {
             }
         }
     }
+}
+
+#[test]
+fn every_form_runs_as_it_is_meant() {
+    let mut numbers = numbers::Numbers::new(29);
+    let (mut results, mut by_the_manual) = (0, 0);
+    for group in &forms::GROUPS {
+        let forms = group.forms();
+        for chunk in forms.chunks(constants::IN_KERNEL) {
+            let case = |(at, form): (usize, &String)| Case::new(group, form, at, &mut numbers);
+            let cases: Vec<Case> = chunk.iter().enumerate().map(case).collect();
+            let text = constants::module(group, &cases);
+            let module = ptxopt_grammar::parse(text.as_bytes()).expect("the kernel is legal");
+            let machine = Machine::new(&module);
+            let mut memory = machine.memory();
+            let buffer = memory.allocate(vec![0; constants::IN_KERNEL * constants::ROOM]);
+            let arguments = [Argument::Number(memory.address(buffer))];
+            let outcome = machine.launch(&Launch::of("k0"), &arguments, &mut memory);
+            assert_eq!(outcome.end, End::Finished, "{text}");
+            for Expected { offset, value, what, disputed } in cases.iter().flat_map(|case| &case.expected) {
+                let at = *offset as usize;
+                let stored = memory.bytes(buffer)[at..at + 16].try_into().expect("a result has 16 bytes");
+                assert_eq!(u128::from_le_bytes(stored), *value, "{what}");
+                results += 1;
+                by_the_manual += usize::from(*disputed);
+            }
+        }
+    }
+    assert!(results > 8000 && by_the_manual > 5, "forms are missing: {results}, {by_the_manual}");
 }
 
 fn takes(name: &str) -> usize {

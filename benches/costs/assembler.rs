@@ -76,7 +76,7 @@ impl Assembler {
         let folder = std::env::var_os("PTXOPT_NVIDIA")
             .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/nvidia"), PathBuf::from);
         let program = folder.join(version).join("ptxas");
-        assert!(program.is_file(), "{} is not there; `sh .ci/nvidia-tools` puts it there", program.display());
+        assert!(program.is_file(), "{} is not there; `sh .ci/tools` puts it there", program.display());
         let version = match version {
             "11.8" => "7.8",
             "12.9" => "8.8",

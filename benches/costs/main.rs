@@ -4,7 +4,7 @@
 //! `cargo bench --bench costs -- plain.tsv sm_90`.
 //! With `--check` nothing is written, and every line that would be written otherwise is shown; with `--sample` some
 //! forms that the table does not have are measured instead, on all GPUs, and compared with what the optimiser takes
-//! for their costs. NVIDIA's assemblers are expected in `target/nvidia`, where `sh .ci/nvidia-tools` puts them.
+//! for their costs. NVIDIA's assemblers are expected in `target/nvidia`, where `sh .ci/tools` puts them.
 
 mod assembler;
 mod plain;

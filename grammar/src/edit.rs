@@ -61,6 +61,8 @@ impl Edits {
     /// A [`Conflict`] where two edits overlap or one does not lie in the text.
     pub fn apply(mut self, text: &[u8]) -> Result<Edited<'_>, Conflict> {
         self.list.sort_by_key(|edit| (edit.span.start, edit.span.end));
+        // Two who take the same piece away mean the same.
+        self.list.dedup_by(|a, b| a.span == b.span && a.with.is_empty() && b.with.is_empty());
         let mut pieces = Vec::with_capacity(2 * self.list.len() + 1);
         let (mut old, mut new) = (0, 0);
         for Edit { span, with } in self.list {

@@ -1,6 +1,6 @@
 //! The disputed forms: the page that lists them, and forms on both sides of the line.
 
-use ptxopt_grammar::meaning::disputed::{DISPUTES, disputed};
+use ptxopt_grammar::meaning::disputed::{DISPUTES, disputed, disputed_at};
 use ptxopt_grammar::video::decode;
 use std::fmt::Write;
 
@@ -31,6 +31,25 @@ fn both_sides_of_the_line() {
     assert_eq!(class("vadd4.u32.u32.u32.sat %r0, %r1, %r2, %r3"), None);
 }
 
+#[test]
+fn fields_of_words_of_64_bits_are_agreed_on_only_at_small_places() {
+    let class = |instruction: &str| {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.func f() {{ .reg .b64 %d<4>; .reg .b32 %r<4>; {instruction}; }}\n"
+        );
+        let module = ptxopt_grammar::parse(text.as_bytes()).expect("the module is legal");
+        let stmt = module.stmts().find(|&stmt| module.opcode(stmt).is_some()).expect("there is one");
+        disputed_at(&module, stmt).map(|dispute| dispute.name)
+    };
+    assert_eq!(class("bfe.u64 %d0, %d1, %r1, 8"), Some("field-64"));
+    assert_eq!(class("bfe.s64 %d0, %d1, 8, %r1"), Some("field-64"));
+    assert_eq!(class("bfi.b64 %d0, %d1, %d2, 256, 8"), Some("field-64"));
+    assert_eq!(class("bfe.u64 %d0, %d1, 255, 8"), None);
+    assert_eq!(class("bfi.b64 %d0, %d1, %d2, 0, 64"), None);
+    assert_eq!(class("bfe.u32 %r0, %r1, %r2, %r3"), None);
+    assert_eq!(class("vadd.u32.u32.u32.sat %r0, %r1, %r2"), Some("sat-u32-high"));
+}
+
 /// `UPDATE=1` writes the page anew.
 #[test]
 fn the_page_lists_every_class() {
@@ -55,7 +74,7 @@ fn the_page_lists_every_class() {
 const INTRODUCTION: &str = "\
 # Disputed forms
 
-Some forms of scalar video instructions mean one thing by the manual's pseudocode and another by the code that
-NVIDIA's assembler makes of them. `ptxopt eval` computes what the manual says. The SIMD instructions with two or four
-lanes have no such form.
+Some forms of scalar video instructions, and bit fields of 64-bit words, mean one thing by the manual's pseudocode and
+another by the code that NVIDIA's assembler makes of them. `ptxopt eval` computes what the manual says. The SIMD
+instructions with two or four lanes have no such form.
 ";

@@ -1,5 +1,12 @@
 //! Meaning: corner cases, every form of every video instruction, and the readers of terms against each other.
 
+#[path = "../../tests/support/fragments.rs"]
+mod fragments;
+#[path = "../../tests/support/numbers.rs"]
+mod numbers;
+
+use fragments::{WIDTHS, fragment, inputs};
+use numbers::Numbers;
 use ptxopt_grammar::meaning::concrete::{Program, evaluate};
 use ptxopt_grammar::meaning::term::{Term, Terms, ones};
 use ptxopt_grammar::meaning::{meaning, video, wide};
@@ -121,6 +128,64 @@ fn division() {
     assert_eq!(run("rem.u64 %d0, %d1, %d2", &longs), Some(vec![1 << 63]));
 }
 
+/// The manual's loop for `fns`.
+fn nth_bit_set(mask: u32, base: u32, offset: i32) -> u32 {
+    let set = |place: i64| mask >> place & 1 == 1;
+    if offset == 0 {
+        return if set(base.into()) { base } else { u32::MAX };
+    }
+    let (mut place, mut left) = (i64::from(base), offset.unsigned_abs() - 1);
+    while (0..32).contains(&place) {
+        match (set(place), left) {
+            (true, 0) => return u32::try_from(place).expect("it is below 32"),
+            (true, _) => left -= 1,
+            (false, _) => {}
+        }
+        place += i64::from(offset.signum());
+    }
+    u32::MAX
+}
+
+#[test]
+fn the_bit_of_a_number() {
+    // The manual's examples.
+    for (base, offset, place) in [(3, 1, 3), (3, ones(32), 3), (2, 1, 3), (2, ones(32), 1)] {
+        assert_eq!(words("fns.b32 %a0, %a1, %a2, %a3", &[0xaaaa_aaaa, base, offset]), place);
+    }
+    let mut numbers = Numbers::new(23);
+    let mut found = 0;
+    for _vector in 0..2000 {
+        let word = |value: u128| u32::try_from(value & ones(32)).expect("it is cut to a word");
+        let (mask, base) = (word(numbers.value()), word(u128::from(numbers.next() % 32)));
+        let offset = match numbers.below(8) {
+            0 => word(numbers.value()),
+            small => word(u128::from(numbers.next() % 9)).wrapping_sub(u32::try_from(small).expect("small")),
+        };
+        let place = nth_bit_set(mask, base, offset.cast_signed());
+        found += usize::from(place != u32::MAX);
+        let operands = [mask, base, offset].map(u128::from);
+        assert_eq!(words("fns.b32 %a0, %a1, %a2, %a3", &operands), u128::from(place), "{operands:x?}");
+    }
+    assert!(found > 500, "hardly a bit was found: {found}");
+    assert_eq!(words("fns.b32 %a0, %a1, %a2, %a3", &[ones(32), 32, 0]), ones(32));
+    assert_eq!(words("fns.b32 %a0, %a1, %a2, %a3", &[ones(32), 32, ones(32)]), ones(32));
+    assert_eq!(run("fns.b64 %d0, %a1, %a2, %a3", &[("%a1", 0), ("%a2", 0), ("%a3", 0)]), None);
+}
+
+#[test]
+fn comparisons_as_words() {
+    let values = [("%a1", ones(32)), ("%a2", 5), ("%p1", 1)];
+    assert_eq!(run("set.lt.s32.s32 %a0, %a1, %a2", &values), Some(vec![ones(32)]));
+    assert_eq!(run("set.lt.f32.s32 %a0, %a1, %a2", &values), Some(vec![0x3f80_0000]));
+    assert_eq!(run("set.lt.f32.u32 %a0, %a1, %a2", &values), Some(vec![0]));
+    assert_eq!(run("set.lt.or.f32.u32 %a0, %a1, %a2, %p1", &values), Some(vec![0x3f80_0000]));
+    assert_eq!(run("set.lt.xor.f32.s32 %a0, %a1, %a2, %p1", &values), Some(vec![0]));
+    // A source that is a float, or a destination that cannot be, has no meaning.
+    assert_eq!(run("set.lt.u32.f32 %a0, %a1, %a2", &values), None);
+    assert_eq!(run("set.lt.f32.f32 %a0, %a1, %a2", &values), None);
+    assert_eq!(run("set.lt.ftz.f32.s32 %a0, %a1, %a2", &values), None);
+}
+
 #[test]
 fn selection_by_sign() {
     // Minus zero is not negative, NaN selects `b`, and `.ftz` makes small numbers zeros.
@@ -180,6 +245,11 @@ fn vectors_of_elements() {
     assert_eq!(run("mov.b32 {%h3, %h3}, %a1", &values), None);
     assert_eq!(run("mov.b32 %a0, -1", &values), Some(vec![ones(32)]));
     assert_eq!(run("mov.b64 %d0, %a1", &values), None);
+    // Two at once are read before either is written.
+    assert_eq!(run("mov.v2.b16 {%h2, %h1}, {%h1, %h2}", &values), Some(vec![0x1234, 0xabcd]));
+    assert_eq!(run("mov.v2.u16 {_, %h3}, {%h1, 7}", &values), Some(vec![7]));
+    assert_eq!(run("mov.v4.b16 {%h3, %h4}, {%h1, %h2}", &values), None);
+    assert_eq!(run("mov.v2.b32 %a0, {%h1, %h2}", &values), None);
 }
 
 const SIGNS: [Sign; 2] = [Sign::Unsigned, Sign::Signed];
@@ -282,49 +352,22 @@ fn simd_forms() -> Vec<Form> {
     forms
 }
 
-/// A generator of numbers that like the edges.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    }
-
-    fn below(&mut self, count: usize) -> usize {
-        usize::try_from(self.next() % count as u64).expect("it is below a `usize`")
-    }
-
-    fn value(&mut self) -> u128 {
-        let random = u128::from(self.next()) << 64 | u128::from(self.next());
-        let edges = [0, 1, 0x7f, 0x80, 0xff, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x8080_8080, u128::MAX];
-        match self.below(4) {
-            0 => edges[self.below(edges.len())],
-            1 => random & 0xff,
-            2 => random & edges[self.below(edges.len())],
-            _random => random,
-        }
-    }
-}
-
 /// Numbers and planes agree on the terms, and one number with the words that fit.
-fn agree(terms: &Terms, outputs: &[Term], widths: &[u32], vectors: usize, numbers: &mut Numbers) {
+fn agree(terms: &Terms, outputs: &[Term], widths: &[u32], inputs: &[Vec<u128>]) {
     let mut exact = Program::<u128>::compile(terms, outputs).expect("nothing is wider");
     let mut narrow = Program::<u64>::compile(terms, outputs);
     let mut planes = wide::Program::compile(terms, outputs);
-    let inputs: Vec<Vec<u128>> =
-        (0..vectors).map(|_| widths.iter().map(|&width| numbers.value() & ones(width)).collect()).collect();
     let columns = widths.iter().enumerate().map(|(number, &width)| {
         wide::planes(&inputs.iter().map(|input| input[number]).collect::<Vec<_>>(), width)
     });
     planes.run(&columns.collect::<Vec<_>>());
+    let by_lanes = run_lanes(&exact, outputs.len(), inputs);
     for (vector, input) in inputs.iter().enumerate() {
         let mut results = vec![0; outputs.len()];
         exact.run(input, &mut results);
         for (number, &result) in results.iter().enumerate() {
             assert_eq!(wide::number(planes.output(number), vector), result, "{input:x?} of {terms:?}");
+            assert_eq!(by_lanes[vector][number], result, "{input:x?} of {terms:?}");
         }
         if let Some(narrow) = &mut narrow {
             let mut words = vec![0; outputs.len()];
@@ -335,10 +378,23 @@ fn agree(terms: &Terms, outputs: &[Term], widths: &[u32], vectors: usize, number
     }
 }
 
+/// The results of each vector, eight of them computed at a time.
+fn run_lanes(program: &Program<u128>, outputs: usize, inputs: &[Vec<u128>]) -> Vec<Vec<u128>> {
+    let mut results = Vec::new();
+    let mut slots: Vec<[u128; 8]> = Vec::new();
+    for eight in inputs.chunks(8) {
+        let value = |lane: usize, number: usize| eight.get(lane).map_or(0, |input| input[number]);
+        program.run_lanes(&mut slots, |number| std::array::from_fn(|lane| value(lane, number as usize)));
+        let of_lane = |lane: usize| (0..outputs).map(|output| program.lanes(&slots, output)[lane]).collect();
+        results.extend((0..eight.len()).map(of_lane));
+    }
+    results
+}
+
 #[test]
 #[expect(clippy::print_stdout, reason = "the counts are for people")]
 fn every_video_form_evaluates() {
-    let mut numbers = Numbers(1);
+    let mut numbers = Numbers::new(1);
     let (scalar, simd) = (scalar_forms(), simd_forms());
     println!("{} scalar and {} SIMD forms", scalar.len(), simd.len());
     for (at, form) in scalar.into_iter().chain(simd).enumerate() {
@@ -353,66 +409,18 @@ fn every_video_form_evaluates() {
             let sources = [0, 1, 2].map(|number| terms.input(number, 32));
             let result = video::result(&mut terms, form, sources);
             assert_eq!(evaluate(&terms, &[result], &values), [folded], "{form} of {values:x?}");
-            agree(&terms, &[result], &[32; 3], 8, &mut numbers);
+            let vectors = [(); 8].map(|()| (0..3).map(|_| numbers.value() & ones(32)).collect());
+            agree(&terms, &[result], &[32; 3], &vectors);
         }
-    }
-}
-
-/// Any term of `width` bits over what there is.
-fn random_term(terms: &mut Terms, pool: &[Term], numbers: &mut Numbers) -> Term {
-    let pick = |numbers: &mut Numbers| pool[numbers.below(pool.len())];
-    let a = pick(numbers);
-    let width = terms.width(a);
-    let fit = |terms: &mut Terms, b: Term| match terms.width(b) {
-        other if other > width => terms.extract(b, other - width, width),
-        _narrower => terms.sign_extend(b, width),
-    };
-    let (b, c) = (pick(numbers), pick(numbers));
-    let (b, c) = (fit(terms, b), fit(terms, c));
-    match numbers.below(20) {
-        0 => terms.not(a),
-        1 => terms.and(a, b),
-        2 => terms.or(a, b),
-        3 => terms.xor(a, b),
-        4 => terms.add(a, b),
-        5 => terms.sub(a, b),
-        6 => terms.mul(a, b),
-        7 => terms.shl(a, b),
-        8 => terms.lshr(a, b),
-        9 => terms.ashr(a, b),
-        10 => {
-            let low = u32::try_from(numbers.below(width as usize)).expect("it is small");
-            let kept = 1 + u32::try_from(numbers.below((width - low) as usize)).expect("it is small");
-            terms.extract(a, low, kept)
-        }
-        11 if 2 * width <= 128 => terms.concat(a, b),
-        12 if width < 100 => terms.zero_extend(a, width + 7),
-        13 if width < 100 => terms.sign_extend(a, width + 9),
-        14 => terms.equal(a, b),
-        15 => terms.unsigned_less(a, b),
-        16 => terms.signed_less(a, b),
-        17 => {
-            let condition = terms.extract(c, 0, 1);
-            terms.choose(condition, a, b)
-        }
-        18 if width <= 32 => terms.unsigned_divide(a, b),
-        19 if width <= 32 => terms.unsigned_remainder(a, b),
-        _wide => terms.constant(numbers.value(), width),
     }
 }
 
 #[test]
 fn readers_agree_on_random_fragments() {
-    let mut numbers = Numbers(7);
+    let mut numbers = Numbers::new(7);
     for _fragment in 0..400 {
-        let mut terms = Terms::new();
-        let widths = [32, 32, 1, 8, 16, 64];
-        let mut pool: Vec<Term> =
-            (0..).zip(widths).map(|(number, width)| terms.input(number, width)).collect();
-        for _step in 0..14 {
-            let term = random_term(&mut terms, &pool, &mut numbers);
-            pool.push(term);
-        }
-        agree(&terms, &pool[widths.len()..], &widths, 40, &mut numbers);
+        let (terms, results) = fragment(&mut numbers);
+        let vectors = (0..40).map(|_| inputs(&mut numbers)).collect::<Vec<_>>();
+        agree(&terms, &results, &WIDTHS, &vectors);
     }
 }

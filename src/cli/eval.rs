@@ -6,10 +6,9 @@ mod vectors;
 use super::{Console, Failure, Status, usage_error};
 use crate::input::Input;
 use crate::output::to_stdout;
-use ptxopt_grammar::meaning::disputed::{Dispute, disputed};
+use ptxopt_grammar::meaning::disputed::{Dispute, disputed_at};
 use ptxopt_grammar::meaning::{Place, Write as Written, concrete, meaning, term};
 use ptxopt_grammar::tree::{Module, StmtId};
-use ptxopt_grammar::video;
 use registers::Wrapped;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -69,8 +68,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         |message: String| Failure { status: Status::Invalid, message: console.renderer.failure(&message) };
     let stmt = Wrapped::instruction(&module).map_err(failed)?;
     let results = evaluate(&module, stmt, &args.values).map_err(|message| usage(&message))?;
-    let instance = video::decode(&module, stmt).and_then(Result::ok);
-    let dispute = instance.and_then(|instance| disputed(instance.form));
+    let dispute = disputed_at(&module, stmt);
     to_stdout(|out| {
         results.iter().try_for_each(|result| result.print(out))?;
         dispute.map_or(Ok(()), |Dispute { name, manual, assembler, .. }| {

@@ -30,8 +30,7 @@ impl Assemblers {
         assert!(!required, "NVIDIA's assembler is not in {}", folder.display());
         // Not by a macro of the standard library: the test harness would keep that to itself.
         let folder = folder.display();
-        let line =
-            format!("SKIPPED: NVIDIA's assembler is not in {folder}; `sh .ci/nvidia-tools` puts it there\n");
+        let line = format!("SKIPPED: NVIDIA's assembler is not in {folder}; `sh .ci/tools` puts it there\n");
         std::io::stderr().write_all(line.as_bytes()).expect("stderr can be written");
         None
     }
@@ -46,6 +45,23 @@ impl Assemblers {
         // A module may call what another one defines, and then it must not be linked; a few forms need to be.
         let code = run(program, text, &target, &["-c"]).or_else(|_| run(program, text, &target, &[]))?;
         MachineCode::read(&code.0)
+    }
+
+    /// The listing of what one version of the assembler makes of `text`.
+    pub(crate) fn disassembled(&self, version: &str, text: &[u8], target: &str) -> Result<String, String> {
+        let at =
+            VERSIONS.iter().position(|(known, _)| *known == version).expect("the version is a known one");
+        let (cubin, _) = run(&self.list[at].0, text, target, &[])?;
+        let folder = tempfile::tempdir().expect("a folder for temporary files can be made");
+        let input = folder.path().join("in.cubin");
+        std::fs::write(&input, cubin).expect("a temporary file can be written");
+        let program = self.list[0].0.with_file_name("nvdisasm");
+        let result = Command::new(&program)
+            .arg("-c")
+            .arg(&input)
+            .output()
+            .map_err(|error| format!("{} does not run: {error}", program.display()))?;
+        Ok(String::from_utf8_lossy(&result.stdout).into_owned())
     }
 
     /// What the assembler makes of each function of `text` for exactly `target`.

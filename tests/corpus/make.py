@@ -189,7 +189,7 @@ class Nvrtc:
 
 
 def make_nvrtc(scratch):
-    run("sh", HERE.parent.parent / ".ci/nvidia-tools", "--nvrtc", NVIDIA)
+    run("sh", HERE.parent.parent / ".ci/tools", "--nvrtc", TARGET)
     os.chdir("/")  # which debug information records
     for version, (library, includes, usual) in NVRTC.items():
         base = NVIDIA / version

@@ -1,10 +1,19 @@
-//! The prover on pairs whose verdict is known, and on mutants of them.
+//! The prover on pairs whose verdict is known, and on mutants of them; an outside solver on both.
+//!
+//! The solver is looked for where `sh .ci/tools` puts it. Where it is absent its tests say so and pass, unless
+//! `PTXOPT_REQUIRE_ASSEMBLER` is set.
 
 #![expect(clippy::cast_possible_truncation, reason = "inputs of 32 bits come in wider words")]
 #![expect(clippy::print_stdout, reason = "tests say how much they covered")]
 
+#[path = "../support/fragments.rs"]
+mod fragments;
 mod mutants;
+#[path = "../support/numbers.rs"]
+mod numbers;
+mod outside;
 mod pairs;
+mod z3;
 
 use pairs::{Code, Expected, PAIRS};
 use ptxopt_grammar::meaning::term::{Term, Terms};

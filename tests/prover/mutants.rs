@@ -14,7 +14,7 @@ const WANTED: usize = 1500;
 
 /// What is done to one term.
 #[derive(Clone, Copy, Debug)]
-enum Change {
+pub(crate) enum Change {
     /// Another operation on the same operands.
     Op,
     /// The operands of an operation for which their order matters, or one operand in place of the other.
@@ -50,8 +50,19 @@ fn changes(terms: &Terms, term: Term) -> Vec<Change> {
     }
 }
 
+/// All changes that could be made to one of the sides: the side, the place and what is done there.
+pub(crate) fn changes_of(terms: &Terms, sides: &[Term]) -> Vec<(Term, Term, Change)> {
+    let mut all = Vec::new();
+    for &side in sides {
+        for place in terms.cone(side) {
+            all.extend(changes(terms, place).into_iter().map(|change| (side, place, change)));
+        }
+    }
+    all
+}
+
 /// The term with `change` made in one place, all else being made anew.
-fn mutant(terms: &mut Terms, root: Term, place: Term, change: Change) -> Term {
+pub(crate) fn mutant(terms: &mut Terms, root: Term, place: Term, change: Change) -> Term {
     let mut made: Vec<Term> = Vec::new();
     for term in terms.iter().take(root.index() + 1) {
         let old = |operand: Term| made[operand.index()];
@@ -116,20 +127,6 @@ fn mutant(terms: &mut Terms, root: Term, place: Term, change: Change) -> Term {
         made.push(new);
     }
     made[root.index()]
-}
-
-/// The terms that a term is made of, itself included, in ascending order.
-fn cone(terms: &Terms, root: Term) -> Vec<Term> {
-    let mut needed = vec![false; root.index() + 1];
-    needed[root.index()] = true;
-    let all: Vec<Term> = terms.iter().take(root.index() + 1).collect();
-    for &term in all.iter().rev().filter(|term| term.index() <= root.index()) {
-        if !needed[term.index()] {
-            continue;
-        }
-        terms.children(term).for_each(|operand| needed[operand.index()] = true);
-    }
-    all.into_iter().filter(|term| needed[term.index()]).collect()
 }
 
 /// The next number of a stream.
@@ -199,12 +196,7 @@ fn no_wrong_mutant_is_proved() {
         for (vector, result) in vectors.iter().zip(&mut expected) {
             program.run(vector, std::slice::from_mut(result));
         }
-        let mut all = Vec::new();
-        for side in [after, before] {
-            for place in cone(&code.terms, side) {
-                all.extend(changes(&code.terms, place).into_iter().map(|change| (side, place, change)));
-            }
-        }
+        let all = changes_of(&code.terms, &[after, before]);
         let step = all.len().div_ceil(MOST_PER_PAIR).max(1);
         for (side, place, change) in all.into_iter().step_by(step) {
             let mut terms = code.terms.clone();

@@ -69,24 +69,30 @@ fn holds(terms: &mut Terms, compare: Compare, signed: bool, a: Term, b: Term) ->
     }
 }
 
+/// All ones where the comparison of integers holds, or the float one; else zero.
 pub(crate) fn set(code: &mut Code<'_, '_>) -> Option<()> {
     let compare = comparison(code)?;
     let second = code.one_of(&SECONDS);
-    let first = code.shape()?;
-    if first.lanes > 1 {
-        return if second.is_none() && has(first, compare) {
-            set_lanes(code, first, compare.0)
-        } else {
-            None
-        };
+    let float = code.first_is("f32");
+    if !float {
+        let first = code.shape()?;
+        if first.lanes > 1 {
+            let exists = second.is_none() && has(first, compare);
+            return if exists { set_lanes(code, first, compare.0) } else { None };
+        }
+        if first.kind == Kind::Bits || first.bits != 32 {
+            return None;
+        }
     }
-    let shape = code.plain_shape().filter(|&shape| has(shape, compare) && shape.bits >= 16)?;
-    if first.kind == Kind::Bits || first.bits != 32 {
-        return None;
-    }
+    let shape = code.plain_shape().filter(|&shape| has(shape, compare) && (16..=64).contains(&shape.bits))?;
     let (target, sources) = compared(code, second.is_some())?;
     let result = outcome(code, compare.0, shape, second, sources)?;
-    let result = code.terms.sign_extend(result, 32);
+    let result = if float {
+        let (one, zero) = (code.terms.constant(0x3f80_0000, 32), code.terms.constant(0, 32));
+        code.terms.choose(result, one, zero)
+    } else {
+        code.terms.sign_extend(result, 32)
+    };
     code.write(target, result)
 }
 
@@ -261,11 +267,17 @@ fn moved(code: &mut Code<'_, '_>) -> Option<u32> {
     code.plain_shape().map(|shape| shape.bits).or_else(|| code.one_of(&floats))
 }
 
-/// A whole value, a vector put together (its first element lowest), or one taken apart.
+/// A whole value, a vector put together (its first element lowest), or one taken apart; with `.v2` or `.v4` as many
+/// values. A vector register without a component is no place of its own, so it has no meaning here.
 pub(crate) fn mov(code: &mut Code<'_, '_>) -> Option<()> {
+    let lanes = code.one_of(&[("v2", 2), ("v4", 4)]);
     let width = moved(code)?;
     let [d, a] = code.operands()?;
     let vector = |node| code.module.node_kind(node) == NodeKind::Vector;
+    if let Some(lanes) = lanes {
+        let both = vector(d) && vector(a) && matches!(width, 16 | 32 | 64);
+        return if both { mov_each(code, lanes, width, d, a) } else { None };
+    }
     match (vector(d), vector(a)) {
         (false, false) => {
             let value = code.value(a, width)?;
@@ -295,6 +307,19 @@ pub(crate) fn mov(code: &mut Code<'_, '_>) -> Option<()> {
         }
         (true, true) => None,
     }
+}
+
+/// Each element into the one at the same place; all are read before one is written.
+fn mov_each(code: &mut Code<'_, '_>, lanes: usize, width: u32, d: NodeId, a: NodeId) -> Option<()> {
+    let (to, from) = (code.module.children(d), code.module.children(a));
+    if to.len() != lanes || from.len() != lanes {
+        return None;
+    }
+    for (target, source) in to.into_iter().zip(from) {
+        let value = code.value(source, width)?;
+        code.write(target, value)?;
+    }
+    Some(())
 }
 
 /// How wide each of so many elements is.

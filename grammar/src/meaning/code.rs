@@ -168,6 +168,12 @@ impl<'c, 't> Code<'c, 't> {
         (!self.words.is_empty()).then(|| self.words.remove(0))
     }
 
+    /// Takes the first modifier if it is this one; whether it is.
+    pub(super) fn first_is(&mut self, wanted: &str) -> bool {
+        let is = self.words.first().is_some_and(|&word| word == wanted.as_bytes());
+        is && self.first().is_some()
+    }
+
     /// Takes the first type.
     pub(super) fn shape(&mut self) -> Option<Shape> {
         let at = self.words.iter().position(|word| Shape::parse(word).is_some())?;

@@ -4,8 +4,11 @@
 //! by comparing the machine code of every form with the manual's pseudocode; a form belongs to a class if some
 //! input can tell the two apart, or might: what the possible values of the operands rule out is left out.
 
+use crate::constant;
+use crate::table::modifiers;
+use crate::tree::{Module, StmtId};
 use crate::video::{
-    Arithmetic, Direction, Form, Mad, Part, Scalar, ScalarOp, Scale, ShiftMode, Sign, Sum, Then,
+    Arithmetic, Direction, Form, Mad, Part, Scalar, ScalarOp, Scale, ShiftMode, Sign, Sum, Then, decode,
 };
 
 /// A class of forms with two meanings.
@@ -28,7 +31,7 @@ pub struct Dispute {
 const COMPARED: &str = "the machine code of ptxas 13.5 for sm_75 and sm_90, run on reference vectors";
 
 /// All classes.
-pub static DISPUTES: [Dispute; 7] = [
+pub static DISPUTES: [Dispute; 8] = [
     Dispute {
         name: "merge-h1",
         forms: "scalar instructions with the destination `d.h1`",
@@ -88,7 +91,36 @@ pub static DISPUTES: [Dispute; 7] = [
         evidence: COMPARED,
         assemblers: ("12.9", "13.5"),
     },
+    Dispute {
+        name: "field-64",
+        forms: "`bfe.u64`, `bfe.s64`, `bfi.b64`, where the position or the length is no number below 256",
+        manual: "the lowest eight bits of position and length count",
+        assembler: "all their bits do, so that from 64 on no bit is in the field, or all are",
+        evidence: "the machine code of ptxas 11.8 for sm_80, 12.9 and 13.5 for sm_90, and what the latter two fold",
+        assemblers: ("11.8", "13.5"),
+    },
 ];
+
+/// The class of an instruction with two meanings.
+#[must_use]
+pub fn disputed_at(module: &Module<'_>, stmt: StmtId) -> Option<&'static Dispute> {
+    let row = module.row(stmt)?;
+    if row.video.is_some() {
+        return disputed(decode(module, stmt)?.ok()?.form);
+    }
+    let fields = match row.name {
+        "bfe" => 2..4,
+        "bfi" => 3..5,
+        _other => return None,
+    };
+    let (spelling, _token) = module.opcode(stmt)?;
+    let words = module.spellings().words(spelling, module.text());
+    let wide = modifiers(words).any(|word| matches!(word, b"u64" | b"s64" | b"b64"));
+    let operands = module.operands(stmt);
+    let small = |&node: &_| constant::value(module, node).is_some_and(|number| number < 256);
+    let agreed = operands.get(fields).is_some_and(|fields| fields.iter().all(small));
+    (wide && !agreed).then(|| class("field-64"))
+}
 
 /// The class of a form with two meanings; the first if there are several.
 #[must_use]
@@ -98,7 +130,11 @@ pub fn disputed(form: Form) -> Option<&'static Dispute> {
         Form::Mad(form) => mad(form),
         Form::Simd(_) => None,
     }?;
-    DISPUTES.iter().find(|dispute| dispute.name == name)
+    Some(class(name))
+}
+
+fn class(name: &str) -> &'static Dispute {
+    DISPUTES.iter().find(|dispute| dispute.name == name).expect("every class is listed")
 }
 
 /// The least and the greatest value.

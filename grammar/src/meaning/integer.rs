@@ -215,7 +215,7 @@ fn product24(terms: &mut Terms, shape: Shape, half: Half, a: Term, b: Term) -> T
 }
 
 /// The quotient and the remainder, rounded towards zero. The manual leaves open what a divisor of zero gives; here
-/// it is what NVIDIA's code gives: all ones, and the dividend.
+/// it is what NVIDIA's code gives: all ones, and the dividend; the assembler folds both to all ones.
 fn division(terms: &mut Terms, shape: Shape, a: Term, b: Term) -> (Term, Term) {
     if !shape.signed() {
         return (terms.unsigned_divide(a, b), terms.unsigned_remainder(a, b));

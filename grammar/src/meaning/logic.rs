@@ -297,12 +297,16 @@ pub(crate) fn clz(code: &mut Code<'_, '_>) -> Option<()> {
 
 pub(crate) fn brev(code: &mut Code<'_, '_>) -> Option<()> {
     let width = word(code, &[Kind::Bits])?.bits;
-    code.each(width, |terms, [a]| {
-        let lowest = terms.extract(a, width - 1, 1);
-        (1..width).fold(lowest, |under, bit| {
-            let above = terms.extract(a, width - 1 - bit, 1);
-            terms.concat(above, under)
-        })
+    code.each(width, |terms, [a]| reversed(terms, a))
+}
+
+/// The bits in the opposite order.
+fn reversed(terms: &mut Terms, a: Term) -> Term {
+    let width = terms.width(a);
+    let lowest = terms.extract(a, width - 1, 1);
+    (1..width).fold(lowest, |under, bit| {
+        let above = terms.extract(a, width - 1 - bit, 1);
+        terms.concat(above, under)
     })
 }
 
@@ -331,6 +335,52 @@ pub(crate) fn bfind(code: &mut Code<'_, '_>) -> Option<()> {
         found
     };
     code.write(d, result)
+}
+
+/// The place of the bit of `mask` that is set and the `offset`-th from `base` on, upwards, or downwards for a negative
+/// offset; for zero `base` itself if its bit is set. All ones if there is none, and for a base above 31: the manual
+/// leaves open what that gives, and the assembler folds it so.
+pub(crate) fn fns(code: &mut Code<'_, '_>) -> Option<()> {
+    if bits(code, false)? != 32 {
+        return None;
+    }
+    code.each(32, |terms, [mask, base, offset]| {
+        let zero = terms.constant(0, 32);
+        let (one, last) = (terms.constant(1, 32), terms.constant(31, 32));
+        let (here, down) = (terms.equal(offset, zero), terms.signed_less(offset, zero));
+        // Downwards is upwards in the word turned around.
+        let (turned_mask, turned_base) = (reversed(terms, mask), terms.sub(last, base));
+        let turned_offset = terms.neg(offset);
+        let (mask, base) = (terms.choose(down, turned_mask, mask), terms.choose(down, turned_base, base));
+        let count = terms.choose(down, turned_offset, offset);
+        let count = terms.choose(here, one, count);
+        let (from, only) = (terms.constant(u128::MAX, 32), one);
+        let window = terms.choose(here, only, from);
+        let window = terms.shl(window, base);
+        let candidates = terms.and(mask, window);
+        let none = terms.constant(u128::MAX, 32);
+        let place = nth_set(terms, candidates, count, none);
+        let missing = terms.equal(place, none);
+        let turned_place = terms.sub(last, place);
+        let stays = terms.not(down);
+        let stays = terms.or(stays, missing);
+        terms.choose(stays, place, turned_place)
+    })
+}
+
+/// The place of the `count`-th bit that is set, the lowest being the first; `none` if there is none.
+fn nth_set(terms: &mut Terms, a: Term, count: Term, none: Term) -> Term {
+    let (mut found, mut seen) = (none, terms.constant(0, 32));
+    for place in 0..terms.width(a) {
+        let bit = terms.extract(a, place, 1);
+        let step = terms.zero_extend(bit, 32);
+        seen = terms.add(seen, step);
+        let enough = terms.equal(seen, count);
+        let hit = terms.and(bit, enough);
+        let place = terms.constant(place.into(), 32);
+        found = terms.choose(hit, place, found);
+    }
+    found
 }
 
 /// A word used as a count: cut to five bits, or at most 32.

@@ -1,7 +1,7 @@
 //! Terms as text in SMT-LIB 2, for solvers outside.
 //!
 //! The operations of terms are those of the theory of bit vectors, corner cases included: large shifts, division
-//! by zero. A condition is a vector of one bit.
+//! by zero. A condition is a vector of one bit; input 3 of 32 bits is called `input3_32`.
 
 use super::term::{Op, Term, Terms};
 use std::fmt::Write;

@@ -85,7 +85,7 @@ pub(super) const ROWS: &[Row] = &[
     row("brev").means(logic::brev).writes_leading(1).since(2, 0).on("20"),
     row("bfe").means(logic::bfe).writes_leading(1).since(2, 0).on("20"),
     row("bfi").means(logic::bfi).writes_leading(1).since(2, 0).on("20"),
-    row("fns").writes_leading(1).since(6, 0).on("30"),
+    row("fns").means(logic::fns).writes_leading(1).since(6, 0).on("30"),
     row("szext").means(logic::szext).writes_leading(1).since(7, 6).on("70"),
     row("bmsk").means(logic::bmsk).writes_leading(1).since(7, 6).on("70"),
     row("dp4a").means(integer::dp4a).writes_leading(1).since(5, 0).on("61"),

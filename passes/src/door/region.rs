@@ -7,7 +7,7 @@ use super::Candidate;
 use crate::graph::{Graph, Origin, Semantics, ValueId, inputs_of};
 use crate::prover::Assumption;
 use crate::site::Knowledge;
-use ptxopt_grammar::meaning::disputed::disputed;
+use ptxopt_grammar::meaning::disputed::disputed_at;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones};
 use ptxopt_grammar::meaning::{Place, Write, meaning};
 use ptxopt_grammar::names::Type;
@@ -265,11 +265,13 @@ impl Building<'_, '_, '_> {
 
     /// Refuses a form whose meaning is disputed.
     fn acceptable(&self, module: &Module<'_>, stmt: StmtId) -> Option<()> {
-        if module.row(stmt)?.video.is_none() || self.graph.semantics() == Semantics::Manual {
+        if self.graph.semantics() == Semantics::Manual {
             return Some(());
         }
-        let instance = video::decode(module, stmt)?.ok()?;
-        disputed(instance.form).is_none().then_some(())
+        if module.row(stmt)?.video.is_some() {
+            video::decode(module, stmt)?.ok()?;
+        }
+        disputed_at(module, stmt).is_none().then_some(())
     }
 
     /// What a read of a value in the new text sees.

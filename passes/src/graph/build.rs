@@ -6,7 +6,7 @@ use super::opaque;
 use super::registers::{Accesses, Register, Registers};
 use super::{Flow, Function, Graph, Origin, Unmodelled, Use, Value, ValueId};
 use hashbrown::HashMap;
-use ptxopt_grammar::meaning::disputed::disputed;
+use ptxopt_grammar::meaning::disputed::disputed_at;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms};
 use ptxopt_grammar::meaning::{Place, Write, meaning};
 use ptxopt_grammar::table::{Control, Effects};
@@ -14,7 +14,7 @@ use ptxopt_grammar::tree::{DeclId, Module, NodeId, ScopeId, StmtId};
 use ptxopt_grammar::video;
 use std::collections::BTreeSet;
 
-/// Which meaning the disputed forms of video instructions have.
+/// Which meaning the disputed forms of instructions have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Semantics {
     /// None: nothing is known of their results, and they stay as they are.
@@ -146,10 +146,9 @@ impl Builder<'_, '_, '_> {
     }
 
     fn is_disputed(&self, stmt: StmtId) -> bool {
-        self.semantics == Semantics::Undisputed
-            && self.module.row(stmt).is_some_and(|row| row.video.is_some())
-            && video::decode(self.module, stmt)
-                .is_none_or(|decoded| decoded.map_or(true, |instance| disputed(instance.form).is_some()))
+        let video = self.module.row(stmt).is_some_and(|row| row.video.is_some());
+        let unknown = video && video::decode(self.module, stmt).is_none_or(|decoded| decoded.is_err());
+        self.semantics == Semantics::Undisputed && (unknown || disputed_at(self.module, stmt).is_some())
     }
 
     fn add(&mut self, width: u32, origin: Origin) -> ValueId {

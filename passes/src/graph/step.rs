@@ -3,7 +3,7 @@
 use super::{Graph, Origin, Semantics, ValueId};
 use crate::recipe::{Code, Source, Step};
 use ptxopt_grammar::constant;
-use ptxopt_grammar::meaning::disputed::disputed;
+use ptxopt_grammar::meaning::disputed::disputed_at;
 use ptxopt_grammar::names::NameParts;
 use ptxopt_grammar::tree::{NodeId, NodeKind, StmtId};
 use ptxopt_grammar::video;
@@ -21,6 +21,9 @@ impl Graph<'_, '_> {
         }
         let width = self.value(result).width;
         self.value(result).core?;
+        if self.semantics == Semantics::Undisputed && disputed_at(self.module, stmt).is_some() {
+            return None;
+        }
         if self.module.row(stmt)?.video.is_some() {
             return self.video_step(stmt);
         }
@@ -49,9 +52,6 @@ impl Graph<'_, '_> {
 
     fn video_step(&self, stmt: StmtId) -> Option<Step> {
         let instance = video::decode(self.module, stmt)?.ok()?;
-        if self.semantics == Semantics::Undisputed && disputed(instance.form).is_some() {
-            return None;
-        }
         let operand = |source| match source {
             video::Source::Register(node) => self.read_at(stmt, node).map(Source::Value),
             video::Source::Constant(node) => constant::value(self.module, node).map(Source::Constant),

@@ -204,6 +204,17 @@ fn a_disputed_result_is_anything() {
 }
 
 #[test]
+fn a_disputed_place_matters_in_all_its_bits() {
+    let body = "ld.global.u32 %r1, [0]; and.b32 %r2, %r1, 255; ld.global.u64 %rd1, [8]; \
+                bfe.u64 %rd2, %rd1, %r2, 8; st.global.u64 [0], %rd2; ret;";
+    with(body, |module, graph| {
+        let knowledge = Knowledge::of(graph);
+        assert_eq!(knowledge.demanded[result(graph, stmt(module, "and")).index()], u128::from(u32::MAX));
+        assert!(graph.step(stmt(module, "bfe")).is_none());
+    });
+}
+
+#[test]
 fn a_register_holds_its_value_until_it_is_written_again() {
     let body = "ld.global.u32 %r1, [0]; add.u32 %r2, %r1, 1; mov.b32 %r1, 7; add.u32 %r3, %r2, %r1; ret;";
     with(body, |module, graph| {

@@ -104,14 +104,22 @@ pub(super) fn delete(module: &Module<'_>, stmt: StmtId, edits: &mut Edits) {
     let mut span = module.stmt_span(stmt);
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r');
     let rest = span.end + text[span.end..].iter().take_while(|byte| is_blank(byte)).count();
-    match (indentation(text, span.start), text.get(rest)) {
-        (Some(indent), Some(b'\n')) => span = span.start - indent.len()..rest + 1,
-        (None, Some(b'\n')) => {
-            span.start -= text[..span.start].iter().rev().take_while(|byte| is_blank(byte)).count();
+    // The blanks are an edit of their own: a neighbour that is taken away too takes the same ones.
+    let blanks = match (indentation(text, span.start), text.get(rest)) {
+        (Some(indent), Some(b'\n')) => {
+            span = span.start - indent.len()..rest + 1;
+            rest..rest
         }
-        (_, Some(_) | None) => span.end = rest,
-    }
+        (None, Some(b'\n')) => {
+            let before = text[..span.start].iter().rev().take_while(|byte| is_blank(byte)).count();
+            span.start - before..span.start
+        }
+        (_, Some(_) | None) => span.end..rest,
+    };
     edits.replace(span, "");
+    if !blanks.is_empty() {
+        edits.replace(blanks, "");
+    }
 }
 
 /// The blanks before an offset, if nothing else is on the line before it.

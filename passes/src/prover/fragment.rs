@@ -8,12 +8,11 @@
 use super::Reads;
 use ptxopt_grammar::constant;
 use ptxopt_grammar::diagnostic::position;
-use ptxopt_grammar::meaning::disputed::{Dispute, disputed};
+use ptxopt_grammar::meaning::disputed::{Dispute, disputed_at};
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::meaning::{Place, meaning};
 use ptxopt_grammar::names::{DeclKind, Type};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, StmtId, StmtKind};
-use ptxopt_grammar::video;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use crate::graph::{Function, functions};
@@ -232,8 +231,7 @@ impl Run<'_, '_, '_> {
         let always = self.terms.bit(true);
         self.stmt = stmt;
         if self.computed.disputed.is_none()
-            && let Some(Ok(instance)) = video::decode(self.module, stmt)
-            && let Some(dispute) = disputed(instance.form)
+            && let Some(dispute) = disputed_at(self.module, stmt)
         {
             let line = line(self.module, stmt);
             self.computed.disputed = Some(Disputed { line, what: opcode.clone(), dispute });

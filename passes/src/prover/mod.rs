@@ -17,6 +17,8 @@ mod linear;
 mod query;
 mod sat;
 mod sweep;
+#[cfg(test)]
+mod tests;
 mod undefined;
 mod vectors;
 mod words;
