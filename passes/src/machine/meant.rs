@@ -37,7 +37,7 @@ impl Meant {
 pub(super) struct Room<const W: usize> {
     words: Vec<[u32; W]>,
     longs: Vec<[u64; W]>,
-    quads: Vec<[u128; W]>,
+    quads: Vec<[u128; 1]>,
 }
 
 impl<const W: usize> Default for Room<W> {
@@ -67,12 +67,14 @@ pub(super) fn run<const W: usize>(meant: &Meant, warp: &mut Warp<W>, mask: u32) 
                 warp.set_lanes(slot, mask, defined, |lane| u128::from(value[lane]));
             }
         }
+        // Rare: lane by lane is enough.
         Run::Quad(program) => {
-            program
-                .run_lanes(&mut room.quads, |number| each(|lane| warp.read(inputs[number as usize], lane).0));
-            for (output, &slot) in outputs.iter().enumerate() {
-                let value = *program.lanes(&room.quads, output);
-                warp.set_lanes(slot, mask, defined, |lane| value[lane]);
+            for lane in (0..W).filter(|lane| mask >> lane & 1 == 1) {
+                program.run_lanes(&mut room.quads, |number| [warp.read(inputs[number as usize], lane).0]);
+                for (output, &slot) in outputs.iter().enumerate() {
+                    let [value] = *program.lanes(&room.quads, output);
+                    warp.write(slot, lane, value, defined >> lane & 1 == 1);
+                }
             }
         }
     }

@@ -281,6 +281,12 @@ impl<const W: usize> Warp<W> {
             self.words[slot] = *value;
             return;
         }
+        self.blend_word(slot, mask, value);
+    }
+
+    /// Out of line: every operation ends here, and few of them with lanes missing.
+    #[inline(never)]
+    fn blend_word(&mut self, slot: usize, mask: u32, value: &[u32; W]) {
         let kept = &mut self.words[slot];
         for lane in 0..W {
             let take = 0_u32.wrapping_sub(mask >> lane & 1);
@@ -297,6 +303,12 @@ impl<const W: usize> Warp<W> {
             self.longs[slot] = *value;
             return;
         }
+        self.blend_long(slot, mask, value);
+    }
+
+    /// Out of line: every operation ends here, and few of them with lanes missing.
+    #[inline(never)]
+    fn blend_long(&mut self, slot: usize, mask: u32, value: &[u64; W]) {
         let kept = &mut self.longs[slot];
         for lane in 0..W {
             let take = 0_u64.wrapping_sub(u64::from(mask >> lane & 1));
