@@ -436,7 +436,8 @@ macro_rules! special_shapes {
         impl<const W: usize> Warp<W> {
             #[inline(always)]
             pub(super) fn $three(&mut self, i: &Inst, mask: u32, f: impl Fn($of, $of, $of, u32) -> $of) {
-                let [a, b, c] = [i.a, i.b, i.c].map(|slot| self.frame.$array + slot as usize);
+                let first = self.frame.$array;
+                let (a, b, c) = (first + i.a as usize, first + i.b as usize, first + i.c as usize);
                 let defined = self.$known[a] & self.$known[b] & self.$known[c];
                 let (a, b, c) = (&self.$array[a], &self.$array[b], &self.$array[c]);
                 let mut value = [0; W];
@@ -448,7 +449,8 @@ macro_rules! special_shapes {
 
             #[inline(always)]
             pub(super) fn $two(&mut self, i: &Inst, mask: u32, f: impl Fn($of, $of) -> bool) {
-                let [a, b] = [i.a, i.b].map(|slot| self.frame.$array + slot as usize);
+                let first = self.frame.$array;
+                let (a, b) = (first + i.a as usize, first + i.b as usize);
                 let defined = self.$known[a] & self.$known[b];
                 let (a, b) = (&self.$array[a], &self.$array[b]);
                 let mut value = 0;

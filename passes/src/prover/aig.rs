@@ -6,6 +6,7 @@
 //! asked for. Whoever watches the graph may answer a new gate with an older literal that it has proved equal.
 
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 
 /// A node of the graph or its complement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -92,7 +93,9 @@ pub(super) struct Aig<W> {
 
 impl<W: Watch> Aig<W> {
     pub(super) fn new(watch: W) -> Self {
-        let mut graph = Self { gates: vec![Gate::False], known: HashMap::new(), watch };
+        /// Gates of a proof of four lanes: growing the table that far in steps would cost as much as filling it.
+        const USUAL: usize = 512;
+        let mut graph = Self { gates: vec![Gate::False], known: HashMap::with_capacity(USUAL), watch };
         graph.watch.made(&graph.gates);
         graph
     }
@@ -112,16 +115,17 @@ impl<W: Watch> Aig<W> {
     }
 
     fn make(&mut self, gate: Gate) -> Lit {
-        if let Some(&known) = self.known.get(&gate) {
-            return known;
+        match self.known.entry(gate) {
+            Entry::Occupied(known) => *known.get(),
+            Entry::Vacant(unknown) => {
+                self.gates.push(gate);
+                let lit = self.watch.made(&self.gates);
+                if lit != last(&self.gates) {
+                    self.gates.pop();
+                }
+                *unknown.insert(lit)
+            }
         }
-        self.gates.push(gate);
-        let lit = self.watch.made(&self.gates);
-        if lit != last(&self.gates) {
-            self.gates.pop();
-        }
-        self.known.insert(gate, lit);
-        lit
     }
 
     pub(super) fn and(&mut self, a: Lit, b: Lit) -> Lit {

@@ -215,12 +215,14 @@ impl Linear {
             // Of the weight and its negative the one with fewer digits, the positive one if they have the same.
             let negative = weight.wrapping_neg() & ones(self.width);
             let down = negative.count_ones() < weight.count_ones();
-            let digits = if down { negative } else { weight };
-            for (at, column) in columns.iter_mut().enumerate() {
-                if digits >> at & 1 == 1 {
-                    column.push(Lit::new(node, down));
-                    constant = if down { constant.wrapping_sub(1 << at) } else { constant };
-                }
+            let mut digits = if down { negative } else { weight };
+            if down {
+                // In each place `-x` is `!x - 1`.
+                constant = constant.wrapping_sub(digits);
+            }
+            while digits != 0 {
+                columns[digits.trailing_zeros() as usize].push(Lit::new(node, down));
+                digits &= digits - 1;
             }
         }
         (columns, constant & ones(self.width))

@@ -117,7 +117,7 @@ fn read_sized<const W: usize, const N: usize, const S: usize>(
     for (at, lane) in lanes.iter().enumerate() {
         for element in 0..N {
             let mut long = [0; 8];
-            long[..S].copy_from_slice(&lane[element]);
+            *long.first_chunk_mut().expect("an element has at most eight bytes") = lane[element];
             values[element][first + at] = u64::from_le_bytes(long);
         }
     }
@@ -133,7 +133,8 @@ fn write<const W: usize, const N: usize, const S: usize>(
     let (lanes, _) = elements.as_chunks_mut::<N>();
     for (at, lane) in lanes.iter_mut().enumerate() {
         for element in 0..N {
-            lane[element].copy_from_slice(&values[element][first + at].to_le_bytes()[..S]);
+            let long = values[element][first + at].to_le_bytes();
+            lane[element] = *long.first_chunk().expect("an element has at most eight bytes");
         }
     }
 }
