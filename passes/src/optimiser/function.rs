@@ -188,11 +188,11 @@ impl Work<'_, '_, '_> {
     /// Deletes what nobody read in the first place, if asked to: one rewrite, however many statements it takes.
     fn sweep(&mut self, records: &mut Vec<Record>) {
         let asked = self.options.dce_all && self.options.passes.contains(&Pass::Dce);
-        if !asked || self.progress.left == Some(0) {
+        if !asked {
             return;
         }
         let dead = live::dead(&self.graph);
-        if dead.is_empty() {
+        if dead.is_empty() || self.progress.is_over() {
             return;
         }
         self.progress.count();
@@ -374,7 +374,8 @@ impl Work<'_, '_, '_> {
     fn shadows(&self, decl: DeclId, name: NameParts<'_>) -> bool {
         let declared = self.module.decl(decl);
         let text = self.module.decl_name(decl);
-        text == name.base || declared.family.is_some() && text == name.prefix
+        let within = |count| name.index.is_some_and(|index| index < count);
+        text == name.base || declared.family.is_some_and(within) && text == name.prefix
     }
 
     /// Takes an offer if the door lets it through.
@@ -409,7 +410,7 @@ impl Work<'_, '_, '_> {
             records.push(record);
             return false;
         }
-        if self.progress.left == Some(0) {
+        if self.progress.is_over() {
             record.kind = Kind::Missed(Why::Limit);
             records.push(record);
             return true;
@@ -442,7 +443,7 @@ impl Work<'_, '_, '_> {
         let gone = self.readers.apply(&self.graph, stmt, &read, delete);
         for &stmt in &gone {
             records.push(self.dead(stmt));
-            // What was made of it is never written, and what that saved was not saved.
+            // What was made of it is never written; what that freed stays free, since nobody reads it either way.
             self.retracted.extend(self.replaced.remove(&stmt).map(|replacement| replacement.record));
         }
         self.deleted.extend(gone);

@@ -84,9 +84,17 @@ pub struct Outcome {
 struct Progress {
     /// How many rewrites may still be made.
     left: Option<u64>,
+    /// Whether one was not made because of that.
+    held_back: bool,
 }
 
 impl Progress {
+    /// Whether what could be done now must not be.
+    fn is_over(&mut self) -> bool {
+        self.held_back |= self.left == Some(0);
+        self.left == Some(0)
+    }
+
     fn count(&mut self) {
         self.left = self.left.map(|left| left - 1);
     }
@@ -130,7 +138,7 @@ fn optimise_within(
     let gpu = options.gpu.or_else(|| Gpu::of(module));
     let outcome = Outcome { text: None, records: Vec::new(), rounds: 0, gpu, remembered: 0 };
     let door = Door::new(options.check);
-    let progress = Progress { left: options.limit };
+    let progress = Progress { left: options.limit, held_back: options.limit == Some(0) };
     if options.passes.is_empty() || !options.dce_all && !has_work(module) {
         return outcome;
     }
@@ -153,8 +161,10 @@ fn optimise_within(
         outcome,
     };
     let mut edits = run.round(module);
-    let mut done = edits.is_empty();
-    if done {
+    // Declarations are compared with those of this text: the module's own, or the one that the last sweep left.
+    let mut swept: Option<Vec<u8>> = None;
+    let mut sweeps = edits.is_empty();
+    if sweeps {
         edits = run.unused(module, module);
     }
     while !edits.is_empty() {
@@ -165,14 +175,21 @@ fn optimise_within(
         run.origins.push(Origins::of(&edited));
         let next = ptxopt_grammar::parse(&text).expect("what was parsed in pieces is legal as a whole");
         watch(run.outcome.rounds, &text);
+        if sweeps {
+            // Without a declaration, the name may mean a register outside it: there may be more to do.
+            swept = Some(text.clone());
+            run.open.clone_from(&run.changed);
+        }
         let told = run.outcome.records.len();
-        edits = if done { Edits::new() } else { run.round(&next) };
+        edits = run.round(&next);
+        sweeps = edits.is_empty();
         if !edits.is_empty() && run.outcome.rounds > most_rounds {
             edits = Edits::new();
             run.give_up(told);
-        } else if edits.is_empty() && !done {
-            done = true;
-            edits = run.unused(module, &next);
+        } else if sweeps {
+            let before =
+                swept.as_deref().map(|text| ptxopt_grammar::parse(text).expect("it was parsed before"));
+            edits = run.unused(before.as_ref().unwrap_or(module), &next);
         }
         drop(next);
         run.outcome.text = Some(text);
@@ -291,7 +308,7 @@ impl Run<'_> {
     /// Takes away the declarations of registers that `module` named and `new` does not, once nothing else is to do.
     fn unused(&mut self, module: &Module<'_>, new: &Module<'_>) -> Edits {
         let mut edits = Edits::new();
-        let all = self.options.dce_all && self.progress.left != Some(0);
+        let all = self.options.dce_all && !self.progress.held_back;
         if !self.options.passes.contains(&Pass::Dce) {
             return edits;
         }
@@ -300,6 +317,7 @@ impl Run<'_> {
                 let before = Place { module, function: old };
                 let after = Place { module: new, function };
                 let records = unused::sweep(before, after, &self.fresh, all, &mut edits);
+                self.changed[at] |= !records.is_empty();
                 self.tell(records);
             }
         }
