@@ -187,7 +187,15 @@ fn reading(site: &Site<'_, '_, '_>, a: Read, b: Read) -> Option<Step> {
             };
             Form::Scalar(Scalar { op, atype: a.2, a: a.1, b: b.1, ..form })
         }
-        Form::Mad(form) => Form::Mad(Mad { atype: a.2, btype: b.2, a: a.1, b: b.1, ..form }),
+        Form::Mad(form) => {
+            // The sum is signed if either factor is: that decides how it is shifted and clamped.
+            let signed = |a, b| a == Sign::Signed || b == Sign::Signed;
+            let exact = form.scale.bits() != 0 || form.saturate;
+            if exact && signed(a.2, b.2) != signed(form.atype, form.btype) {
+                return None;
+            }
+            Form::Mad(Mad { atype: a.2, btype: b.2, a: a.1, b: b.1, ..form })
+        }
         Form::Simd(_) => return None,
     };
     let mut sources = site.step.sources.clone();
