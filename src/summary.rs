@@ -21,7 +21,6 @@ pub struct Tally {
     changed: u64,
     statements: u64,
     rounds: u64,
-    rewrites: u64,
     /// The fewest and the most machine instructions that were saved.
     saved: (u64, Option<u64>),
     gpus: BTreeMap<String, u64>,
@@ -87,21 +86,19 @@ impl Tally {
         }
     }
 
+    /// Statements that became others.
+    const fn rewrites(&self) -> u64 {
+        self.structural + self.sat + self.sampled
+    }
+
     fn how(&mut self, how: How) {
         match how {
-            How::Proved(Proof::Structural) => {
-                self.rewrites += 1;
-                self.structural += 1;
-            }
+            How::Proved(Proof::Structural) => self.structural += 1,
             How::Proved(Proof::Sat { conflicts }) => {
-                self.rewrites += 1;
                 self.sat += 1;
                 self.conflicts += conflicts;
             }
-            How::Sampled => {
-                self.rewrites += 1;
-                self.sampled += 1;
-            }
+            How::Sampled => self.sampled += 1,
             How::Dead => self.dead += 1,
             How::Unnamed => self.unnamed += 1,
         }
@@ -129,7 +126,6 @@ impl Tally {
         self.changed += other.changed;
         self.statements += other.statements;
         self.rounds += other.rounds;
-        self.rewrites += other.rewrites;
         self.structural += other.structural;
         self.sat += other.sat;
         self.conflicts += other.conflicts;
@@ -165,7 +161,7 @@ impl Tally {
         if self.files > 1 {
             add(format!("{} of {} files changed", self.changed, self.files));
         }
-        if self.rewrites + self.dead + self.unnamed == 0 {
+        if self.rewrites() + self.dead + self.unnamed == 0 {
             add("nothing to change".to_owned());
         } else {
             add(format!("{}, {}", self.changes(), self.savings()));
@@ -199,7 +195,7 @@ impl Tally {
     }
 
     fn changes(&self) -> String {
-        match (self.rewrites, self.dead) {
+        match (self.rewrites(), self.dead) {
             (0, 0) => counted(self.unnamed, "declaration") + " emptied",
             (rewrites, 0) => counted(rewrites, "statement") + " rewritten",
             (0, dead) => counted(dead, "statement") + " deleted",
@@ -232,7 +228,7 @@ impl Tally {
         add(self.files, "files");
         add(self.statements, "statements");
         add(self.rounds, "rounds");
-        add(self.rewrites, "rewrites");
+        add(self.rewrites(), "rewrites");
         for ((pass, rule), &count) in &self.rules {
             add(count, &format!("by {pass}/{rule}"));
         }

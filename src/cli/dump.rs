@@ -7,7 +7,7 @@ use ptxopt_grammar::names::{DeclKind, is_special_register};
 use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::table::Effects;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, StmtId, StmtKind};
-use serde::Serialize;
+use serde_json::{Value, json};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -66,10 +66,8 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
 }
 
 /// What there is to say of a statement.
-#[derive(Serialize)]
 struct Statement<'t> {
     line: usize,
-    #[serde(serialize_with = "kind_name")]
     kind: StmtKind,
     scope: usize,
     depth: usize,
@@ -80,22 +78,32 @@ struct Statement<'t> {
     reads: Vec<Cow<'t, str>>,
     names: Vec<Cow<'t, str>>,
     declares: Vec<String>,
-    #[serde(serialize_with = "effect_names")]
     effects: Effects,
 }
 
-#[derive(Serialize)]
 struct Guard<'t> {
     register: Cow<'t, str>,
     negated: bool,
 }
 
-fn kind_name<S: serde::Serializer>(kind: &StmtKind, to: S) -> Result<S::Ok, S::Error> {
-    to.serialize_str(kind.name())
-}
-
-fn effect_names<S: serde::Serializer>(effects: &Effects, to: S) -> Result<S::Ok, S::Error> {
-    to.collect_seq(effects.names())
+impl Statement<'_> {
+    fn json(&self) -> Value {
+        let guard = self.guard.as_ref();
+        json!({
+            "line": self.line,
+            "kind": self.kind.name(),
+            "scope": self.scope,
+            "depth": self.depth,
+            "opcode": self.opcode,
+            "known": self.known,
+            "guard": guard.map(|guard| json!({ "register": guard.register, "negated": guard.negated })),
+            "writes": self.writes,
+            "reads": self.reads,
+            "names": self.names,
+            "declares": self.declares,
+            "effects": self.effects.names().collect::<Vec<_>>(),
+        })
+    }
 }
 
 /// Goes through a module statement by statement.
@@ -202,7 +210,7 @@ fn lossy(text: &[u8]) -> Cow<'_, str> {
 }
 
 /// What a module adds up to.
-#[derive(Default, Serialize)]
+#[derive(Default)]
 struct Summary {
     statements: usize,
     kinds: BTreeMap<&'static str, usize>,
@@ -224,13 +232,15 @@ impl Summary {
 /// Writes one statement per line, without ever holding more than one.
 fn write_json(out: &mut dyn Write, file: &str, statements: Statements<'_, '_>) -> io::Result<()> {
     let mut summary = Summary::default();
-    write!(out, "{{\"schema\":1,\"file\":{},\"statements\":[", serde_json::to_string(file)?)?;
+    write!(out, "{{\"schema\":1,\"file\":{},\"statements\":[", json!(file))?;
     for statement in statements {
         out.write_all(if summary.statements == 0 { b"\n" } else { b",\n" })?;
         summary.count(&statement);
-        serde_json::to_writer(&mut *out, &statement)?;
+        write!(out, "{}", statement.json())?;
     }
-    write!(out, "\n],\"summary\":{}}}\n", serde_json::to_string(&summary)?)
+    let Summary { statements, kinds, unknown, missing } = summary;
+    let summary = json!({ "statements": statements, "kinds": kinds, "unknown": unknown, "missing": missing });
+    write!(out, "\n],\"summary\":{summary}}}\n")
 }
 
 fn write_text(out: &mut dyn Write, statements: Statements<'_, '_>) -> io::Result<()> {

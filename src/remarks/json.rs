@@ -4,41 +4,15 @@ use super::{Place, Remark};
 use ptxopt_passes::cost::Cost;
 use ptxopt_passes::optimiser::{How, Kind};
 use ptxopt_passes::prover::Proof;
-use serde::Serialize;
-
-#[derive(Serialize)]
-struct Object<'r> {
-    kind: &'static str,
-    pass: &'static str,
-    rules: &'r [&'static str],
-    file: &'r str,
-    line: usize,
-    column: usize,
-    source: &'r Option<Place>,
-    function: &'r str,
-    before: &'r str,
-    after: &'r [String],
-    unread: &'r [String],
-    gpu: Option<String>,
-    cost_before: Option<Bounds>,
-    cost_after: Option<Bounds>,
-    verdict: &'static str,
-    conflicts: Option<u64>,
-    why: Option<String>,
-    seconds: f64,
-}
+use serde_json::{Value, json};
 
 /// What something costs; `most` is null where there is no upper bound.
-#[derive(Serialize)]
-struct Bounds {
-    least: u32,
-    most: Option<u32>,
+fn bounds(cost: Cost) -> Value {
+    json!({ "least": cost.least, "most": Some(cost.most).filter(|&most| most != u32::MAX) })
 }
 
-impl From<Cost> for Bounds {
-    fn from(cost: Cost) -> Self {
-        Self { least: cost.least, most: Some(cost.most).filter(|&most| most != u32::MAX) }
-    }
+fn place(place: &Place) -> Value {
+    json!({ "file": place.file, "line": place.line, "column": place.column })
 }
 
 /// The object and a line feed.
@@ -58,25 +32,25 @@ pub(super) fn remark(remark: &Remark<'_>) -> String {
         Kind::Passed(_) => None,
         Kind::Missed(_) | Kind::Wrong(_) | Kind::Unending(_) => Some(remark.verdict()),
     };
-    let object = Object {
-        kind: remark.kind(),
-        pass: remark.pass(),
-        rules: &record.rules,
-        file: remark.file,
-        line: remark.position.line,
-        column: remark.position.column,
-        source: &remark.source,
-        function: &record.function,
-        before: &record.before,
-        after: &record.after,
-        unread: &record.freed,
-        gpu: remark.gpu.map(|gpu| gpu.to_string()),
-        cost_before: record.cost.map(|(before, _)| before.into()),
-        cost_after: record.cost.map(|(_, after)| after.into()),
-        verdict,
-        conflicts,
-        why,
-        seconds: record.time.as_secs_f64(),
-    };
-    serde_json::to_string(&object).expect("strings and numbers can be written as JSON") + "\n"
+    let object = json!({
+        "kind": remark.kind(),
+        "pass": remark.pass(),
+        "rules": record.rules,
+        "file": remark.file,
+        "line": remark.position.line,
+        "column": remark.position.column,
+        "source": remark.source.as_ref().map(place),
+        "function": record.function,
+        "before": record.before,
+        "after": record.after,
+        "unread": record.freed,
+        "gpu": remark.gpu.map(|gpu| gpu.to_string()),
+        "cost_before": record.cost.map(|(before, _)| bounds(before)),
+        "cost_after": record.cost.map(|(_, after)| bounds(after)),
+        "verdict": verdict,
+        "conflicts": conflicts,
+        "why": why,
+        "seconds": record.time.as_secs_f64(),
+    });
+    format!("{object}\n")
 }

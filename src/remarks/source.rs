@@ -31,7 +31,7 @@ impl Lines {
 }
 
 /// A place in a file of CUDA.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file.
     pub file: String,

@@ -5,6 +5,7 @@
 //! its left is `=`, and such columns at the end of a line are left out: costs of neighbouring generations differ little.
 
 use super::Cost;
+use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -82,7 +83,7 @@ fn patterns(rows: &[(&str, &[Cells])]) -> Vec<String> {
     patterns.into_iter().map(|(cells, _)| cells).collect()
 }
 
-fn line(name: &str, columns: &[Cells], numbers: &BTreeMap<&str, usize>) -> String {
+fn line(name: &str, columns: &[Cells], numbers: &HashMap<&str, usize>) -> String {
     let mut line = name.to_owned();
     let changes = (1..columns.len()).rev().find(|&i| columns[i] != columns[i - 1]).map_or(1, |last| last + 1);
     for (i, cells) in columns.iter().enumerate().take(changes) {

@@ -7,6 +7,7 @@ use super::Candidate;
 use crate::graph::{Graph, Origin, Semantics, ValueId, inputs_of};
 use crate::prover::Assumption;
 use crate::site::Knowledge;
+use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::meaning::disputed::disputed_at;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones};
 use ptxopt_grammar::meaning::{Place, Write, meaning};
@@ -57,9 +58,9 @@ struct Building<'b, 'm, 't> {
     assumptions: BTreeMap<u32, Assumption>,
     /// The values that are replaced by what they are made of.
     inner: BTreeSet<ValueId>,
-    built: BTreeMap<ValueId, Term>,
+    built: HashMap<ValueId, Term>,
     /// The bits of a value that nobody demands, as the new text sees them wherever it reads the value.
-    junk: BTreeMap<ValueId, Term>,
+    junk: HashMap<ValueId, Term>,
 }
 
 impl Region {
@@ -89,8 +90,8 @@ impl Region {
             names: BTreeMap::new(),
             assumptions: BTreeMap::new(),
             inner,
-            built: BTreeMap::new(),
-            junk: BTreeMap::new(),
+            built: HashMap::new(),
+            junk: HashMap::new(),
         };
         let before = building.import(core);
         let after = building.after(candidate, rest)?;
@@ -202,12 +203,12 @@ impl Building<'_, '_, '_> {
         }
         let source = self.small_module(candidate, &held)?;
         let module = ptxopt_grammar::parse(source.as_bytes()).ok()?;
-        let mut values: BTreeMap<String, Term> = BTreeMap::new();
+        let mut values: HashMap<String, Term> = HashMap::new();
         let mut once: BTreeSet<ValueId> = BTreeSet::new();
         let mut result = None;
         for stmt in module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Instruction) {
             self.acceptable(&module, stmt)?;
-            let mut read: BTreeMap<NodeId, Term> = BTreeMap::new();
+            let mut read: HashMap<NodeId, Term> = HashMap::new();
             for (node, role) in module.roles(stmt) {
                 if role != Role::Write {
                     let name = register_name(&module, node);
@@ -237,7 +238,7 @@ impl Building<'_, '_, '_> {
         let mut text = String::from(header);
         let result = self.graph.register_of(candidate.value)?;
         let result = (self.graph.register_text(result)?, candidate.value);
-        let mut declared = BTreeSet::new();
+        let mut declared = HashSet::new();
         let all = held.iter().map(|(name, &value)| (name.clone(), value)).chain([result]);
         for (name, value) in all {
             let register = self.graph.register_of(value)?;

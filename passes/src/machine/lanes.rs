@@ -3,6 +3,9 @@
 //! `lane_operations!` makes the enum [`Lane`], the code that runs an operation over all lanes of a warp, and the
 //! shape that decoding and the tests ask for. A word holds up to 32 bits, zero-extended; operations on narrower
 //! types widen what they read and cut what they write, so the invariant holds whoever reads the register next.
+//!
+//! An operation has a loop of its own, unless it is `rare`: those of a shape share a loop that calls them, since a
+//! loop of vector instructions each would be much code that hardly ever runs.
 
 use super::arithmetic as ar;
 use super::code::Inst;
@@ -91,28 +94,34 @@ lane_operations! {
     W1 w1 {
         Mov32 = |a| a;
         Not32 = |a| !a;
-        Not16 = |a| !a & H;
         Neg32 = u32::wrapping_neg;
-        Neg16 = |a| a.wrapping_neg() & H;
         Abs32 = |a| s(a).wrapping_abs() as u32;
-        Abs16 = |a| h(a).wrapping_abs() as u32 & H;
-        Cnot32 = |a| u32::from(a == 0);
         Popc32 = u32::count_ones;
         Clz32 = u32::leading_zeros;
-        Brev32 = u32::reverse_bits;
         BfindU32 = |a| ar::bfind(u64::from(a));
-        BfindS32 = |a| ar::bfind(u64::from((s(a) ^ (s(a) >> 31)) as u32));
         Zext8 = |a| a & 0xff;
         Zext16 = |a| a & H;
         Sext8To32 = |a| i32::from(a as u8 as i8) as u32;
         Sext16To32 = |a| h(a) as u32;
         FNeg32 = |a| a ^ 0x8000_0000;
         FAbs32 = |a| a & 0x7fff_ffff;
+        F32OfU32 = |a| (a as f32).to_bits();
+        F32OfS32 = |a| (s(a) as f32).to_bits();
+        SaturateS32ToU8 = |a| s(a).clamp(0, 255) as u32;
+        SaturateU32ToU8 = |a| a.min(255);
+        S32OfF32Zero = |a| ar::f32_to_s32(f32::from_bits(a).trunc());
+        U32OfF32Zero = |a| ar::f32_to_u32(f32::from_bits(a).trunc());
+    }
+    W1 rare_w1 {
+        Not16 = |a| !a & H;
+        Neg16 = |a| a.wrapping_neg() & H;
+        Abs16 = |a| h(a).wrapping_abs() as u32 & H;
+        Cnot32 = |a| u32::from(a == 0);
+        Brev32 = u32::reverse_bits;
+        BfindS32 = |a| ar::bfind(u64::from((s(a) ^ (s(a) >> 31)) as u32));
         Sqrt32 = |a| ar::canonical32(f32::from_bits(a).sqrt());
         Flush32 = ar::flush;
         Saturate32 = ar::saturate32;
-        F32OfU32 = |a| (a as f32).to_bits();
-        F32OfS32 = |a| (s(a) as f32).to_bits();
         RoundEven32 = |a| ar::canonical32(f32::from_bits(a).round_ties_even());
         RoundZero32 = |a| ar::canonical32(f32::from_bits(a).trunc());
         RoundDown32 = |a| ar::canonical32(f32::from_bits(a).floor());
@@ -120,8 +129,6 @@ lane_operations! {
         F32OfF16 = ar::half_to_f32;
         F16OfF32 = ar::f32_to_half;
         SaturateS32To8 = |a| s(a).clamp(-128, 127) as u32 & 0xff;
-        SaturateS32ToU8 = |a| s(a).clamp(0, 255) as u32;
-        SaturateU32ToU8 = |a| a.min(255);
         SaturateS32ToS16 = |a| s(a).clamp(-0x8000, 0x7fff) as u32 & H;
         SaturateS32ToU16 = |a| s(a).clamp(0, 0xffff) as u32;
         SaturateU32ToU16 = |a| a.min(H);
@@ -130,11 +137,9 @@ lane_operations! {
         SaturateU32ToS32 = |a| a.min(0x7fff_ffff);
         SaturateS32ToU32 = |a| s(a).max(0) as u32;
         S32OfF32Even = |a| ar::f32_to_s32(f32::from_bits(a).round_ties_even());
-        S32OfF32Zero = |a| ar::f32_to_s32(f32::from_bits(a).trunc());
         S32OfF32Down = |a| ar::f32_to_s32(f32::from_bits(a).floor());
         S32OfF32Up = |a| ar::f32_to_s32(f32::from_bits(a).ceil());
         U32OfF32Even = |a| ar::f32_to_u32(f32::from_bits(a).round_ties_even());
-        U32OfF32Zero = |a| ar::f32_to_u32(f32::from_bits(a).trunc());
         U32OfF32Down = |a| ar::f32_to_u32(f32::from_bits(a).floor());
         U32OfF32Up = |a| ar::f32_to_u32(f32::from_bits(a).ceil());
     }
@@ -149,17 +154,6 @@ lane_operations! {
         Mul16 = |a, b| a.wrapping_mul(b) & H;
         MulHiU32 = |a, b| ((u64::from(a) * u64::from(b)) >> 32) as u32;
         MulHiS32 = |a, b| ((i64::from(s(a)) * i64::from(s(b))) >> 32) as u32;
-        MulHiU16 = |a, b| (a & H).wrapping_mul(b & H) >> 16;
-        MulHiS16 = |a, b| ((h(a) * h(b)) >> 16) as u32 & H;
-        MulWideU16 = |a, b| (a & H).wrapping_mul(b & H);
-        MulWideS16 = |a, b| (h(a) * h(b)) as u32;
-        DivU32 = |a, b| a.checked_div(b).unwrap_or(u32::MAX);
-        DivS32 = |a, b| ar::divide_s32(s(a), s(b));
-        RemU32 = |a, b| a.checked_rem(b).unwrap_or(a);
-        RemS32 = |a, b| ar::remainder_s32(s(a), s(b));
-        DivS16 = |a, b| ar::divide_s32(h(a), h(b)) & H;
-        RemS16 = |a, b| ar::remainder_s32(h(a), h(b)) & H;
-        DivU16 = |a, b| a.checked_div(b).unwrap_or(H);
         And32 = |a, b| a & b;
         Or32 = |a, b| a | b;
         Xor32 = |a, b| a ^ b;
@@ -179,6 +173,19 @@ lane_operations! {
         FAdd32 = |a, b| ar::canonical32(f32::from_bits(a) + f32::from_bits(b));
         FSub32 = |a, b| ar::canonical32(f32::from_bits(a) - f32::from_bits(b));
         FMul32 = |a, b| ar::canonical32(f32::from_bits(a) * f32::from_bits(b));
+    }
+    W2 rare_w2 {
+        MulHiU16 = |a, b| (a & H).wrapping_mul(b & H) >> 16;
+        MulHiS16 = |a, b| ((h(a) * h(b)) >> 16) as u32 & H;
+        MulWideU16 = |a, b| (a & H).wrapping_mul(b & H);
+        MulWideS16 = |a, b| (h(a) * h(b)) as u32;
+        DivU32 = |a, b| a.checked_div(b).unwrap_or(u32::MAX);
+        DivS32 = |a, b| ar::divide_s32(s(a), s(b));
+        RemU32 = |a, b| a.checked_rem(b).unwrap_or(a);
+        RemS32 = |a, b| ar::remainder_s32(s(a), s(b));
+        DivS16 = |a, b| ar::divide_s32(h(a), h(b)) & H;
+        RemS16 = |a, b| ar::remainder_s32(h(a), h(b)) & H;
+        DivU16 = |a, b| a.checked_div(b).unwrap_or(H);
         FDiv32 = |a, b| ar::canonical32(f32::from_bits(a) / f32::from_bits(b));
         FMin32 = ar::min32;
         FMax32 = ar::max32;
@@ -186,11 +193,6 @@ lane_operations! {
     }
     W3 w3 {
         Mad32 = |a, b, c, _| a.wrapping_mul(b).wrapping_add(c);
-        Mad16 = |a, b, c, _| a.wrapping_mul(b).wrapping_add(c) & H;
-        MadHiU32 = |a, b, c, _| (((u64::from(a) * u64::from(b)) >> 32) as u32).wrapping_add(c);
-        MadHiS32 = |a, b, c, _| (((i64::from(s(a)) * i64::from(s(b))) >> 32) as u32).wrapping_add(c);
-        MadWideU16 = |a, b, c, _| (a & H).wrapping_mul(b & H).wrapping_add(c);
-        MadWideS16 = |a, b, c, _| ((h(a) * h(b)) as u32).wrapping_add(c);
         SadU32 = |a, b, c, _| c.wrapping_add(a.abs_diff(b));
         SadS32 = |a, b, c, _| c.wrapping_add(s(a).abs_diff(s(b)));
         Prmt = |a, b, c, _| ar::permute(a, b, c);
@@ -204,8 +206,15 @@ lane_operations! {
         Dp4aUS = |a, b, c, _| ar::dot(a, b, c, false, true);
         Dp4aSU = |a, b, c, _| ar::dot(a, b, c, true, false);
         Dp4aSS = |a, b, c, _| ar::dot(a, b, c, true, true);
-        Dp2a = ar::dot_halves;
         FFma32 = |a, b, c, _| ar::canonical32(f32::from_bits(a).mul_add(f32::from_bits(b), f32::from_bits(c)));
+    }
+    W3 rare_w3 {
+        Mad16 = |a, b, c, _| a.wrapping_mul(b).wrapping_add(c) & H;
+        MadHiU32 = |a, b, c, _| (((u64::from(a) * u64::from(b)) >> 32) as u32).wrapping_add(c);
+        MadHiS32 = |a, b, c, _| (((i64::from(s(a)) * i64::from(s(b))) >> 32) as u32).wrapping_add(c);
+        MadWideU16 = |a, b, c, _| (a & H).wrapping_mul(b & H).wrapping_add(c);
+        MadWideS16 = |a, b, c, _| ((h(a) * h(b)) as u32).wrapping_add(c);
+        Dp2a = ar::dot_halves;
         FSoft32 = ar::soft32;
     }
     K3 k3 {
@@ -228,6 +237,8 @@ lane_operations! {
         Mov64 = |a| a;
         Not64 = |a| !a;
         Neg64 = u64::wrapping_neg;
+    }
+    L1 rare_l1 {
         Abs64 = |a| t(a).wrapping_abs() as u64;
         Brev64 = u64::reverse_bits;
         FNeg64 = |a| a ^ 1 << 63;
@@ -258,12 +269,6 @@ lane_operations! {
         Add64 = u64::wrapping_add;
         Sub64 = u64::wrapping_sub;
         Mul64 = u64::wrapping_mul;
-        MulHiU64 = |a, b| ((u128::from(a) * u128::from(b)) >> 64) as u64;
-        MulHiS64 = |a, b| ((i128::from(t(a)) * i128::from(t(b))) >> 64) as u64;
-        DivU64 = |a, b| a.checked_div(b).unwrap_or(u64::MAX);
-        DivS64 = |a, b| if b == 0 { u64::MAX } else { t(a).wrapping_div(t(b)) as u64 };
-        RemU64 = |a, b| a.checked_rem(b).unwrap_or(a);
-        RemS64 = |a, b| if b == 0 { a } else { t(a).wrapping_rem(t(b)) as u64 };
         And64 = |a, b| a & b;
         Or64 = |a, b| a | b;
         Xor64 = |a, b| a ^ b;
@@ -274,6 +279,14 @@ lane_operations! {
         FAdd64 = |a, b| ar::canonical64(f64::from_bits(a) + f64::from_bits(b));
         FSub64 = |a, b| ar::canonical64(f64::from_bits(a) - f64::from_bits(b));
         FMul64 = |a, b| ar::canonical64(f64::from_bits(a) * f64::from_bits(b));
+    }
+    L2 rare_l2 {
+        MulHiU64 = |a, b| ((u128::from(a) * u128::from(b)) >> 64) as u64;
+        MulHiS64 = |a, b| ((i128::from(t(a)) * i128::from(t(b))) >> 64) as u64;
+        DivU64 = |a, b| a.checked_div(b).unwrap_or(u64::MAX);
+        DivS64 = |a, b| if b == 0 { u64::MAX } else { t(a).wrapping_div(t(b)) as u64 };
+        RemU64 = |a, b| a.checked_rem(b).unwrap_or(a);
+        RemS64 = |a, b| if b == 0 { a } else { t(a).wrapping_rem(t(b)) as u64 };
         FDiv64 = |a, b| ar::canonical64(f64::from_bits(a) / f64::from_bits(b));
         FMin64 = ar::min64;
         FMax64 = ar::max64;
@@ -308,6 +321,8 @@ lane_operations! {
     WofL wl {
         Low32 = |a| a as u32;
         High32 = |a| (a >> 32) as u32;
+    }
+    WofL rare_wl {
         Popc64 = u64::count_ones;
         Clz64 = u64::leading_zeros;
         BfindU64 = ar::bfind;
@@ -331,11 +346,13 @@ lane_operations! {
         LeU32 = |a, b| a <= b;
         LtS32 = |a, b| s(a) < s(b);
         LeS32 = |a, b| s(a) <= s(b);
-        LtS16 = |a, b| h(a) < h(b);
-        LeS16 = |a, b| h(a) <= h(b);
         FEq32 = |a, b| f32::from_bits(a) == f32::from_bits(b);
         FLt32 = |a, b| f32::from_bits(a) < f32::from_bits(b);
         FLe32 = |a, b| f32::from_bits(a) <= f32::from_bits(b);
+    }
+    PofW2 rare_pw {
+        LtS16 = |a, b| h(a) < h(b);
+        LeS16 = |a, b| h(a) <= h(b);
         FNum32 = |a, b| !f32::from_bits(a).is_nan() && !f32::from_bits(b).is_nan();
         FLg32 = |a, b| f32::from_bits(a) < f32::from_bits(b) || f32::from_bits(a) > f32::from_bits(b);
         FNan32 = |a, b| f32::from_bits(a).is_nan() || f32::from_bits(b).is_nan();
@@ -351,6 +368,8 @@ lane_operations! {
         LeU64 = |a, b| a <= b;
         LtS64 = |a, b| t(a) < t(b);
         LeS64 = |a, b| t(a) <= t(b);
+    }
+    PofL2 rare_pl {
         FEq64 = |a, b| f64::from_bits(a) == f64::from_bits(b);
         FLt64 = |a, b| f64::from_bits(a) < f64::from_bits(b);
         FLe64 = |a, b| f64::from_bits(a) <= f64::from_bits(b);

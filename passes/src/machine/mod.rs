@@ -52,6 +52,7 @@ mod lanes;
 mod meant;
 mod memory;
 mod outcome;
+mod shapes;
 mod special;
 mod video;
 mod warp;

@@ -4,7 +4,7 @@
 //! one with the lowest program counter: whoever lags behind catches up, so groups meet again at the first
 //! instruction that both reach, and merge. A warp has `W` lanes: 32, or 1 for blocks of one thread.
 
-use super::code::{Class, Function, Guard, Inst, Slot};
+use super::code::{Class, Function, Guard, Slot};
 use super::meant::Room;
 
 /// The lanes of a warp at one instruction of one frame.
@@ -390,93 +390,3 @@ impl<const W: usize> Warp<W> {
         self.write_in(&frame, slot, lane, value, defined);
     }
 }
-
-macro_rules! lane_shapes {
-    ($($name:ident($($operand:ident: $array:ident, $known:ident),*) $write:ident -> $to:ty, $zero:expr;)*) => {
-        /// How an operation runs over the lanes: the result is complete before it replaces anything.
-        ///
-        /// Plain loops over arrays of a fixed size are what becomes vector instructions.
-        impl<const W: usize> Warp<W> {$(
-            #[inline(always)]
-            pub(super) fn $name(&mut self, i: &Inst, mask: u32, f: impl Fn($(lane_shapes!(@of $array),)*) -> $to) {
-                let mut value = [$zero; W];
-                let mut defined = u32::MAX;
-                $(
-                    let at = self.frame.$array + i.$operand as usize;
-                    defined &= self.$known[at];
-                    let $operand = &self.$array[at];
-                )*
-                for lane in 0..W {
-                    value[lane] = f($($operand[lane],)*);
-                }
-                self.$write(i.d, mask, &value, defined);
-            }
-        )*}
-    };
-    (@of words) => { u32 };
-    (@of longs) => { u64 };
-}
-
-lane_shapes! {
-    w1(a: words, words_defined) set_word -> u32, 0_u32;
-    w2(a: words, words_defined, b: words, words_defined) set_word -> u32, 0_u32;
-    w4(a: words, words_defined, b: words, words_defined, c: words, words_defined, x: words, words_defined) set_word -> u32, 0_u32;
-    l1(a: longs, longs_defined) set_long -> u64, 0_u64;
-    l2(a: longs, longs_defined, b: longs, longs_defined) set_long -> u64, 0_u64;
-    llw(a: longs, longs_defined, b: words, words_defined) set_long -> u64, 0_u64;
-    lw(a: words, words_defined) set_long -> u64, 0_u64;
-    lww(a: words, words_defined, b: words, words_defined) set_long -> u64, 0_u64;
-    lwwl(a: words, words_defined, b: words, words_defined, c: longs, longs_defined) set_long -> u64, 0_u64;
-    wl(a: longs, longs_defined) set_word -> u32, 0_u32;
-}
-
-macro_rules! special_shapes {
-    ($array:ident $known:ident $of:ty, $three:ident $set:ident, $two:ident) => {
-        /// The shapes that have something of their own: a constant, or a result of one bit.
-        impl<const W: usize> Warp<W> {
-            #[inline(always)]
-            pub(super) fn $three(&mut self, i: &Inst, mask: u32, f: impl Fn($of, $of, $of, u32) -> $of) {
-                let first = self.frame.$array;
-                let (a, b, c) = (first + i.a as usize, first + i.b as usize, first + i.c as usize);
-                let defined = self.$known[a] & self.$known[b] & self.$known[c];
-                let (a, b, c) = (&self.$array[a], &self.$array[b], &self.$array[c]);
-                let mut value = [0; W];
-                for lane in 0..W {
-                    value[lane] = f(a[lane], b[lane], c[lane], i.x);
-                }
-                self.$set(i.d, mask, &value, defined);
-            }
-
-            #[inline(always)]
-            pub(super) fn $two(&mut self, i: &Inst, mask: u32, f: impl Fn($of, $of) -> bool) {
-                let first = self.frame.$array;
-                let (a, b) = (first + i.a as usize, first + i.b as usize);
-                let defined = self.$known[a] & self.$known[b];
-                let (a, b) = (&self.$array[a], &self.$array[b]);
-                let mut value = 0;
-                for lane in 0..W {
-                    value |= u32::from(f(a[lane], b[lane])) << lane;
-                }
-                self.set_predicate(i.d, mask, value, defined);
-            }
-        }
-    };
-}
-
-/// The shapes whose operation is made of the constant of the instruction, once for all lanes.
-impl<const W: usize> Warp<W> {
-    #[inline(always)]
-    pub(super) fn k3<F: Fn(u32, u32, u32) -> u32>(&mut self, i: &Inst, mask: u32, f: impl Fn(u32) -> F) {
-        let f = f(i.x);
-        self.w3(i, mask, |a, b, c, _| f(a, b, c));
-    }
-
-    #[inline(always)]
-    pub(super) fn kl1<F: Fn(u64) -> u64>(&mut self, i: &Inst, mask: u32, f: impl Fn(u32) -> F) {
-        let f = f(i.x);
-        self.l1(i, mask, f);
-    }
-}
-
-special_shapes!(words words_defined u32, w3 set_word, pw);
-special_shapes!(longs longs_defined u64, l3 set_long, pl);

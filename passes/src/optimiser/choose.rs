@@ -13,7 +13,7 @@ use crate::site::{Knowledge, Site};
 use hashbrown::HashSet;
 use ptxopt_grammar::table::lookup;
 use ptxopt_grammar::video::{Form, Routing};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::VecDeque;
 
 /// The most spellings of one instruction that are looked at.
 const MOST_SPELLINGS: usize = 4000;
@@ -89,7 +89,7 @@ impl Target {
     /// What makes one instruction simpler than another: its cost, then fewer signed types, selectors, sources, lanes.
     fn rank(&self, step: &Step) -> (u32, u32, usize, bool, usize, u32) {
         let cost = self.step(step);
-        let distinct: BTreeSet<Source> = step.sources.iter().copied().collect();
+        let distinct: HashSet<Source> = step.sources.iter().copied().collect();
         let (signs, routed, lanes) = match &step.code {
             Code::Video(form) => {
                 let signs = form.to_string().matches(".s32").count();

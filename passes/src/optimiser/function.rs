@@ -7,18 +7,20 @@ use super::choose::{self, Spelling, Target};
 use super::live::{self, Readers};
 use super::memo::Memo;
 use super::record::{Bound, How, Kind, Record, Why, one_line};
+use super::rounds::Progress;
+use super::visible::{Declarations, Scopes, is_integer};
 use super::weave::{self, Fresh};
-use super::{Clock, Options, Progress};
+use super::{Clock, Options};
 use crate::cost::Cost;
 use crate::door::{Candidate, Door};
-use crate::graph::{Function, Graph, Register, ValueId};
+use crate::graph::{Function, Graph, ValueId};
 use crate::recipe::{Recipe, Step, Text};
 use crate::rules::{DEAD, Pass, Rule};
 use crate::site::Knowledge;
+use hashbrown::HashSet;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::meaning::disputed::disputed;
-use ptxopt_grammar::names::{NameParts, Type};
-use ptxopt_grammar::tree::{DeclId, Module, ScopeId, StmtId, StmtKind};
+use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use ptxopt_grammar::video;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -37,14 +39,13 @@ pub(super) struct Work<'w, 'm, 't> {
     pub(super) graph: Graph<'m, 't>,
     knowledge: Knowledge,
     readers: Readers,
-    scopes: BTreeMap<StmtId, ScopeId>,
-    declared: &'w Declarations,
+    scopes: Scopes<'w>,
     /// How many new registers of each width there are.
     counts: BTreeMap<u32, u32>,
     replaced: BTreeMap<StmtId, Replacement>,
     deleted: BTreeSet<StmtId>,
     /// The records of replacements that were found dead afterwards, by number.
-    retracted: BTreeSet<usize>,
+    retracted: HashSet<usize>,
 }
 
 /// What is to stand in the place of a statement.
@@ -63,22 +64,7 @@ pub(super) struct Shared<'w> {
     pub(super) rules: &'w [&'static Rule],
     pub(super) fresh: &'w Fresh,
     pub(super) clock: Clock<'w>,
-    pub(super) scopes: &'w Declarations,
-}
-
-/// The declarations of each scope inside functions.
-pub(super) type Declarations = BTreeMap<ScopeId, Vec<DeclId>>;
-
-/// The declarations of each scope inside functions.
-pub(super) fn declarations(module: &Module<'_>) -> Declarations {
-    let mut scopes = Declarations::new();
-    for decl in module.decls() {
-        let scope = module.decl_scope(decl);
-        if scope != ScopeId::MODULE {
-            scopes.entry(scope).or_default().push(decl);
-        }
-    }
-    scopes
+    pub(super) declarations: &'w Declarations,
 }
 
 /// A candidate that may be written, with what it saves.
@@ -106,7 +92,7 @@ pub(super) fn run(
         Ok(graph) => graph,
         Err(unmodelled) => {
             let why = Why::Unmodelled(unmodelled.reason);
-            return vec![missed(module, function, unmodelled.stmt, why)];
+            return vec![Record::about(module, &function.name, unmodelled.stmt, Kind::Missed(why))];
         }
     };
     let knowledge = Knowledge::of(&graph);
@@ -121,15 +107,14 @@ pub(super) fn run(
         progress,
         memo,
         clock: shared.clock,
-        scopes: scopes(module, function),
-        declared: shared.scopes,
+        scopes: Scopes::of(module, function, shared.declarations),
         counts: weave::declared(module, function, shared.fresh),
         graph,
         knowledge,
         readers,
         replaced: BTreeMap::new(),
         deleted: BTreeSet::new(),
-        retracted: BTreeSet::new(),
+        retracted: HashSet::new(),
     };
     let mut records = Vec::new();
     work.sweep(&mut records);
@@ -143,21 +128,6 @@ pub(super) fn run(
     kept.map(|(_, record)| record).collect()
 }
 
-/// The innermost scope of each statement.
-fn scopes(module: &Module<'_>, function: &Function) -> BTreeMap<StmtId, ScopeId> {
-    let mut scopes = BTreeMap::new();
-    let open = function.body.start.checked_sub(1).and_then(StmtId::new);
-    let mut stack: Vec<ScopeId> = open.and_then(|open| module.scope_of_brace(open)).into_iter().collect();
-    for stmt in function.body.clone().filter_map(StmtId::new) {
-        match module.scope_of_brace(stmt) {
-            Some(scope) if module.kind(stmt) == StmtKind::Open => stack.push(scope),
-            Some(_closed) => drop(stack.pop()),
-            None => drop(stack.last().map(|&scope| scopes.insert(stmt, scope))),
-        }
-    }
-    scopes
-}
-
 /// Whether all that is left to do is to move a register to itself.
 fn is_idle(lines: &[String]) -> bool {
     let [line] = lines else { return false };
@@ -167,21 +137,6 @@ fn is_idle(lines: &[String]) -> bool {
 
 fn text(bytes: &[u8]) -> String {
     one_line(&String::from_utf8_lossy(bytes))
-}
-
-fn missed(module: &Module<'_>, function: &Function, stmt: StmtId, why: Why) -> Record {
-    Record {
-        kind: Kind::Missed(why),
-        pass: Pass::Simplify,
-        rules: Vec::new(),
-        function: function.name.clone(),
-        offset: module.stmt_span(stmt).start,
-        before: text(module.stmt_text(stmt)),
-        after: Vec::new(),
-        cost: None,
-        freed: Vec::new(),
-        time: std::time::Duration::ZERO,
-    }
 }
 
 impl Work<'_, '_, '_> {
@@ -277,7 +232,7 @@ impl Work<'_, '_, '_> {
     }
 
     fn missed(&self, stmt: StmtId, why: Why) -> Record {
-        missed(self.module, self.graph.function(), stmt, why)
+        Record::about(self.module, &self.graph.function().name, stmt, Kind::Missed(why))
     }
 
     /// A spelling as something that can be written here for less.
@@ -295,14 +250,15 @@ impl Work<'_, '_, '_> {
             self.graph.holds(value, stmt)
                 && self.readers.is_there(&self.graph, value)
                 && self.graph.register_of(value).is_some_and(|register| {
-                    self.is_visible(register, stmt) && (copies || self.is_integer(register))
+                    self.scopes.means(&self.graph, register, stmt)
+                        && (copies || is_integer(&self.graph, register))
                 })
         };
         if !read.iter().all(here) || !self.target.has(&spelling.recipe) {
             return None;
         }
         let register =
-            self.graph.register_of(value).filter(|&register| copies || self.is_integer(register))?;
+            self.graph.register_of(value).filter(|&register| copies || is_integer(&self.graph, register))?;
         let to = self.graph.register_text(register)?;
         let widths: Vec<u32> = spelling.recipe.steps.iter().map(|step| step.width).collect();
         let fresh = |step: usize| {
@@ -312,70 +268,6 @@ impl Work<'_, '_, '_> {
         };
         let text = spelling.recipe.text(&self.graph, &to, &fresh)?;
         Some(Offer { spelling, text, cost, freed: freed.into_iter().collect(), gain })
-    }
-
-    /// Whether integer instructions take a register.
-    fn is_integer(&self, register: Register) -> bool {
-        let Some(decl) = self.graph.declaration(register) else { return false };
-        match self.module.decl(decl).ty {
-            Type::U8
-            | Type::U16
-            | Type::U32
-            | Type::U64
-            | Type::S8
-            | Type::S16
-            | Type::S32
-            | Type::S64
-            | Type::B8
-            | Type::B16
-            | Type::B32
-            | Type::B64
-            | Type::B128
-            | Type::Pred => true,
-            Type::None
-            | Type::Unknown
-            | Type::F16
-            | Type::F16x2
-            | Type::Bf16
-            | Type::Bf16x2
-            | Type::F32
-            | Type::F64
-            | Type::Texref
-            | Type::Samplerref
-            | Type::Surfref => false,
-        }
-    }
-
-    /// Whether the name of a register means it where a statement stands.
-    fn is_visible(&self, register: Register, stmt: StmtId) -> bool {
-        let (Some(decl), Some(name)) = (self.graph.declaration(register), self.graph.register_text(register))
-        else {
-            return false;
-        };
-        let Some(&scope) = self.scopes.get(&stmt) else { return false };
-        let declared = self.module.decl(decl);
-        if declared.stmt > stmt {
-            return false;
-        }
-        let name = NameParts::new(name.as_bytes());
-        let mut scope = Some(scope);
-        while let Some(inner) = scope {
-            if inner == declared.scope {
-                return true;
-            }
-            if self.declared.get(&inner).into_iter().flatten().any(|&other| self.shadows(other, name)) {
-                return false;
-            }
-            scope = self.module.scope(inner).parent;
-        }
-        false
-    }
-
-    fn shadows(&self, decl: DeclId, name: NameParts<'_>) -> bool {
-        let declared = self.module.decl(decl);
-        let text = self.module.decl_name(decl);
-        let within = |count| name.index.is_some_and(|index| index < count);
-        text == name.base || declared.family.is_some_and(within) && text == name.prefix
     }
 
     /// Takes an offer if the door lets it through.

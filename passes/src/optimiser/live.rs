@@ -9,7 +9,7 @@
 use crate::graph::{Graph, Origin, ValueId};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::{StmtId, StmtKind};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// The readers of all values.
 #[derive(Debug)]
@@ -17,7 +17,7 @@ pub(super) struct Readers {
     count: Vec<i64>,
     deleted: BTreeSet<StmtId>,
     /// What statements read that have a new text.
-    replaced: BTreeMap<StmtId, Vec<ValueId>>,
+    replaced: HashMap<StmtId, Vec<ValueId>>,
 }
 
 /// Changes that are not made yet.
@@ -34,7 +34,7 @@ impl Readers {
 
     /// The readers that are left without some statements.
     pub(super) fn without(graph: &Graph<'_, '_>, deleted: BTreeSet<StmtId>) -> Self {
-        let mut readers = Self { count: vec![0; graph.values().len()], deleted, replaced: BTreeMap::new() };
+        let mut readers = Self { count: vec![0; graph.values().len()], deleted, replaced: HashMap::new() };
         let stmts = reachable(graph).filter(|&stmt| !readers.is_deleted(stmt));
         let mut work: Vec<ValueId> = stmts.flat_map(|stmt| reads(graph, stmt)).collect();
         while let Some(value) = work.pop() {
@@ -98,10 +98,7 @@ impl Readers {
             return BTreeSet::new();
         }
         let Change { count, deleted } = self.change(graph, stmt, added);
-        let changes: BTreeMap<ValueId, i64> = count.into_iter().collect();
-        for (value, by) in changes {
-            self.count[value.index()] += by;
-        }
+        count.into_iter().for_each(|(value, by)| self.count[value.index()] += by);
         self.deleted.extend(&deleted);
         self.replaced.insert(stmt, added.iter().map(|&value| underlying(graph, value)).collect());
         deleted

@@ -4,7 +4,7 @@ use crate::cost::Cost;
 use crate::door::{Judgement, Wrong};
 use crate::prover::Proof;
 use crate::rules::Pass;
-use ptxopt_grammar::tree::{Module, StmtKind};
+use ptxopt_grammar::tree::{Module, StmtId};
 use std::time::Duration;
 
 /// What happened at one place.
@@ -104,21 +104,21 @@ pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The record that says why a module is left alone: at its `.target`.
-pub(super) fn of_module(module: &Module<'_>, why: Why) -> Record {
-    let target = module.stmts().find(|&stmt| module.kind(stmt) == StmtKind::Target);
-    let text = |stmt| String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
-    Record {
-        kind: Kind::Missed(why),
-        pass: Pass::Simplify,
-        rules: Vec::new(),
-        function: String::new(),
-        offset: target.map_or(0, |stmt| module.stmt_span(stmt).start),
-        before: target.map(text).unwrap_or_default(),
-        after: Vec::new(),
-        cost: None,
-        freed: Vec::new(),
-        time: Duration::ZERO,
+impl Record {
+    /// News about a statement of a function, with nothing more to tell.
+    pub(super) fn about(module: &Module<'_>, function: &str, stmt: StmtId, kind: Kind) -> Self {
+        Self {
+            kind,
+            pass: Pass::Simplify,
+            rules: Vec::new(),
+            function: function.to_owned(),
+            offset: module.stmt_span(stmt).start,
+            before: one_line(&String::from_utf8_lossy(module.stmt_text(stmt))),
+            after: Vec::new(),
+            cost: None,
+            freed: Vec::new(),
+            time: Duration::ZERO,
+        }
     }
 }
 

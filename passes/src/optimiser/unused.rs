@@ -9,13 +9,13 @@ use super::record::{How, Kind, Record, one_line};
 use super::weave::{self, Fresh};
 use crate::graph::Function;
 use crate::rules::{Pass, UNNAMED};
+use hashbrown::HashMap;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::names::NameParts;
 use ptxopt_grammar::token::Tok;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, StmtId, StmtKind, TokenId};
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::time::Duration;
 
 /// A function in a text.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ pub(super) fn sweep(
         shrink(after, &declared, edits);
     }
     let mut gone: BTreeMap<StmtId, Vec<NodeId>> = BTreeMap::new();
-    // No edit takes a declaration away, so one corresponds to the other.
+    // Only a sweep takes declarations away, and none came between, so one corresponds to the other.
     for (old, new) in old.iter().zip(&new) {
         if new.named == 0 && (all || old.named > 0) && weave::is_plain(after.module, new.stmt) {
             gone.entry(new.stmt).or_default().push(new.node);
@@ -60,7 +60,7 @@ pub(super) fn sweep(
 /// The new registers and the others, in the order of the text; `None` if something may name registers unseen.
 fn declared(place: Place<'_, '_>, fresh: &Fresh) -> Option<(Vec<Declared>, Vec<Declared>)> {
     let Place { module, function } = place;
-    let mut named: BTreeMap<DeclId, u32> = BTreeMap::new();
+    let mut named: HashMap<DeclId, u32> = HashMap::new();
     let mut all = Vec::new();
     for stmt in function.body.clone().filter_map(StmtId::new) {
         let declares = module.kind(stmt) == StmtKind::Register;
@@ -116,18 +116,8 @@ fn remove(place: Place<'_, '_>, stmt: StmtId, gone: &[NodeId], edits: &mut Edits
         }
         _nothing_left => weave::delete(module, stmt, edits),
     }
-    Record {
-        kind: Kind::Passed(How::Unnamed),
-        pass: Pass::Dce,
-        rules: vec![UNNAMED.name],
-        function: function.name.clone(),
-        offset: span.start,
-        before: one_line(&text(span)),
-        after,
-        cost: None,
-        freed: Vec::new(),
-        time: Duration::ZERO,
-    }
+    let told = Record::about(module, &function.name, stmt, Kind::Passed(How::Unnamed));
+    Record { pass: Pass::Dce, rules: vec![UNNAMED.name], after, ..told }
 }
 
 /// What stands between the commas of a declaration, the first from its name on.

@@ -6,6 +6,7 @@
 //! nothing is claimed of code with branches, calls, barriers or ordered accesses.
 
 use super::Reads;
+use hashbrown::HashMap;
 use ptxopt_grammar::constant;
 use ptxopt_grammar::diagnostic::position;
 use ptxopt_grammar::meaning::disputed::{Dispute, disputed_at};
@@ -13,7 +14,7 @@ use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::meaning::{Place, meaning};
 use ptxopt_grammar::names::{DeclKind, Type};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, StmtId, StmtKind};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 pub use crate::graph::{Function, functions};
 
@@ -72,7 +73,7 @@ struct Run<'r, 'm, 't> {
     module: &'m Module<'t>,
     terms: &'r mut Terms,
     reads: &'r mut Reads<String>,
-    registers: BTreeMap<Register, Term>,
+    registers: HashMap<Register, Term>,
     carry: Option<Term>,
     stores: usize,
     parameter_stores: usize,
@@ -96,7 +97,7 @@ pub fn compute(
     terms: &mut Terms,
     reads: &mut Reads<String>,
 ) -> Result<Computed, Unclear> {
-    let registers = BTreeMap::new();
+    let registers = HashMap::new();
     let computed = Computed::default();
     let mut run = Run {
         module,
@@ -259,8 +260,8 @@ impl Run<'_, '_, '_> {
 
     fn compute(&mut self, stmt: StmtId, guard: Term) -> Option<()> {
         let module = self.module;
-        let mut seen: BTreeMap<Register, Term> = BTreeMap::new();
-        let keys: BTreeMap<usize, (Register, u32)> = module
+        let mut seen: HashMap<Register, Term> = HashMap::new();
+        let keys: HashMap<usize, (Register, u32)> = module
             .stmt_nodes(stmt)
             .filter_map(|node| {
                 let key = self.key(node)?;

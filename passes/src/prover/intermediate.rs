@@ -5,10 +5,10 @@
 
 use super::Counterexample;
 use super::fragment::{Computed, Written, line};
+use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::meaning::concrete::evaluate;
 use ptxopt_grammar::meaning::term::{Op, Terms};
 use ptxopt_grammar::tree::Module;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// A line about the first intermediate value of `after` that `before` has not, for these inputs.
 #[must_use]
@@ -30,7 +30,7 @@ pub fn parting(
     let (olds, news) = (values(before), values(after));
     let named = by_name(&before.written);
     let counterpart = |name: (&str, usize)| named.get(&name).map(|&at| olds[at]);
-    let mut seen: BTreeSet<u128> = olds.iter().copied().collect();
+    let mut seen: HashSet<u128> = olds.iter().copied().collect();
     seen.extend(counterexample.inputs.iter().map(|input| input.value));
     let names = occurrences(&after.written);
     let differs = |at: &usize| counterpart(names[*at]).is_some_and(|old| old != news[*at]);
@@ -49,7 +49,7 @@ pub fn parting(
 
 /// The name of each written register, and how often it was written before.
 fn occurrences(written: &[Written]) -> Vec<(&str, usize)> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut counts: HashMap<&str, usize> = HashMap::new();
     let mut names = Vec::with_capacity(written.len());
     for Written { register, .. } in written {
         let count = counts.entry(register).or_default();
@@ -59,6 +59,6 @@ fn occurrences(written: &[Written]) -> Vec<(&str, usize)> {
     names
 }
 
-fn by_name(written: &[Written]) -> BTreeMap<(&str, usize), usize> {
+fn by_name(written: &[Written]) -> HashMap<(&str, usize), usize> {
     occurrences(written).into_iter().enumerate().map(|(at, name)| (name, at)).collect()
 }

@@ -1,23 +1,25 @@
 //! Inputs for registers: one number for a register that is defined, a new one for each read of one that may not be.
 
+use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::{Term, Terms};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
+use std::hash::Hash;
 
 /// Hands out inputs. What is common to both sides of a question is read through the same `Reads`.
 #[derive(Clone, Debug)]
 pub struct Reads<R> {
-    known: BTreeMap<R, u32>,
+    known: HashMap<R, u32>,
     registers: Vec<R>,
     undefined: BTreeSet<u32>,
 }
 
 impl<R> Default for Reads<R> {
     fn default() -> Self {
-        Self { known: BTreeMap::new(), registers: Vec::new(), undefined: BTreeSet::new() }
+        Self { known: HashMap::new(), registers: Vec::new(), undefined: BTreeSet::new() }
     }
 }
 
-impl<R: Clone + Ord> Reads<R> {
+impl<R: Clone + Eq + Hash> Reads<R> {
     /// Nothing is read yet.
     #[must_use]
     pub fn new() -> Self {

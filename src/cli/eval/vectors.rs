@@ -7,7 +7,7 @@ use ptxopt_grammar::meaning::term::Terms;
 use ptxopt_grammar::meaning::{Place, meaning};
 use ptxopt_grammar::tree::Module;
 use ptxopt_grammar::video::{self, Form, Simd};
-use serde::Deserialize;
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
 use std::io::Read;
@@ -16,13 +16,33 @@ use std::io::Read;
 const MOST_LISTED: usize = 20;
 
 /// A line of the file; the first may describe the file and have none of these.
-#[derive(Deserialize)]
+#[derive(Default)]
 struct Line {
     ptx: Option<String>,
     v: Option<Vec<String>>,
     doc: Option<Vec<String>>,
     error: Option<String>,
     ok: Option<bool>,
+}
+
+impl Line {
+    /// The line that an object is; `None` if it is no object, or one of its members is not what it should be.
+    fn of(object: &Value) -> Option<Self> {
+        let text = |value: &Value| value.as_str().map(str::to_owned);
+        let texts = |value: &Value| value.as_array()?.iter().map(text).collect::<Option<Vec<_>>>();
+        let mut line = Self::default();
+        for (key, value) in object.as_object()?.iter().filter(|(_, value)| !value.is_null()) {
+            match key.as_str() {
+                "ptx" => line.ptx = Some(text(value)?),
+                "v" => line.v = Some(texts(value)?),
+                "doc" => line.doc = Some(texts(value)?),
+                "error" => line.error = Some(text(value)?),
+                "ok" => line.ok = Some(value.as_bool()?),
+                _ => {}
+            }
+        }
+        Some(line)
+    }
 }
 
 /// What came of a file.
@@ -80,8 +100,9 @@ pub(super) fn check(bytes: &[u8]) -> Result<Outcome, String> {
     let mut outcome = Outcome::default();
     for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         let number = index + 1;
-        let line: Line = serde_json::from_str(line).map_err(|error| format!("line {number}: {error}"))?;
-        match line {
+        let object = serde_json::from_str(line).map_err(|error| format!("line {number}: {error}"))?;
+        let expected = || format!("line {number}: expected `ptx` and `v`, `error` or `ok`");
+        match Line::of(&object).ok_or_else(expected)? {
             Line { ptx: Some(ptx), v: Some(vectors), doc, .. } => {
                 check_values(&mut outcome, number, &ptx, &vectors, doc.as_deref())?;
             }
@@ -95,7 +116,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<Outcome, String> {
                 outcome.count(number, verdict(&ptx).map_err(|why| format!("{ptx} is rejected: {why}")));
             }
             Line { ptx: None, .. } if index == 0 => {}
-            Line { .. } => return Err(format!("line {number}: expected `ptx` and `v`, `error` or `ok`")),
+            Line { .. } => return Err(expected()),
         }
     }
     Ok(outcome)

@@ -1,0 +1,248 @@
+//! The rounds of a run: what each of them sees, when declarations are swept, and when it is over.
+//!
+//! Sweeps come where rewrites have come to an end, and compare the declarations of the text with those of the text that
+//! the last sweep left: rewrites take none away, so they correspond one to one.
+
+use super::function::{self, Shared};
+use super::memo::Memo;
+use super::record::{Bound, Kind, Record};
+use super::unused::{self, Place};
+use super::visible::declarations;
+use super::weave::Fresh;
+use super::{Clock, Options, Outcome, choose};
+use crate::cost::{Costs, Gpu};
+use crate::door::Door;
+use crate::graph::{Function, functions};
+use crate::rules::{Pass, is_interesting};
+use choose::Target;
+use ptxopt_grammar::edit::{Edited, Edits};
+use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
+
+/// How far a run has come.
+#[derive(Debug)]
+pub(super) struct Progress {
+    /// How many rewrites may still be made.
+    left: Option<u64>,
+    /// Whether one was not made because of that.
+    held_back: bool,
+}
+
+impl Progress {
+    /// Whether what could be done now must not be.
+    pub(super) fn is_over(&mut self) -> bool {
+        self.held_back |= self.left == Some(0);
+        self.left == Some(0)
+    }
+
+    pub(super) fn count(&mut self) {
+        self.left = self.left.map(|left| left - 1);
+    }
+}
+
+/// What is known of a function.
+#[derive(Clone, Copy)]
+struct State {
+    /// Whether there may be something to do.
+    open: bool,
+    /// Whether it has changed.
+    changed: bool,
+    /// Whether it is left alone.
+    left_alone: bool,
+}
+
+/// A module on its way through the rounds.
+pub(super) struct Run<'r> {
+    most_rounds: u32,
+    options: &'r Options,
+    clock: Clock<'r>,
+    fresh: Fresh,
+    door: Door,
+    progress: Progress,
+    memo: Memo,
+    /// For each text, where its pieces came from.
+    origins: Vec<Origins>,
+    /// The state of each function.
+    states: Vec<State>,
+    /// Whether the last edits were a sweep.
+    sweeping: bool,
+    /// The text that the last sweep left.
+    swept: Option<Vec<u8>>,
+    outcome: Outcome,
+}
+
+fn has_interesting(module: &Module<'_>, function: &Function) -> bool {
+    function.body.clone().filter_map(StmtId::new).any(|stmt| {
+        module.kind(stmt) == StmtKind::Instruction && module.row(stmt).is_some_and(is_interesting)
+    })
+}
+
+/// Where the pieces of an edited text came from.
+struct Origins(Vec<(usize, usize)>);
+
+impl Origins {
+    fn of(edited: &Edited<'_>) -> Self {
+        Self(edited.starts().collect())
+    }
+
+    /// The offset before the edit; what an edit wrote came from somewhere in what it replaced.
+    fn old(&self, offset: usize) -> usize {
+        let at = self.0.partition_point(|&(new, _)| new <= offset);
+        let (new, old) = at.checked_sub(1).map_or((0, 0), |at| self.0[at]);
+        let last = self.0.get(at).map_or(usize::MAX, |&(_, next)| old.max(next.saturating_sub(1)));
+        (old + (offset - new)).min(last)
+    }
+}
+
+impl<'r> Run<'r> {
+    pub(super) fn new(
+        most_rounds: u32,
+        module: &Module<'_>,
+        options: &'r Options,
+        clock: Clock<'r>,
+        outcome: Outcome,
+    ) -> Self {
+        let state = |function| {
+            let open = options.dce_all || has_interesting(module, function);
+            State { open, changed: false, left_alone: false }
+        };
+        Self {
+            most_rounds,
+            options,
+            clock,
+            fresh: Fresh::new(module.text()),
+            door: Door::new(options.check),
+            progress: Progress { left: options.limit, held_back: options.limit == Some(0) },
+            memo: Memo::default(),
+            origins: Vec::new(),
+            states: functions(module).iter().map(state).collect(),
+            sweeping: false,
+            swept: None,
+            outcome,
+        }
+    }
+
+    /// Runs until nothing changes; `watch` is shown the number and the text of every round that changed something.
+    pub(super) fn finish(mut self, module: &Module<'_>, watch: &mut dyn FnMut(u32, &[u8])) -> Outcome {
+        let mut edits = self.next(module, module);
+        while !edits.is_empty() {
+            let before = self.outcome.text.take();
+            let edited = edits.apply(before.as_deref().unwrap_or(module.text()));
+            let edited = edited.expect("edits are of statements, which do not overlap");
+            let text = edited.to_vec();
+            self.origins.push(Origins::of(&edited));
+            watch(self.outcome.rounds, &text);
+            edits = self.next(module, &parsed(&text));
+            self.outcome.text = Some(text);
+        }
+        self.outcome.remembered = self.door.remembered();
+        self.outcome
+    }
+
+    /// What to do to a text: rewrites, or, where there are none, a sweep.
+    fn next(&mut self, first: &Module<'_>, module: &Module<'_>) -> Edits {
+        if self.sweeping {
+            // Without a declaration, the name may mean a register outside it: there may be more to do.
+            self.swept = Some(module.text().to_vec());
+            self.states.iter_mut().for_each(|state| state.open = state.changed);
+        }
+        let told = self.outcome.records.len();
+        let edits = self.round(module);
+        self.sweeping = edits.is_empty();
+        if self.sweeping {
+            let swept = self.swept.take();
+            let edits = self.sweep(swept.as_deref().map(parsed).as_ref().unwrap_or(first), module);
+            self.swept = swept;
+            return edits;
+        }
+        if self.outcome.rounds > self.most_rounds {
+            self.give_up(told);
+            return Edits::new();
+        }
+        edits
+    }
+
+    /// Makes of the records of a round that is not written, from number `told` on, one: that it was one too many.
+    fn give_up(&mut self, told: usize) {
+        let undone = self.outcome.records.split_off(told);
+        let first = undone.into_iter().find(|record| matches!(record.kind, Kind::Passed(_)));
+        let unending = |record| Record { kind: Kind::Unending(Bound::Rounds), ..record };
+        self.outcome.records.extend(first.map(unending));
+    }
+
+    fn round(&mut self, module: &Module<'_>) -> Edits {
+        self.outcome.rounds += 1;
+        let mut edits = Edits::new();
+        let own = Gpu::of(module);
+        let Some(gpu) = self.options.gpu.or(own) else { return edits };
+        let target = Target { costs: Costs::of(&gpu), gpu: own, ptx: version(module) };
+        let rules = choose::enabled(&self.options.passes);
+        let Self { options, clock, ref fresh, .. } = *self;
+        let declarations = declarations(module);
+        let shared = Shared { options, target, rules: &rules, fresh, clock, declarations: &declarations };
+        let first = self.outcome.rounds == 1;
+        let mut told = Vec::new();
+        for (function, state) in functions(module).iter().zip(&mut self.states) {
+            if !state.open {
+                continue;
+            }
+            let (door, progress, memo) = (&mut self.door, &mut self.progress, &mut self.memo);
+            let records = function::run(module, function, &shared, door, progress, memo, &mut edits);
+            // What no edit touched will look the same in the next round.
+            state.open = records.iter().any(|record| matches!(record.kind, Kind::Passed(_)));
+            state.changed |= state.open;
+            state.left_alone |=
+                records.iter().any(|record| matches!(&record.kind, Kind::Missed(why) if why.is_general()));
+            told.extend(
+                records.into_iter().filter(|record| first || !matches!(record.kind, Kind::Missed(_))),
+            );
+        }
+        self.tell(told);
+        edits
+    }
+
+    /// Notes records, with the places that they had in the text as it came.
+    fn tell(&mut self, records: impl IntoIterator<Item = Record>) {
+        for mut record in records {
+            record.offset =
+                self.origins.iter().rev().fold(record.offset, |offset, origins| origins.old(offset));
+            self.outcome.records.push(record);
+        }
+    }
+
+    /// Takes away the declarations of registers that `module` named and `new` does not.
+    fn sweep(&mut self, module: &Module<'_>, new: &Module<'_>) -> Edits {
+        let mut edits = Edits::new();
+        let all = self.options.dce_all && !self.progress.held_back;
+        if !self.options.passes.contains(&Pass::Dce) {
+            return edits;
+        }
+        let mut told = Vec::new();
+        let pairs = functions(module).into_iter().zip(functions(new));
+        for ((old, function), state) in pairs.zip(&mut self.states) {
+            if !state.left_alone && (all || state.changed) {
+                let before = Place { module, function: &old };
+                let after = Place { module: new, function: &function };
+                let records = unused::sweep(before, after, &self.fresh, all, &mut edits);
+                state.changed |= !records.is_empty();
+                told.extend(records);
+            }
+        }
+        self.tell(told);
+        edits
+    }
+}
+
+/// A text that edits made.
+fn parsed(text: &[u8]) -> Module<'_> {
+    ptxopt_grammar::parse(text).expect("what was parsed in pieces is legal as a whole")
+}
+
+/// The version of PTX that a module is written in.
+fn version(module: &Module<'_>) -> (u8, u8) {
+    let stmt = module.stmts().find(|&stmt| module.kind(stmt) == StmtKind::Version);
+    let text =
+        stmt.map(|stmt| String::from_utf8_lossy(module.stmt_text(stmt)).into_owned()).unwrap_or_default();
+    let number = text.split_whitespace().last().unwrap_or_default();
+    let (major, minor) = number.split_once('.').unwrap_or((number, "0"));
+    (major.parse().unwrap_or(1), minor.parse().unwrap_or(0))
+}
