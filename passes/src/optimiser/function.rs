@@ -53,6 +53,8 @@ struct Replacement {
     lines: Vec<String>,
     /// The new registers: their widths and numbers.
     fresh: Vec<(u32, u32)>,
+    /// The statements that it freed.
+    freed: Vec<StmtId>,
     /// The number of its record.
     record: usize,
 }
@@ -281,7 +283,6 @@ impl Work<'_, '_, '_> {
     ) -> bool {
         let Offer { spelling, text, cost, freed, .. } = offer;
         let mut record = self.missed(stmt, Why::Unproved);
-        let saved: Cost = freed.iter().map(|&stmt| self.cost_of(stmt)).sum();
         record.pass = spelling.trail.last().map_or(Pass::Simplify, |rule| rule.pass);
         record.rules = spelling.trail.iter().map(|rule| rule.name).collect();
         if !is_idle(&text.lines) {
@@ -290,8 +291,8 @@ impl Work<'_, '_, '_> {
         if let Some(last) = record.after.last_mut() {
             *last = self::text(format!("{}{last}", weave::guard(self.module, stmt)).as_bytes());
         }
-        record.cost = Some((before + saved, cost));
-        record.freed = freed.iter().map(|&stmt| self::text(self.module.stmt_text(stmt))).collect();
+        record.cost = Some((before, cost));
+        self.credit(&freed, &mut record);
         if !weave::is_plain(self.module, stmt) {
             record.kind = Kind::Missed(Why::Comment);
             records.push(record);
@@ -322,6 +323,13 @@ impl Work<'_, '_, '_> {
         passed
     }
 
+    /// Counts what is freed as saved by a rewrite.
+    fn credit(&self, freed: &[StmtId], record: &mut Record) {
+        let saved: Cost = freed.iter().map(|&stmt| self.cost_of(stmt)).sum();
+        record.cost = record.cost.map(|(before, after)| (before + saved, after));
+        record.freed.extend(freed.iter().map(|&stmt| text(self.module.stmt_text(stmt))));
+    }
+
     fn replace(&mut self, stmt: StmtId, recipe: &Recipe, text: Text, records: &mut Vec<Record>) {
         let record = records.len() - 1;
         let number = |&(_, width): &(String, u32)| {
@@ -333,13 +341,19 @@ impl Work<'_, '_, '_> {
         let read: Vec<ValueId> = recipe.values().collect();
         let delete = self.options.passes.contains(&Pass::Dce);
         let gone = self.readers.apply(&self.graph, stmt, &read, delete);
+        let mut freed = Vec::new();
         for &stmt in &gone {
             records.push(self.dead(stmt));
             // What was made of it is never written; what that freed stays free, since nobody reads it either way.
-            self.retracted.extend(self.replaced.remove(&stmt).map(|replacement| replacement.record));
+            if let Some(never) = self.replaced.remove(&stmt) {
+                self.retracted.insert(never.record);
+                self.credit(&never.freed, &mut records[record]);
+                freed.extend(never.freed);
+            }
         }
+        freed.extend(&gone);
         self.deleted.extend(gone);
-        self.replaced.insert(stmt, Replacement { lines: text.lines, fresh, record });
+        self.replaced.insert(stmt, Replacement { lines: text.lines, fresh, freed, record });
     }
 
     fn write(self, edits: &mut Edits) {
