@@ -7,6 +7,7 @@
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
+use std::hash::{Hash, Hasher};
 
 /// A node of the graph or its complement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -51,7 +52,7 @@ impl std::ops::Not for Lit {
 }
 
 /// What a node computes. Operands have smaller numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Gate {
     /// Node 0.
     False,
@@ -60,6 +61,20 @@ pub(super) enum Gate {
     And(Lit, Lit),
     /// Its operands are never inverted.
     Xor(Lit, Lit),
+}
+
+impl Hash for Gate {
+    /// As one word, which is most of the speed of looking a gate up.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let pair = |a: Lit, b: Lit| u64::from(a.0) << 32 | u64::from(b.0);
+        state.write_u64(match *self {
+            Self::False => 0,
+            Self::Input => 1,
+            Self::And(a, b) => pair(a, b),
+            // Operands are ordered, so the other order is free for the other kind.
+            Self::Xor(a, b) => pair(b, a),
+        });
+    }
 }
 
 /// Sees every new gate.

@@ -49,8 +49,10 @@ impl Plain {
         let mut graph = Aig::new(Unwatched);
         let inputs = input_bits(&question.cone, &mut graph);
         let mut circuit = Circuit::new(graph, &question.cone, &inputs, Sums::Late);
-        let before: Vec<Vec<Lit>> = question.cone.before.iter().map(|&word| circuit.bits(word)).collect();
-        let after: Vec<Vec<Lit>> = question.cone.after.iter().map(|&word| circuit.bits(word)).collect();
+        let before: Vec<Vec<Lit>> =
+            question.cone.before.iter().map(|&word| circuit.bits(word).to_vec()).collect();
+        let after: Vec<Vec<Lit>> =
+            question.cone.after.iter().map(|&word| circuit.bits(word).to_vec()).collect();
         let pairs = pairs(question, &before, &after);
         Self { graph: circuit.graph, inputs, before, after, pairs }
     }
@@ -195,8 +197,8 @@ fn swept(question: &Question, lanes: Vec<Vec<Lane>>, seed: u64) -> Swept {
         graph.assume(constraint);
     }
     let mut circuit = Circuit::new(graph, cone, &inputs, Sums::AtOnce);
-    let before: Vec<Vec<Lit>> = cone.before.iter().map(|&word| circuit.bits(word)).collect();
-    let after: Vec<Vec<Lit>> = cone.after.iter().map(|&word| circuit.bits(word)).collect();
+    let before: Vec<Vec<Lit>> = cone.before.iter().map(|&word| circuit.bits(word).to_vec()).collect();
+    let after: Vec<Vec<Lit>> = cone.after.iter().map(|&word| circuit.bits(word).to_vec()).collect();
     let open: Vec<(Lit, Lit)> =
         pairs(question, &before, &after).into_iter().filter(|(before, after)| before != after).collect();
     let graph = &mut circuit.graph;

@@ -30,7 +30,7 @@ impl Linear {
     /// The sum of a constant and weighted literals.
     fn collect(width: u32, constant: u128, terms: impl Iterator<Item = (Lit, u128)>) -> Self {
         let mut constant = constant;
-        let mut weights = Vec::new();
+        let mut weights = Vec::with_capacity(terms.size_hint().0);
         for (lit, weight) in terms {
             if lit.inverted() {
                 constant = constant.wrapping_add(weight);
@@ -65,8 +65,23 @@ impl Linear {
     }
 
     pub(super) fn plus(&self, other: &Self) -> Self {
+        let mut weights = Vec::with_capacity(self.len() + other.len());
+        let (mut a, mut b) = (self.weights.iter().peekable(), other.weights.iter().peekable());
+        while let (Some(&&x), Some(&&y)) = (a.peek(), b.peek()) {
+            let weight = if x.0 == y.0 {
+                x.1.wrapping_add(y.1)
+            } else if x.0 < y.0 {
+                x.1
+            } else {
+                y.1
+            };
+            weights.push((x.0.min(y.0), weight));
+            a.next_if(|_| x.0 <= y.0);
+            b.next_if(|_| y.0 <= x.0);
+        }
+        weights.extend(a.chain(b));
         let constant = self.constant.wrapping_add(other.constant);
-        Self::collect(self.width, constant, self.terms().chain(other.terms()))
+        Self { width: self.width, constant, weights }.reduced()
     }
 
     pub(super) fn times_constant(&self, factor: u128) -> Self {
@@ -191,57 +206,63 @@ impl Linear {
 
     /// The bits of the sum.
     pub(super) fn bits<W: Watch>(&self, graph: &mut Aig<W>) -> Vec<Lit> {
-        let (mut columns, constant) = self.columns();
-        for (at, column) in columns.iter_mut().enumerate() {
-            if constant >> at & 1 == 1 {
-                column.push(Lit::TRUE);
+        let digits = self.digits();
+        let mut digits = digits.iter().copied().peekable();
+        let mut bits = Vec::with_capacity(self.width as usize);
+        let (mut column, mut carries) = (Vec::new(), Vec::new());
+        for place in 0..self.width {
+            column.clear();
+            std::mem::swap(&mut column, &mut carries);
+            while let Some((_, lit)) = digits.next_if(|&(at, _)| at == place) {
+                column.push(lit);
             }
-        }
-        let mut bits = Vec::with_capacity(columns.len());
-        let mut carries = Vec::new();
-        for mut column in columns {
-            column.append(&mut carries);
             column.sort_unstable();
-            bits.push(add_column(graph, column, &mut carries));
+            bits.push(add_column(graph, &mut column, &mut carries));
         }
         bits
     }
 
-    /// The literals to add in each place, and what to add besides. Negative digits are complements.
-    fn columns(&self) -> (Vec<Vec<Lit>>, u128) {
-        let mut columns = vec![Vec::new(); self.width as usize];
+    /// The literals to add, each with its place, in the order of the places. Negative digits are complements.
+    fn digits(&self) -> Vec<(u32, Lit)> {
+        let mut all = Vec::with_capacity(self.weights.len() + self.width as usize);
         let mut constant = self.constant;
+        let mut add = |mut digits: u128, lit| {
+            while digits != 0 {
+                all.push((digits.trailing_zeros(), lit));
+                digits &= digits - 1;
+            }
+        };
         for &(node, weight) in &self.weights {
             // Of the weight and its negative the one with fewer digits, the positive one if they have the same.
             let negative = weight.wrapping_neg() & ones(self.width);
-            let down = negative.count_ones() < weight.count_ones();
-            let mut digits = if down { negative } else { weight };
-            if down {
+            if negative.count_ones() < weight.count_ones() {
                 // In each place `-x` is `!x - 1`.
-                constant = constant.wrapping_sub(digits);
-            }
-            while digits != 0 {
-                columns[digits.trailing_zeros() as usize].push(Lit::new(node, down));
-                digits &= digits - 1;
+                constant = constant.wrapping_sub(negative);
+                add(negative, Lit::new(node, true));
+            } else {
+                add(weight, Lit::new(node, false));
             }
         }
-        (columns, constant & ones(self.width))
+        add(constant & ones(self.width), Lit::TRUE);
+        all.sort_unstable();
+        all
     }
 }
 
 /// The sum of literals of the same place, modulo two; the carries are for the next place.
-fn add_column<W: Watch>(graph: &mut Aig<W>, column: Vec<Lit>, carries: &mut Vec<Lit>) -> Lit {
-    let mut open = std::collections::VecDeque::from(column);
-    while open.len() > 1 {
-        let a = open.pop_front().expect("there are at least two");
-        let b = open.pop_front().expect("there are at least two");
-        let c = open.pop_front().unwrap_or(Lit::FALSE);
+fn add_column<W: Watch>(graph: &mut Aig<W>, column: &mut Vec<Lit>, carries: &mut Vec<Lit>) -> Lit {
+    // What is added waits behind the others for its turn.
+    let mut next = 0;
+    while column.len() - next > 1 {
+        let (a, b) = (column[next], column[next + 1]);
+        let c = column.get(next + 2).copied().unwrap_or(Lit::FALSE);
+        next = column.len().min(next + 3);
         let half = graph.xor(a, b);
-        open.push_back(graph.xor(half, c));
+        column.push(graph.xor(half, c));
         let carry = graph.majority(a, b, c);
         if carry != Lit::FALSE {
             carries.push(carry);
         }
     }
-    open.pop_front().unwrap_or(Lit::FALSE)
+    column.get(next).copied().unwrap_or(Lit::FALSE)
 }

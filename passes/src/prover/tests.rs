@@ -25,7 +25,7 @@ fn circuit<W: Watch>(cone: &Cone, watch: W, sums: Sums) -> (Vec<Gate>, Vec<Vec<L
     let bits = |input: &ConeInput| (0..input.width).map(|_| graph.input()).collect();
     let inputs: Vec<Vec<Lit>> = cone.inputs.iter().map(bits).collect();
     let mut circuit = Circuit::new(graph, cone, &inputs, sums);
-    let outputs = cone.before.iter().map(|&word| circuit.bits(word)).collect();
+    let outputs = cone.before.iter().map(|&word| circuit.bits(word).to_vec()).collect();
     (circuit.graph.gates().to_vec(), outputs)
 }
 

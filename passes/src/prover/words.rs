@@ -46,26 +46,33 @@ impl<'c, W: Watch> Circuit<'c, W> {
     }
 
     /// The bits of a word.
-    pub(super) fn bits(&mut self, at: u32) -> Vec<Lit> {
+    pub(super) fn bits(&mut self, at: u32) -> &[Lit] {
         let at = at as usize;
-        if let Some(bits) = &self.bits[at] {
-            return bits.clone();
-        }
-        let sum = self.linear[at].clone().expect("a word has bits or is a sum");
-        let bits = sum.bits(&mut self.graph);
-        self.bits[at] = Some(bits.clone());
-        bits
+        let Self { graph, bits, linear, .. } = self;
+        bits[at].get_or_insert_with(|| linear[at].as_ref().expect("a word has bits or is a sum").bits(graph))
     }
 
-    /// The word as a sum.
-    fn sum(&mut self, at: u32) -> Linear {
-        if let Some(sum) = &self.linear[at as usize] {
-            return sum.clone();
+    /// The bits of two words, and the graph to put them together in.
+    fn both(&mut self, a: u32, b: u32) -> (&[Lit], &[Lit], &mut Aig<W>) {
+        self.bits(a);
+        self.bits(b);
+        let Self { graph, bits, .. } = self;
+        let made = |at: u32| bits[at as usize].as_deref().expect("it was made");
+        (made(a), made(b), graph)
+    }
+
+    /// Makes a sum of a word.
+    fn make_sum(&mut self, at: u32) {
+        if self.linear[at as usize].is_none() {
+            let bits = self.bits(at).to_vec();
+            let sum = self.canonical(&bits, Linear::of_bits(&bits));
+            self.linear[at as usize] = Some(sum);
         }
-        let bits = self.bits(at);
-        let sum = self.canonical(&bits, Linear::of_bits(&bits));
-        self.linear[at as usize] = Some(sum.clone());
-        sum
+    }
+
+    /// The sum that was made of a word.
+    fn sum(&self, at: u32) -> &Linear {
+        self.linear[at as usize].as_ref().expect("it was made")
     }
 
     /// The sum that stands for all words with these bits.
@@ -100,13 +107,19 @@ impl<'c, W: Watch> Circuit<'c, W> {
     fn as_sum(&mut self, word: &Word) -> Option<Linear> {
         let [a, b, _] = word.operands;
         match word.kind {
-            Kind::Add => Some(self.sum(a).plus(&self.sum(b))),
+            Kind::Add => {
+                self.make_sum(a);
+                self.make_sum(b);
+                Some(self.sum(a).plus(self.sum(b)))
+            }
             Kind::Mul => {
-                let (x, y) = (self.sum(a), self.sum(b));
-                if x.may_multiply(&y) {
+                self.make_sum(a);
+                self.make_sum(b);
+                if self.sum(a).may_multiply(self.sum(b)) {
+                    let (x, y) = (self.sum(a).clone(), self.sum(b).clone());
                     return Some(x.times(&y, &mut self.graph));
                 }
-                let (x, y) = (Linear::of_bits(&self.bits(a)), Linear::of_bits(&self.bits(b)));
+                let (x, y) = (Linear::of_bits(self.bits(a)), Linear::of_bits(self.bits(b)));
                 Some(x.times(&y, &mut self.graph))
             }
             Kind::Not => self.linear[a as usize].as_ref().map(Linear::inverted),
@@ -158,7 +171,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
         match word.kind {
             Kind::Input => inputs[word.number()].clone(),
             Kind::Constant => (0..width).map(|at| Lit::constant(word.value >> at & 1 == 1)).collect(),
-            Kind::Not => self.bits(a).into_iter().map(|bit| !bit).collect(),
+            Kind::Not => self.bits(a).iter().map(|&bit| !bit).collect(),
             Kind::And => self.pairwise(a, b, Aig::and),
             Kind::Or => self.pairwise(a, b, Aig::or),
             Kind::Xor => self.pairwise(a, b, Aig::xor),
@@ -169,18 +182,16 @@ impl<'c, W: Watch> Circuit<'c, W> {
             Kind::Ashr => self.shift(a, b, Shift::RightSigned),
             Kind::Extract => self.bits(a)[word.low()..word.low() + width].to_vec(),
             Kind::Concat => {
-                let high = self.bits(a);
-                let mut bits = self.bits(b);
-                bits.extend(high);
-                bits
+                let (high, low, _) = self.both(a, b);
+                [low, high].concat()
             }
             Kind::ZeroExtend => {
-                let mut bits = self.bits(a);
+                let mut bits = self.bits(a).to_vec();
                 bits.resize(width, Lit::FALSE);
                 bits
             }
             Kind::SignExtend => {
-                let mut bits = self.bits(a);
+                let mut bits = self.bits(a).to_vec();
                 let sign = *bits.last().expect("a word has a bit");
                 bits.resize(width, sign);
                 bits
@@ -191,40 +202,34 @@ impl<'c, W: Watch> Circuit<'c, W> {
                 vec![!any]
             }
             Kind::UnsignedLess => {
-                let (a, b) = (self.bits(a), self.bits(b));
-                vec![self.less(&a, &b)]
+                let (a, b, graph) = self.both(a, b);
+                vec![less(graph, a, b)]
             }
             Kind::SignedLess => {
-                let (mut a, mut b) = (self.bits(a), self.bits(b));
+                let (mut a, mut b) = (self.bits(a).to_vec(), self.bits(b).to_vec());
                 for bits in [&mut a, &mut b] {
                     let sign = bits.last_mut().expect("a word has a bit");
                     *sign = !*sign;
                 }
-                vec![self.less(&a, &b)]
+                vec![less(&mut self.graph, &a, &b)]
             }
             Kind::Choose => {
                 let condition = self.bits(a)[0];
-                let (then, otherwise) = (self.bits(b), self.bits(c));
-                let pairs = then.into_iter().zip(otherwise);
-                pairs.map(|(then, otherwise)| self.graph.choose(condition, then, otherwise)).collect()
+                let (then, otherwise, graph) = self.both(b, c);
+                let pairs = then.iter().zip(otherwise);
+                pairs.map(|(&then, &otherwise)| graph.choose(condition, then, otherwise)).collect()
             }
             Kind::Add | Kind::Mul => unreachable!("sums and products are made as sums"),
         }
     }
 
     fn pairwise(&mut self, a: u32, b: u32, gate: fn(&mut Aig<W>, Lit, Lit) -> Lit) -> Vec<Lit> {
-        let (a, b) = (self.bits(a), self.bits(b));
-        a.into_iter().zip(b).map(|(a, b)| gate(&mut self.graph, a, b)).collect()
-    }
-
-    /// Whether the first is less: whether `a - b` borrows.
-    fn less(&mut self, a: &[Lit], b: &[Lit]) -> Lit {
-        let carry = a.iter().zip(b).fold(Lit::TRUE, |carry, (&a, &b)| self.graph.majority(a, !b, carry));
-        !carry
+        let (a, b, graph) = self.both(a, b);
+        a.iter().zip(b).map(|(&a, &b)| gate(graph, a, b)).collect()
     }
 
     fn shift(&mut self, a: u32, amount: u32, shift: Shift) -> Vec<Lit> {
-        let (mut bits, amount) = (self.bits(a), self.bits(amount));
+        let (mut bits, amount) = (self.bits(a).to_vec(), self.bits(amount).to_vec());
         let width = bits.len();
         let fill = match shift {
             Shift::Left | Shift::Right => Lit::FALSE,
@@ -248,7 +253,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
 
     /// Quotient and remainder, as one divides by hand; a divisor of zero gives all ones and the dividend.
     fn divide(&mut self, a: u32, b: u32) -> (Vec<Lit>, Vec<Lit>) {
-        let (a, mut b) = (self.bits(a), self.bits(b));
+        let (a, mut b) = (self.bits(a).to_vec(), self.bits(b).to_vec());
         let width = a.len();
         b.push(Lit::FALSE);
         let mut rest = vec![Lit::FALSE; width + 1];
@@ -271,6 +276,12 @@ impl<'c, W: Watch> Circuit<'c, W> {
         rest.truncate(width);
         (quotient, rest)
     }
+}
+
+/// Whether the first is less: whether `a - b` borrows.
+fn less<W: Watch>(graph: &mut Aig<W>, a: &[Lit], b: &[Lit]) -> Lit {
+    let carry = a.iter().zip(b).fold(Lit::TRUE, |carry, (&a, &b)| graph.majority(a, !b, carry));
+    !carry
 }
 
 /// Which way a shift goes, and what it fills with.
