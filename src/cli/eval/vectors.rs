@@ -15,6 +15,9 @@ use std::io::Read;
 /// How many disagreements are listed.
 const MOST_LISTED: usize = 20;
 
+/// The registers of a form: what it writes, and the three words that a vector gives.
+const OPERANDS: u32 = 4;
+
 /// A line of the file; the first may describe the file and have none of these.
 #[derive(Default)]
 struct Line {
@@ -188,7 +191,8 @@ fn check_values(
             None => machine,
         };
         let mut results = [0];
-        program.run(&[0, a, b, c], &mut results);
+        let operands: [u128; OPERANDS as usize] = [0, a, b, c];
+        program.run(&operands, &mut results);
         outcome.vectors += 1;
         outcome.count(
             number,
@@ -215,7 +219,7 @@ fn compile(module: &Module<'_>) -> Option<(Program<u128>, String)> {
     let written = meaning(module, stmt, &mut terms, &mut |terms, place, width| match place {
         Place::Register(_) => {
             let name = std::str::from_utf8(place.text(module)).ok()?;
-            let number = name.strip_prefix("%r")?.parse().ok()?;
+            let number = name.strip_prefix("%r")?.parse().ok().filter(|number| *number < OPERANDS)?;
             Some(terms.input(number, width))
         }
         Place::Special(_) | Place::Address(_) | Place::Carry => None,
@@ -226,4 +230,43 @@ fn compile(module: &Module<'_>) -> Option<(Program<u128>, String)> {
         Some(Err(_)) | None => String::from_utf8_lossy(module.stmt_text(stmt)).into_owned(),
     };
     Some((Program::compile(&terms, &[write.value])?, form))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    const GOOD: &str = r#"{"ptx":"add.u32 %r0, %r1, %r2;","v":["1 2 0 3"]}"#;
+
+    /// How many checks passed and failed.
+    fn counts(text: &str) -> Result<(usize, usize), String> {
+        check(text.as_bytes()).map(|outcome| (outcome.passed, outcome.failed))
+    }
+
+    #[test]
+    fn a_first_line_may_describe_the_file() {
+        assert_eq!(counts(&format!("{{\"about\":[1]}}\n{GOOD}\n")), Ok((1, 0)));
+    }
+
+    #[test]
+    fn a_wrong_value_fails() {
+        assert_eq!(counts(&GOOD.replace("0 3", "0 4")), Ok((0, 1)));
+    }
+
+    #[test]
+    fn a_form_of_other_registers_fails() {
+        assert_eq!(counts(&GOOD.replace("%r2", "%r4")), Ok((0, 1)));
+    }
+
+    #[test]
+    fn lines_that_are_no_forms_are_refused() {
+        for line in ["1", "{}", r#"{"ptx":1}"#, r#"{"ptx":"ret;","v":"1"}"#, r#"{"ptx":"ret;","v":[1]}"#, "{"]
+        {
+            let refused = counts(&format!("{GOOD}\n{line}\n"));
+            assert!(
+                refused.as_ref().is_err_and(|message| message.starts_with("line 2: ")),
+                "{line}: {refused:?}"
+            );
+        }
+    }
 }
