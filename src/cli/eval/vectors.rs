@@ -118,7 +118,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<Outcome, String> {
                 outcome.accepted += 1;
                 outcome.count(number, verdict(&ptx).map_err(|why| format!("{ptx} is rejected: {why}")));
             }
-            Line { ptx: None, .. } if index == 0 => {}
+            Line { ptx: None, v: None, doc: None, error: None, ok: None } if index == 0 => {}
             Line { .. } => return Err(expected()),
         }
     }
@@ -131,6 +131,12 @@ fn wrap(ptx: &str) -> String {
     text += "\t.reg .b32 %r<32>; .reg .u32 %u<32>; .reg .s32 %s<32>; .reg .b64 %x<32>; .reg .f32 %f<32>;\n";
     text += "\t.reg .b16 %h<32>; .reg .b64 %d<32>; .reg .pred %p<32>;\n\t";
     text + ptx + "\n}\n"
+}
+
+/// A word of 32 bits in hexadecimal.
+fn word(digits: &str) -> Option<u128> {
+    let plain = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
+    u32::from_str_radix(digits, 16).ok().filter(|_| plain).map(u128::from)
 }
 
 /// Whether an instruction is legal to the newest assembler, and if not, why.
@@ -181,13 +187,12 @@ fn check_values(
         outcome.count(number, known);
     }
     for (index, vector) in vectors.iter().enumerate() {
-        let words: Option<Vec<u128>> =
-            vector.split(' ').map(|word| u128::from_str_radix(word, 16).ok()).collect();
+        let words: Option<Vec<u128>> = vector.split(' ').map(word).collect();
         let Some([a, b, c, machine]) = words.and_then(|words| <[u128; 4]>::try_from(words).ok()) else {
             return Err(malformed());
         };
         let wanted = match doc {
-            Some(doc) => u128::from_str_radix(&doc[index], 16).map_err(|_| malformed())?,
+            Some(doc) => word(&doc[index]).ok_or_else(malformed)?,
             None => machine,
         };
         let mut results = [0];
@@ -214,7 +219,8 @@ fn disputed_form(module: &Module<'_>) -> bool {
 
 /// The instruction of a module, ready to run, and its form.
 fn compile(module: &Module<'_>) -> Option<(Program<u128>, String)> {
-    let stmt = module.stmts().find(|&stmt| module.opcode(stmt).is_some())?;
+    let mut stmts = module.stmts().filter(|&stmt| module.opcode(stmt).is_some());
+    let (Some(stmt), None) = (stmts.next(), stmts.next()) else { return None };
     let mut terms = Terms::new();
     let written = meaning(module, stmt, &mut terms, &mut |terms, place, width| match place {
         Place::Register(_) => {
@@ -259,9 +265,28 @@ mod tests {
     }
 
     #[test]
+    fn a_form_is_one_instruction() {
+        assert_eq!(counts(&GOOD.replace("%r2;", "%r2; ret;")), Ok((0, 1)));
+    }
+
+    #[test]
+    fn words_are_32_bits_without_a_sign() {
+        for value in ["100000003", "+3", "-3", "0x3", "", "3 3"] {
+            assert!(counts(&GOOD.replace("0 3", &format!("0 {value}"))).is_err(), "{value}");
+        }
+    }
+
+    #[test]
     fn lines_that_are_no_forms_are_refused() {
-        for line in ["1", "{}", r#"{"ptx":1}"#, r#"{"ptx":"ret;","v":"1"}"#, r#"{"ptx":"ret;","v":[1]}"#, "{"]
-        {
+        for line in [
+            "1",
+            "{}",
+            r#"{"v":["1 2 0 3"]}"#,
+            r#"{"ptx":1}"#,
+            r#"{"ptx":"ret;","v":"1"}"#,
+            r#"{"ptx":"ret;","v":[1]}"#,
+            "{",
+        ] {
             let refused = counts(&format!("{GOOD}\n{line}\n"));
             assert!(
                 refused.as_ref().is_err_and(|message| message.starts_with("line 2: ")),
