@@ -75,16 +75,15 @@ impl Plan {
         let given = args.output.as_ref().filter(|path| path.is_dir()).or(args.out_dir.as_ref());
         if let Some(directory) = given {
             let jobs = jobs_into(directory, inputs)?;
+            keep_apart(&jobs, show.remarks_output.as_ref())?;
             return Ok(Self { jobs, directory: args.out_dir.clone(), options, show });
         }
         if args.inputs.len() > 1 {
             return Err("several inputs need `--out-dir DIR` to go to".to_owned());
         }
         let output = args.output.as_deref().map_or(Ok(Output::Stdout), file_named)?;
-        let jobs = inputs.map(|input| Job { input, output: output.clone() }).collect();
-        if output == Output::Stdout && show.remarks_output == Some(Output::Stdout) {
-            return Err("the result and the remarks would both go to standard output".to_owned());
-        }
+        let jobs: Vec<Job> = inputs.map(|input| Job { input, output: output.clone() }).collect();
+        keep_apart(&jobs, show.remarks_output.as_ref())?;
         Ok(Self { jobs, directory: None, options, show })
     }
 
@@ -133,6 +132,35 @@ fn jobs_into(directory: &Path, inputs: impl Iterator<Item = Input>) -> Result<Ve
         jobs.push(Job { input, output: Output::File(output) });
     }
     Ok(jobs)
+}
+
+/// Refuses remarks that would replace an input or a result.
+fn keep_apart(jobs: &[Job], remarks: Option<&Output>) -> Result<(), String> {
+    for Job { input, output } in jobs {
+        match (remarks, output) {
+            (Some(Output::Stdout), Output::Stdout) => {
+                return Err("the result and the remarks would both go to standard output".to_owned());
+            }
+            (Some(Output::File(remarks)), Output::File(result)) if same_file(remarks, result) => {
+                return Err(format!("the result and the remarks would both go to `{output}`"));
+            }
+            (Some(_) | None, Output::Stdout | Output::File(_)) => {}
+        }
+        if let (Some(Output::File(remarks)), Input::File(path)) = (remarks, input)
+            && same_file(remarks, path)
+        {
+            return Err(format!("the remarks would replace the input `{input}`"));
+        }
+    }
+    Ok(())
+}
+
+/// Whether two paths are of one file, there or not yet there; what is no file, such as `/dev/null`, takes everything.
+fn same_file(a: &Path, b: &Path) -> bool {
+    let special = a.metadata().is_ok_and(|data| !data.is_file());
+    let absolute = |path: &Path| std::path::absolute(path).ok();
+    let real = |path: &Path| path.canonicalize().ok();
+    !special && (absolute(a) == absolute(b) || real(a).is_some() && real(a) == real(b))
 }
 
 /// The output at `path`, which is no directory, though it may look like one.
