@@ -124,9 +124,10 @@ pub(super) fn delete(module: &Module<'_>, stmt: StmtId, edits: &mut Edits) {
 
 /// The blanks before an offset, if nothing else is on the line before it.
 fn indentation(text: &[u8], at: usize) -> Option<&[u8]> {
-    let start = text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
-    let before = &text[start..at];
-    before.iter().all(|byte| matches!(byte, b' ' | b'\t')).then_some(before)
+    // No further back than the blanks go: a line may be as long as the text.
+    let blanks = text[..at].iter().rev().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let (before, indent) = text[..at].split_at(at - blanks);
+    before.last().is_none_or(|&byte| byte == b'\n').then_some(indent)
 }
 
 fn line_ending(text: &[u8]) -> &'static str {
