@@ -205,7 +205,63 @@ impl<'t> NameParts<'t> {
     }
 }
 
+/// Which register of its declaration a name means. Names that are spelled differently may mean the same: `%r01` and
+/// `%r1` of a family, `%v.r` and `%v.x` of a vector.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Part {
+    /// The element of a family; 0 of what is none.
+    pub element: u32,
+    /// The component of a vector.
+    pub component: Component,
+}
+
+/// A component of a vector.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum Component {
+    /// All of a vector, or what is no vector.
+    #[default]
+    Whole,
+    /// One, from 0.
+    One(u8),
+    /// None that has a name.
+    Unknown,
+}
+
+impl Component {
+    fn named(suffix: &[u8]) -> Self {
+        match suffix {
+            b"x" | b"r" => Self::One(0),
+            b"y" | b"g" => Self::One(1),
+            b"z" | b"b" => Self::One(2),
+            b"w" | b"a" => Self::One(3),
+            _other => Self::Unknown,
+        }
+    }
+}
+
+impl std::fmt::Display for Component {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Whole => Ok(()),
+            Self::One(lane) => write!(f, ".{}", ["x", "y", "z", "w"][usize::from(*lane)]),
+            Self::Unknown => f.write_str(".?"),
+        }
+    }
+}
+
 impl<'t> Module<'t> {
+    /// The register that a name means: its declaration, and which of it; `None` if it names no register.
+    #[must_use]
+    pub fn register_of(&self, name: crate::tree::NodeId) -> Option<(crate::tree::DeclId, Part)> {
+        let decl = self.decl_of(name)?;
+        let declared = self.decl(decl);
+        let parts = NameParts::new(self.node_text(name));
+        let element = declared.family.map_or(0, |_| parts.index.unwrap_or(0));
+        let suffix = parts.suffix.filter(|_| declared.lanes > 1);
+        let component = suffix.map_or(Component::Whole, Component::named);
+        (declared.kind == DeclKind::Register).then_some((decl, Part { element, component }))
+    }
+
     /// The name that a declaration declares; of a family, without its size.
     #[must_use]
     pub fn decl_name(&self, decl: crate::tree::DeclId) -> &'t [u8] {

@@ -128,8 +128,14 @@ impl Writer<'_, '_> {
         Ok(match self.u.int_in_range(0..=19)? {
             0 => format!("%u{}", self.u.int_in_range(0..=2)?),
             1 => "%t".to_owned(),
-            _ => format!("%r{}", self.u.int_in_range(0..=9)?),
+            _ => self.element()?,
         })
+    }
+
+    /// One of the family; now and then under another name, which single registers of inner scopes do not hide.
+    fn element(&mut self) -> Result<String> {
+        let zero = if self.u.ratio(1, 10)? { "0" } else { "" };
+        Ok(format!("%r{zero}{}", self.u.int_in_range(0..=9)?))
     }
 
     /// A register that may be written.
@@ -137,7 +143,7 @@ impl Writer<'_, '_> {
         Ok(match self.u.int_in_range(0..=19)? {
             // Of these only one is ever written, and only on some ways.
             0 => "%u0".to_owned(),
-            _ => format!("%r{}", self.u.int_in_range(0..=9)?),
+            _ => self.element()?,
         })
     }
 
@@ -428,8 +434,13 @@ impl Writer<'_, '_> {
         }
         self.line("{");
         self.indent += 1;
-        let shadowed = self.u.int_in_range(1..=4)?;
-        self.line(&format!(".reg .b32 %r<{shadowed}>;"));
+        let shadowed: u32 = self.u.int_in_range(1..=4)?;
+        if self.u.ratio(1, 3)? {
+            let names: Vec<String> = (0..shadowed).map(|n| format!("%r{n}")).collect();
+            self.line(&format!(".reg .b32 {};", names.join(", ")));
+        } else {
+            self.line(&format!(".reg .b32 %r<{shadowed}>;"));
+        }
         for n in 0..shadowed {
             if self.u.ratio(3, 4)? {
                 self.line(&format!("ld.global.b32 %r{n}, [%in+{}];", n * 4));

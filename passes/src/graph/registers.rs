@@ -6,7 +6,7 @@
 //! where the guard fails.
 
 use hashbrown::HashMap;
-use ptxopt_grammar::names::{DeclKind, NameParts, Type};
+use ptxopt_grammar::names::{Component, Part, Type};
 use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::table::{Control, Effects};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId, StmtKind};
@@ -103,20 +103,15 @@ impl Registers {
         node: NodeId,
     ) -> impl Iterator<Item = Register> + use<> {
         let (mut found, mut count) = ([Register::CARRY; 8], 0);
-        if let Some(decl) = module.decl_of(node)
-            && module.decl(decl).kind == DeclKind::Register
-        {
+        if let Some((decl, Part { element, component })) = module.register_of(node) {
             let declared = module.decl(decl);
-            let parts = NameParts::new(module.node_text(node));
-            let index = declared.family.map_or(0, |_| parts.index.unwrap_or(0));
             let width = if declared.ty == Type::Pred { 1 } else { declared.ty.bits().unwrap_or(0) };
-            let component = parts.suffix.filter(|_| declared.lanes > 1).and_then(component);
             let lanes = match component {
-                Some(lane) => lane..lane + 1,
-                None => 0..declared.lanes.max(1),
+                Component::One(lane) => lane..lane + 1,
+                Component::Whole | Component::Unknown => 0..declared.lanes.max(1),
             };
             for lane in lanes {
-                found[count] = self.number((decl, index, lane), width, node);
+                found[count] = self.number((decl, element, lane), width, node);
                 count += 1;
             }
         }
@@ -172,16 +167,5 @@ impl Registers {
     /// The registers that the head of a function declares: its parameters and what it returns.
     pub(super) fn returned(&mut self, module: &Module<'_>, head: StmtId) -> Vec<Register> {
         module.stmt_nodes(head).flat_map(|node| self.of_name(module, node).collect::<Vec<_>>()).collect()
-    }
-}
-
-/// The number of a component of a vector.
-fn component(suffix: &[u8]) -> Option<u8> {
-    match suffix {
-        b"x" | b"r" => Some(0),
-        b"y" | b"g" => Some(1),
-        b"z" | b"b" => Some(2),
-        b"w" | b"a" => Some(3),
-        _other => None,
     }
 }

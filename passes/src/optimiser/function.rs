@@ -13,7 +13,7 @@ use super::weave::{self, Fresh};
 use super::{Clock, Options};
 use crate::cost::Cost;
 use crate::door::{Candidate, Door};
-use crate::graph::{Function, Graph, ValueId};
+use crate::graph::{Function, Graph, Register, ValueId};
 use crate::recipe::{Recipe, Step, Text};
 use crate::rules::{DEAD, Pass, Rule};
 use crate::site::Knowledge;
@@ -259,8 +259,10 @@ impl Work<'_, '_, '_> {
         if !read.iter().all(here) || !self.target.has(&spelling.recipe) {
             return None;
         }
-        let register =
-            self.graph.register_of(value).filter(|&register| copies || is_integer(&self.graph, register))?;
+        let written = |&register: &Register| {
+            self.scopes.means(&self.graph, register, stmt) && (copies || is_integer(&self.graph, register))
+        };
+        let register = self.graph.register_of(value).filter(written)?;
         let to = self.graph.register_text(register)?;
         let widths: Vec<u32> = spelling.recipe.steps.iter().map(|step| step.width).collect();
         let fresh = |step: usize| {

@@ -12,7 +12,7 @@ use ptxopt_grammar::diagnostic::position;
 use ptxopt_grammar::meaning::disputed::{Dispute, disputed_at};
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::meaning::{Place, meaning};
-use ptxopt_grammar::names::{DeclKind, Type};
+use ptxopt_grammar::names::{Component, DeclKind, Part, Type};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, StmtId, StmtKind};
 use std::collections::BTreeSet;
 
@@ -67,7 +67,7 @@ pub struct Unclear {
 }
 
 /// A register, or a component of one.
-type Register = (DeclId, String);
+type Register = (DeclId, Part);
 
 struct Run<'r, 'm, 't> {
     module: &'m Module<'t>,
@@ -130,7 +130,7 @@ pub fn compute(
         }
     }
     for (at, (decl, width)) in outputs.into_iter().enumerate() {
-        let value = run.register(&(decl, String::new()), width);
+        let value = run.register(&(decl, Part::default()), width);
         run.computed.results.push((format!("return value {at}"), value));
     }
     Ok(run.computed)
@@ -163,7 +163,7 @@ impl Run<'_, '_, '_> {
                 outputs.push((decl, width));
             } else {
                 let input = self.reads.defined(self.terms, format!("parameter {taken}"), width);
-                self.registers.insert((decl, String::new()), input);
+                self.registers.insert((decl, Part::default()), input);
                 taken += 1;
             }
         }
@@ -175,21 +175,28 @@ impl Run<'_, '_, '_> {
         if ty == Type::Pred { Some(1) } else { ty.bits() }
     }
 
-    /// The declaration of a register and what tells it apart from others of the declaration.
+    /// The register that a name means; `None` for several, and for what is none.
     fn key(&self, node: NodeId) -> Option<Register> {
-        let decl = self.module.decl_of(node)?;
-        let named = self.module.decl(decl);
-        let single = named.family.is_none() && named.lanes == 1;
-        (named.kind == DeclKind::Register).then(|| {
-            (decl, if single { String::new() } else { text(Place::Register(node).text(self.module)) })
-        })
+        let (decl, part) = self.module.register_of(node)?;
+        let one = match part.component {
+            Component::Whole => self.module.decl(decl).lanes == 1,
+            Component::One(_) => true,
+            Component::Unknown => false,
+        };
+        one.then_some((decl, part))
     }
 
     fn register(&mut self, key: &Register, width: u32) -> Term {
         match self.registers.get(key) {
             Some(&term) => term,
-            None => self.reads.undefined(self.terms, format!("undefined {}", key.1), width),
+            None => self.reads.undefined(self.terms, format!("undefined {}", self.name(*key)), width),
         }
+    }
+
+    fn name(&self, (decl, part): Register) -> String {
+        let name = text(self.module.decl_name(decl));
+        let element = self.module.decl(decl).family.map(|_| part.element.to_string()).unwrap_or_default();
+        format!("{name}{element}{}", part.component)
     }
 
     /// The value of a register, a number, an address, or one of these and a number.
@@ -208,7 +215,8 @@ impl Run<'_, '_, '_> {
             return None;
         }
         let Some(key) = self.key(node) else {
-            self.module.decl_of(node)?;
+            let decl = self.module.decl_of(node)?;
+            (self.module.decl(decl).kind != DeclKind::Register).then_some(())?;
             let name = format!("address of {}", text(self.module.node_text(node)));
             return Some(self.reads.defined(self.terms, name, width));
         };
@@ -279,7 +287,7 @@ impl Run<'_, '_, '_> {
                     let fresh = || {
                         reads.undefined(terms, format!("undefined {}", text(module.node_text(node))), width)
                     };
-                    *seen.entry(key.clone()).or_insert_with(fresh)
+                    *seen.entry(*key).or_insert_with(fresh)
                 }))
             }
             Place::Special(node) => {

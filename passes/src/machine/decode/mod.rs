@@ -22,10 +22,9 @@ use super::code::{Class, Code, Function, Guard, Inst, Op, Slot};
 use super::lanes::Lane;
 use super::watch::{Sight, Watched};
 use layout::{Layout, Place};
-use ptxopt_grammar::names::{DeclKind, Type};
+use ptxopt_grammar::names::{Component, DeclKind, Part, Type};
 use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId, StmtKind};
-use ptxopt_grammar::video;
 use std::collections::HashMap;
 
 /// A module, decoded.
@@ -325,20 +324,13 @@ impl<'m, 't> Decoder<'m, 't> {
 
     /// The register that `node` names.
     fn slot(&mut self, node: NodeId) -> Option<Slot> {
-        let decl = self.module.decl_of(node)?;
-        let text = video::register_text(self.module, node);
-        let name = self.module.decl_name(decl);
-        let rest = std::str::from_utf8(text.strip_prefix(name)?).ok()?;
-        let (digits, component) = rest.split_once('.').unwrap_or((rest, ""));
-        let element = if digits.is_empty() { 0 } else { digits.parse().ok()? };
+        let (decl, Part { element, component }) = self.module.register_of(node)?;
         let component = match component {
-            "" | "x" | "r" => 0,
-            "y" | "g" => 1,
-            "z" | "b" => 2,
-            "w" | "a" => 3,
-            _selector => return None,
+            Component::Whole => 0,
+            Component::One(lane) => lane,
+            Component::Unknown => return None,
         };
-        self.register(decl, element, component)
+        self.register(decl, element, u32::from(component))
     }
 
     /// The slot of a constant word.
