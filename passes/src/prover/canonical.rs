@@ -178,24 +178,39 @@ impl Node {
 }
 
 /// The terms that the roots are made of, operands first, and the places of the roots.
+///
+/// Goes over the whole arena: it was made for the question, and that costs less than looking terms up.
 fn nodes<'t>(terms: &Terms, roots: impl Iterator<Item = &'t Term>) -> (Vec<Node>, Vec<u32>) {
     let roots: Vec<Term> = roots.copied().collect();
-    let all = terms.cone(roots.iter().copied());
-    let place = |term: &Term| {
-        let place = all.binary_search(term).expect("the cone has all operands");
-        u32::try_from(place).expect("a cone is no larger than its arena")
-    };
-    let node = |&term: &Term| {
+    let mut wanted = vec![false; terms.len()];
+    roots.iter().for_each(|root| wanted[root.index()] = true);
+    for term in terms.iter().rev() {
+        if wanted[term.index()] {
+            terms.children(term).for_each(|child| wanted[child.index()] = true);
+        }
+    }
+    let mut places = vec![0; terms.len()];
+    let mut nodes = Vec::with_capacity(terms.len());
+    for term in terms.iter().filter(|term| wanted[term.index()]) {
+        places[term.index()] = u32::try_from(nodes.len()).expect("a cone is no larger than its arena");
         let (kind, value, parts) = parts(terms.op(term));
         let mut operands = [0; 3];
         let mut count = 0;
         for part in parts.iter().flatten() {
-            operands[count] = place(part);
+            operands[count] = places[part.index()];
             count += 1;
         }
-        Node { kind, width: terms.width(term), value, operands, count, rank: (0, 0), split: false }
-    };
-    (all.iter().map(node).collect(), roots.iter().map(place).collect())
+        nodes.push(Node {
+            kind,
+            width: terms.width(term),
+            value,
+            operands,
+            count,
+            rank: (0, 0),
+            split: false,
+        });
+    }
+    (nodes, roots.iter().map(|root| places[root.index()]).collect())
 }
 
 /// Ranks all nodes, and puts the operands of those that commute in the order of their ranks.
