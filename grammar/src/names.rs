@@ -262,6 +262,14 @@ impl<'t> Module<'t> {
         (declared.kind == DeclKind::Register).then_some((decl, Part { element, component }))
     }
 
+    /// The name of a register, the same however a text spells it.
+    #[must_use]
+    pub fn register_name(&self, decl: crate::tree::DeclId, part: Part) -> String {
+        let name = String::from_utf8_lossy(self.decl_name(decl));
+        let element = self.decl(decl).family.map(|_| part.element.to_string()).unwrap_or_default();
+        format!("{name}{element}{}", part.component)
+    }
+
     /// The name that a declaration declares; of a family, without its size.
     #[must_use]
     pub fn decl_name(&self, decl: crate::tree::DeclId) -> &'t [u8] {

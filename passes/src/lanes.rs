@@ -70,7 +70,7 @@ impl Contents {
     /// The bytes of a term over values; `None` for one that is computed.
     fn of_term(&self, graph: &Graph<'_, '_>, root: Term) -> Option<Vec<Known>> {
         let terms = graph.terms();
-        let cone = terms.cone([root]);
+        let cone = terms.cone(root);
         let mut bytes: HashMap<Term, Vec<Known>> = HashMap::new();
         for term in cone {
             let found = self.one(terms, term, &bytes);

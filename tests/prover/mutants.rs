@@ -54,7 +54,7 @@ fn changes(terms: &Terms, term: Term) -> Vec<Change> {
 pub(crate) fn changes_of(terms: &Terms, sides: &[Term]) -> Vec<(Term, Term, Change)> {
     let mut all = Vec::new();
     for &side in sides {
-        for place in terms.cone([side]) {
+        for place in terms.cone(side) {
             all.extend(changes(terms, place).into_iter().map(|change| (side, place, change)));
         }
     }

@@ -106,7 +106,7 @@ fn inputs(terms: &Terms, pairs: &[(Term, Term)]) -> Vec<(u32, u32)> {
         let Op::Input(number) = terms.op(term) else { return None };
         Some((number, terms.width(term)))
     };
-    let cones = pairs.iter().flat_map(|&(a, b)| [a, b]).flat_map(|term| terms.cone([term]));
+    let cones = pairs.iter().flat_map(|&(a, b)| [a, b]).flat_map(|term| terms.cone(term));
     let mut inputs: Vec<_> = cones.filter_map(input).collect();
     inputs.sort_unstable();
     inputs.dedup();

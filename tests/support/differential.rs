@@ -6,7 +6,6 @@
 
 use ptxopt_grammar::meaning::term::ones;
 use ptxopt_grammar::tree::{Module, NodeId, StmtId};
-use ptxopt_grammar::video::register_text;
 use ptxopt_passes::facts::Fact;
 use ptxopt_passes::graph::{Graph, Origin, Semantics, functions};
 use ptxopt_passes::machine::{Argument, Buffer, End, Entry, Launch, Machine, Sight, Watcher};
@@ -138,13 +137,6 @@ impl Fill {
     }
 }
 
-/// The name of a register, the same however it is spelled.
-fn register_name(module: &Module<'_>, node: NodeId) -> Vec<u8> {
-    let Some((decl, part)) = module.register_of(node) else { return register_text(module, node).to_vec() };
-    let element = module.decl(decl).family.map(|_| part.element.to_string()).unwrap_or_default();
-    [module.decl_name(decl), element.as_bytes(), part.component.to_string().as_bytes()].concat()
-}
-
 struct Looker<'c, 'm, 't> {
     module: &'m Module<'t>,
     claims: &'c Claims,
@@ -165,7 +157,8 @@ impl Watcher for Looker<'_, '_, '_> {
         let claim = self.claims.list.get(&(stmt, node, written));
         if !written && (!defined || claim.is_some_and(|claim| claim.unwritten)) {
             self.filled += 1;
-            let word = self.fill.word(&register_name(self.module, node));
+            let (decl, part) = self.module.register_of(node).expect("what is read undefined is a register");
+            let word = self.fill.word(self.module.register_name(decl, part).as_bytes());
             // What a load brings from memory that nobody wrote is undefined, and still as narrow as the load.
             let (zero, one) = claim.map_or((0, 0), |claim| (claim.fact.zeros(), claim.fact.ones()));
             return Some(word & !zero | one);

@@ -156,11 +156,12 @@ impl Terms {
         children.into_iter().flatten()
     }
 
-    /// All terms that the roots are made of, themselves included, children first.
+    /// All terms that a term is made of, itself included, children first.
     #[must_use]
-    pub fn cone(&self, roots: impl IntoIterator<Item = Term>) -> Vec<Term> {
+    pub fn cone(&self, root: Term) -> Vec<Term> {
         let mut seen: HashSet<Term> = HashSet::new();
-        let mut cone: Vec<Term> = roots.into_iter().filter(|&root| seen.insert(root)).collect();
+        seen.insert(root);
+        let mut cone = vec![root];
         let mut at = 0;
         while let Some(&term) = cone.get(at) {
             cone.extend(self.children(term).filter(|&child| seen.insert(child)));
@@ -542,7 +543,7 @@ impl Terms {
     ///
     /// If a stand-in has another width than the input.
     pub fn import(&mut self, from: &Self, root: Term, input: &mut dyn FnMut(u32) -> Term) -> Term {
-        let cone = from.cone([root]);
+        let cone = from.cone(root);
         let mut made: HashMap<Term, Term> = HashMap::with_capacity(cone.len());
         for term in cone {
             let width = from.width(term);

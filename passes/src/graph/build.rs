@@ -314,5 +314,5 @@ pub(super) fn only_computes(module: &Module<'_>, stmt: StmtId) -> bool {
 pub(crate) fn inputs_of(terms: &Terms, root: Term) -> BTreeSet<ValueId> {
     let input =
         |term| if let Op::Input(number) = terms.op(term) { Some(ValueId::of_input(number)) } else { None };
-    terms.cone([root]).into_iter().filter_map(input).collect()
+    terms.cone(root).into_iter().filter_map(input).collect()
 }

@@ -248,21 +248,18 @@ impl Work<'_, '_, '_> {
         let gain = (before + saved).least.checked_sub(cost.most).filter(|&gain| gain >= least)?;
         // The assembler takes a float's register for untyped moves only.
         let copies = spelling.recipe.steps.iter().all(|step| step.copied().is_some());
+        let may_name = |&register: &Register| {
+            self.scopes.means(&self.graph, register, stmt) && (copies || is_integer(&self.graph, register))
+        };
         let here = |&value: &ValueId| {
             self.graph.holds(value, stmt)
                 && self.readers.is_there(&self.graph, value)
-                && self.graph.register_of(value).is_some_and(|register| {
-                    self.scopes.means(&self.graph, register, stmt)
-                        && (copies || is_integer(&self.graph, register))
-                })
+                && self.graph.register_of(value).as_ref().is_some_and(may_name)
         };
         if !read.iter().all(here) || !self.target.has(&spelling.recipe) {
             return None;
         }
-        let written = |&register: &Register| {
-            self.scopes.means(&self.graph, register, stmt) && (copies || is_integer(&self.graph, register))
-        };
-        let register = self.graph.register_of(value).filter(written)?;
+        let register = self.graph.register_of(value).filter(may_name)?;
         let to = self.graph.register_text(register)?;
         let widths: Vec<u32> = spelling.recipe.steps.iter().map(|step| step.width).collect();
         let fresh = |step: usize| {

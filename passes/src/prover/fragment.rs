@@ -189,14 +189,11 @@ impl Run<'_, '_, '_> {
     fn register(&mut self, key: &Register, width: u32) -> Term {
         match self.registers.get(key) {
             Some(&term) => term,
-            None => self.reads.undefined(self.terms, format!("undefined {}", self.name(*key)), width),
+            None => {
+                let name = self.module.register_name(key.0, key.1);
+                self.reads.undefined(self.terms, format!("undefined {name}"), width)
+            }
         }
-    }
-
-    fn name(&self, (decl, part): Register) -> String {
-        let name = text(self.module.decl_name(decl));
-        let element = self.module.decl(decl).family.map(|_| part.element.to_string()).unwrap_or_default();
-        format!("{name}{element}{}", part.component)
     }
 
     /// The value of a register, a number, an address, or one of these and a number.
