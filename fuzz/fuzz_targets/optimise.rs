@@ -5,7 +5,7 @@
 mod differential;
 #[path = "../../tests/support/optimised.rs"]
 mod optimised;
-#[path = "../../tests/support/programs.rs"]
+#[path = "../../tests/support/programs/mod.rs"]
 mod programs;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| {

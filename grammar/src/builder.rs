@@ -306,8 +306,7 @@ impl<'t> Builder<'t> {
             self.second_linkage(linkage);
         }
         if let Some(late) = head.after_type {
-            let found = Diagnostic::new(self.span(late, late + 1), "this must come before the type");
-            self.diagnostics.push(found.label("expected the declared name"));
+            self.diagnostics.push(self.late(&head, late));
         }
         if head.ty == Type::None {
             self.missing_type(first, if decl == DeclKind::Register { "a register" } else { "a variable" });
@@ -316,12 +315,27 @@ impl<'t> Builder<'t> {
         self.stmt(kind, first);
     }
 
+    /// What stands after the type, or after what is none.
+    fn late(&self, head: &Head, late: u32) -> Diagnostic {
+        let word = |token: u32| String::from_utf8_lossy(self.text_of(token)).into_owned();
+        match head.type_token.filter(|_| head.ty == Type::Unknown) {
+            Some(token) => {
+                let message = format!("`{}` is no type, and no length of a vector", word(token));
+                let found = Diagnostic::new(self.span(token, token + 1), message);
+                found.label(format!("expected `.v2`, `.v4` or nothing before `{}`", word(late)))
+            }
+            None => Diagnostic::new(self.span(late, late + 1), "this must come before the type")
+                .label("expected the declared name"),
+        }
+    }
+
     fn head(&self, nodes: std::ops::Range<usize>) -> Head {
         let mut head = Head {
             spaces: Vec::new(),
             linkage: None,
             linkage_twice: false,
             after_type: None,
+            type_token: None,
             ty: Type::None,
             lanes: 1,
         };
@@ -339,10 +353,11 @@ impl<'t> Builder<'t> {
             } else if kind == Tok::Linkage {
                 head.linkage_twice |= head.linkage.is_some();
                 head.linkage = Some(node.first);
-            } else if let [b'.', b'v', lanes @ (b'2' | b'4' | b'8')] = word {
+            } else if let [b'.', b'v', lanes @ (b'2' | b'4')] = word {
                 head.lanes = lanes - b'0';
-            } else if kind == Tok::Directive {
+            } else if kind == Tok::Directive && head.ty == Type::None {
                 head.ty = Type::parse(word);
+                head.type_token = Some(node.first);
             }
         }
         head
@@ -382,6 +397,7 @@ struct Head {
     linkage_twice: bool,
     /// The first token that follows the type.
     after_type: Option<u32>,
+    type_token: Option<u32>,
     ty: Type,
     lanes: u8,
 }

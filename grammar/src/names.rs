@@ -262,6 +262,22 @@ impl<'t> Module<'t> {
         (declared.kind == DeclKind::Register).then_some((decl, Part { element, component }))
     }
 
+    /// The registers that a name means: all components of a vector that is named as a whole.
+    pub fn registers_of(
+        &self,
+        name: crate::tree::NodeId,
+    ) -> impl Iterator<Item = (crate::tree::DeclId, Part)> + use<'t> {
+        let found = self.register_of(name);
+        let lanes = found.map_or(1, |(decl, _)| self.decl(decl).lanes);
+        found.into_iter().flat_map(move |(decl, part)| {
+            let all = lanes > 1 && part.component == Component::Whole;
+            (0..if all { lanes } else { 1 }).map(move |lane| {
+                let component = if all { Component::One(lane) } else { part.component };
+                (decl, Part { component, ..part })
+            })
+        })
+    }
+
     /// The name of a register, the same however a text spells it.
     #[must_use]
     pub fn register_name(&self, decl: crate::tree::DeclId, part: Part) -> String {

@@ -11,7 +11,7 @@ mod differential;
 mod modules;
 #[path = "../support/optimised.rs"]
 mod optimised;
-#[path = "../support/programs.rs"]
+#[path = "../support/programs/mod.rs"]
 mod programs;
 
 mod kernels;

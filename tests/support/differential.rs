@@ -153,11 +153,11 @@ struct Looker<'c, 'm, 't> {
 
 impl Watcher for Looker<'_, '_, '_> {
     fn see(&mut self, sight: Sight, value: u128, defined: bool) -> Option<u128> {
-        let Sight { stmt, node, written } = sight;
+        let Sight { stmt, node, part, written } = sight;
         let claim = self.claims.list.get(&(stmt, node, written));
         if !written && (!defined || claim.is_some_and(|claim| claim.unwritten)) {
             self.filled += 1;
-            let (decl, part) = self.module.register_of(node).expect("what is read undefined is a register");
+            let decl = self.module.decl_of(node).expect("what is read undefined is a register");
             let word = self.fill.word(self.module.register_name(decl, part).as_bytes());
             // What a load brings from memory that nobody wrote is undefined, and still as narrow as the load.
             let (zero, one) = claim.map_or((0, 0), |claim| (claim.fact.zeros(), claim.fact.ones()));
@@ -194,6 +194,12 @@ pub(crate) struct Left {
     pub(crate) checks: u64,
     /// How often something undefined was read.
     pub(crate) filled: u64,
+}
+
+impl Left {
+    fn finished(&self) -> bool {
+        self.end.as_deref() == Some("finished")
+    }
 }
 
 /// A launch of an entry: its shape, its buffers and what is in them.
@@ -339,7 +345,8 @@ fn same_whatever_is_undefined(
         let other = old(Fill::Anew(Random::new(seed)))?;
         open.retain(|&place| !differs(&first, &other, place));
         if other.end != first.end || open.is_empty() && first.end == is.end {
-            return Ok(Compared { launches: 1, ..Compared::default() });
+            let finished = u64::from(first.finished() && other.finished());
+            return Ok(Compared { launches: 1, finished, ..Compared::default() });
         }
     }
     Err(wrong)
@@ -354,7 +361,7 @@ fn same(old: &Left, new: &Left) -> Result<Compared, String> {
     if old.end != new.end {
         return Err(format!("it ended with {:?}, and ends with {:?}", old.end, new.end));
     }
-    compared.finished += u64::from(old.end.as_deref() == Some("finished"));
+    compared.finished += u64::from(old.finished());
     for (number, (was, is)) in old.memory.iter().zip(&new.memory).enumerate() {
         compared.bytes += was.len() as u64;
         if let Some(at) = (0..was.len()).find(|&at| was[at] != is[at]) {

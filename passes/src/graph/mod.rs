@@ -33,8 +33,8 @@ use petgraph::Direction;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use ptxopt_grammar::meaning::term::{Term, Terms};
+use ptxopt_grammar::names::Component;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId};
-use ptxopt_grammar::video::register_text;
 
 /// A value of a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -243,11 +243,17 @@ impl<'m, 't> Graph<'m, 't> {
         self.registers.named(register).decl
     }
 
-    /// A register as the text names it, without selector.
+    /// Whether a register is a component of a vector.
+    #[must_use]
+    pub fn is_component(&self, register: Register) -> bool {
+        self.registers.named(register).part.component != Component::Whole
+    }
+
+    /// The name of a register, the same however the text spells it.
     #[must_use]
     pub fn register_text(&self, register: Register) -> Option<String> {
-        let node = self.registers.named(register).node?;
-        Some(String::from_utf8_lossy(register_text(self.module, node)).into_owned())
+        let named = self.registers.named(register);
+        Some(self.module.register_name(named.decl?, named.part))
     }
 
     /// Whether the register of `value` still holds it just before `stmt` is executed.

@@ -6,7 +6,7 @@
 //! where the guard fails.
 
 use hashbrown::HashMap;
-use ptxopt_grammar::names::{Component, Part, Type};
+use ptxopt_grammar::names::{Part, Type};
 use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::table::{Control, Effects};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId, StmtKind};
@@ -43,7 +43,7 @@ pub struct Access {
 /// The registers of a function.
 #[derive(Debug)]
 pub(super) struct Registers {
-    numbers: HashMap<(DeclId, u32, u8), Register>,
+    numbers: HashMap<(DeclId, Part), Register>,
     list: Vec<Named>,
 }
 
@@ -52,9 +52,9 @@ pub(super) struct Registers {
 pub(super) struct Named {
     /// The declaration; `None` for the carry flag.
     pub(super) decl: Option<DeclId>,
+    /// Which of it.
+    pub(super) part: Part,
     pub(super) width: u32,
-    /// A name that uses it.
-    pub(super) node: Option<NodeId>,
 }
 
 /// The accesses of all statements, one after the other: reads before writes.
@@ -75,7 +75,7 @@ impl Accesses {
 
 impl Registers {
     pub(super) fn new() -> Self {
-        let carry = Named { decl: None, width: 1, node: None };
+        let carry = Named { decl: None, part: Part::default(), width: 1 };
         Self { numbers: HashMap::new(), list: vec![carry] }
     }
 
@@ -87,11 +87,11 @@ impl Registers {
         self.list[register.index()]
     }
 
-    fn number(&mut self, key: (DeclId, u32, u8), width: u32, node: NodeId) -> Register {
+    fn number(&mut self, decl: DeclId, part: Part, width: u32) -> Register {
         let next = Register::numbered(self.list.len());
-        let register = *self.numbers.entry(key).or_insert(next);
+        let register = *self.numbers.entry((decl, part)).or_insert(next);
         if register == next {
-            self.list.push(Named { decl: Some(key.0), width, node: Some(node) });
+            self.list.push(Named { decl: Some(decl), part, width });
         }
         register
     }
@@ -102,18 +102,12 @@ impl Registers {
         module: &Module<'_>,
         node: NodeId,
     ) -> impl Iterator<Item = Register> + use<> {
-        let (mut found, mut count) = ([Register::CARRY; 8], 0);
-        if let Some((decl, Part { element, component })) = module.register_of(node) {
-            let declared = module.decl(decl);
-            let width = if declared.ty == Type::Pred { 1 } else { declared.ty.bits().unwrap_or(0) };
-            let lanes = match component {
-                Component::One(lane) => lane..lane + 1,
-                Component::Whole | Component::Unknown => 0..declared.lanes.max(1),
-            };
-            for lane in lanes {
-                found[count] = self.number((decl, element, lane), width, node);
-                count += 1;
-            }
+        let (mut found, mut count) = ([Register::CARRY; 4], 0);
+        for (decl, part) in module.registers_of(node) {
+            let ty = module.decl(decl).ty;
+            let width = if ty == Type::Pred { 1 } else { ty.bits().unwrap_or(0) };
+            found[count] = self.number(decl, part, width);
+            count += 1;
         }
         found.into_iter().take(count)
     }

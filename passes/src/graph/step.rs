@@ -4,7 +4,6 @@ use super::{Graph, Origin, Semantics, ValueId};
 use crate::recipe::{Code, Source, Step};
 use ptxopt_grammar::constant;
 use ptxopt_grammar::meaning::disputed::disputed_at;
-use ptxopt_grammar::names::NameParts;
 use ptxopt_grammar::tree::{NodeId, NodeKind, StmtId};
 use ptxopt_grammar::video;
 
@@ -30,9 +29,7 @@ impl Graph<'_, '_> {
         self.module.row(stmt)?.means?;
         let operands = self.module.operands(stmt);
         let (&to, from) = operands.split_first()?;
-        if self.module.node_kind(to) != NodeKind::Name
-            || NameParts::new(self.module.node_text(to)).suffix.is_some()
-        {
+        if self.module.node_kind(to) != NodeKind::Name || self.module.registers_of(to).count() > 1 {
             return None;
         }
         let (spelling, _) = self.module.opcode(stmt)?;

@@ -63,6 +63,18 @@ fn lanes_that_diverge_in_a_loop_meet_again() {
 }
 
 #[test]
+fn a_vector_is_all_its_components() {
+    let words = finishes(
+        ".reg .v4 .b32 %v; .reg .v2 .b32 %w; ld.global.v4.b32 %v, [%d0+16]; mov.b32 %v.g, 50;\n\
+         ld.global.v2.b32 %w, [%d0+40]; st.global.v4.b32 [%d0+64], %v; st.global.v2.u8 [%d0+80], %w;\n\
+         st.global.v4.b32 [%d0+96], {%v.w, %v.b, %v.y, %w.g};",
+        1,
+    );
+    assert_eq!(words[16..21], [4, 50, 6, 7, 0x0000_0b0a | 20 & !0xffff]);
+    assert_eq!(words[24..28], [7, 6, 50, 11]);
+}
+
+#[test]
 fn one_thread_runs_like_many() {
     let body = "mov.u32 %r1, 7; mul.lo.u32 %r1, %r1, 6; st.global.u32 [%d1], %r1;";
     assert_eq!(finishes(body, 1)[0], 42);

@@ -7,6 +7,7 @@
 use super::code::{Inst, Slot};
 use super::execute::Context;
 use super::warp::Warp;
+use ptxopt_grammar::names::Part;
 use ptxopt_grammar::tree::{NodeId, StmtId};
 
 /// A name of a register in a statement.
@@ -16,6 +17,8 @@ pub struct Sight {
     pub stmt: StmtId,
     /// The name.
     pub node: NodeId,
+    /// Which register of its declaration it is: a name may mean all components of a vector.
+    pub part: Part,
     /// Whether the statement was executed and has written it; else it is about to read it. Its guard may fail.
     pub written: bool,
 }

@@ -14,7 +14,7 @@ use super::{Clock, Options};
 use crate::cost::Cost;
 use crate::door::{Candidate, Door};
 use crate::graph::{Function, Graph, Register, ValueId};
-use crate::recipe::{Recipe, Step, Text};
+use crate::recipe::{Code, Recipe, Step, Text};
 use crate::rules::{DEAD, Pass, Rule};
 use crate::site::Knowledge;
 use hashbrown::HashSet;
@@ -248,8 +248,12 @@ impl Work<'_, '_, '_> {
         let gain = (before + saved).least.checked_sub(cost.most).filter(|&gain| gain >= least)?;
         // The assembler takes a float's register for untyped moves only.
         let copies = spelling.recipe.steps.iter().all(|step| step.copied().is_some());
+        // And it takes a component of a vector for plain instructions only.
+        let plain = spelling.recipe.steps.iter().all(|step| !matches!(step.code, Code::Video(_)));
         let may_name = |&register: &Register| {
-            self.scopes.means(&self.graph, register, stmt) && (copies || is_integer(&self.graph, register))
+            self.scopes.means(&self.graph, register, stmt)
+                && (copies || is_integer(&self.graph, register))
+                && (plain || !self.graph.is_component(register))
         };
         let here = |&value: &ValueId| {
             self.graph.holds(value, stmt)

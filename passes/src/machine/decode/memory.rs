@@ -135,6 +135,18 @@ impl Decoder<'_, '_> {
         let (data, address) = if stores { (operands[1], operands[0]) } else { (operands[0], operands[1]) };
         let (base, offset, place) = self.address(address)?;
         let space = self.space(words, base, place)?;
+        let elements = self.elements(data, ty, stores)?;
+        let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
+        let size = ty.bits()?.min(64) / 8;
+        let number = u32::try_from(self.code.accesses.len()).ok()?;
+        let access = Access { space, base, offset, size, signed, stores, elements: elements.into() };
+        self.code.accesses.push(access);
+        self.emit(Op::Access, [0, 0, 0, 0, number]);
+        Some(())
+    }
+
+    /// What is loaded or stored: the elements of a vector, or one.
+    fn elements(&mut self, data: NodeId, ty: Type, stores: bool) -> Option<Vec<Option<Slot>>> {
         let nodes = match self.module.node_kind(data) {
             NodeKind::Vector => self.module.children(data),
             _single => vec![data],
@@ -142,25 +154,20 @@ impl Decoder<'_, '_> {
         let bits = ty.bits()?;
         let mut elements = Vec::new();
         for node in nodes {
-            if bits == 128 {
+            let registers: Vec<_> = self.module.registers_of(node).collect();
+            if registers.len() > 1 {
+                for (decl, part) in registers {
+                    elements.push(Some(self.register(decl, part).filter(|slot| holds(*slot, bits))?));
+                }
+            } else if bits == 128 {
                 let slot = self.slot(node).filter(|slot| slot.class == Class::Quad)?;
-                elements.extend(
-                    [0, 1].map(|half| Some(Slot { class: Class::Long, index: slot.index + half, bits: 64 })),
-                );
+                let half = |half| Some(Slot { class: Class::Long, index: slot.index + half, bits: 64 });
+                elements.extend([0, 1].map(half));
             } else {
                 elements.push(self.element(node, ty, stores)?);
             }
         }
-        if !matches!(elements.len(), 1 | 2 | 4 | 8) {
-            return None;
-        }
-        let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
-        let size = bits.min(64) / 8;
-        let number = u32::try_from(self.code.accesses.len()).ok()?;
-        let access = Access { space, base, offset, size, signed, stores, elements: elements.into() };
-        self.code.accesses.push(access);
-        self.emit(Op::Access, [0, 0, 0, 0, number]);
-        Some(())
+        matches!(elements.len(), 1 | 2 | 4 | 8).then_some(elements)
     }
 
     /// A register or constant that is loaded or stored; it may be wider than the type.
@@ -170,8 +177,7 @@ impl Decoder<'_, '_> {
             return Some(None);
         }
         if let Some(slot) = self.slot(node) {
-            let good = matches!(slot.class, Class::Word | Class::Long) && slot.bits >= bits;
-            return good.then_some(Some(slot));
+            return holds(slot, bits).then_some(Some(slot));
         }
         if !stores {
             return None;
@@ -278,4 +284,9 @@ impl Decoder<'_, '_> {
         self.lane(lane, [p, a, b, 0, 0]);
         Some(())
     }
+}
+
+/// Whether a register holds a word of so many bits; it may be wider.
+fn holds(slot: Slot, bits: u32) -> bool {
+    matches!(slot.class, Class::Word | Class::Long) && slot.bits >= bits
 }

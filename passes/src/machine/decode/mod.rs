@@ -69,7 +69,7 @@ struct Decoder<'m, 't> {
     layout: Layout,
     code: Code,
     function: usize,
-    registers: HashMap<(DeclId, u32, u32), Slot>,
+    registers: HashMap<(DeclId, Part), Slot>,
     words: HashMap<u32, u32>,
     /// The constants that word slots hold.
     constants: HashMap<u32, u32>,
@@ -261,10 +261,12 @@ impl<'m, 't> Decoder<'m, 't> {
         (self.guard, self.first) = (Guard::NONE, false);
         let other = if written { Role::Read } else { Role::Write };
         for (node, _) in self.module.roles(stmt).into_iter().filter(|(_, role)| *role != other) {
-            let Some(slot) = self.slot(node) else { continue };
-            let number = u32::try_from(self.code.watched.len()).expect("a text of 4 GiB has fewer names");
-            self.code.watched.push(Watched { sight: Sight { stmt, node, written }, slot });
-            self.emit(Op::Watch, [0, 0, 0, 0, number]);
+            for (decl, part) in self.module.registers_of(node) {
+                let Some(slot) = self.register(decl, part) else { continue };
+                let number = u32::try_from(self.code.watched.len()).expect("a text of 4 GiB has fewer names");
+                self.code.watched.push(Watched { sight: Sight { stmt, node, part, written }, slot });
+                self.emit(Op::Watch, [0, 0, 0, 0, number]);
+            }
         }
     }
 
@@ -301,13 +303,14 @@ impl<'m, 't> Decoder<'m, 't> {
         Slot { class, index, bits }
     }
 
-    /// The slot of a declared register; `component` counts in a vector.
-    fn register(&mut self, decl: DeclId, element: u32, component: u32) -> Option<Slot> {
-        if let Some(&slot) = self.registers.get(&(decl, element, component)) {
+    /// The slot of a register; `None` for a vector as a whole.
+    fn register(&mut self, decl: DeclId, part: Part) -> Option<Slot> {
+        if let Some(&slot) = self.registers.get(&(decl, part)) {
             return Some(slot);
         }
         let declared = self.module.decl(decl);
-        if declared.kind != DeclKind::Register {
+        let is_vector = declared.lanes > 1 && part.component == Component::Whole;
+        if declared.kind != DeclKind::Register || is_vector || part.component == Component::Unknown {
             return None;
         }
         let (class, bits) = match (declared.ty, declared.ty.bits()) {
@@ -318,19 +321,15 @@ impl<'m, 't> Decoder<'m, 't> {
             _opaque => return None,
         };
         let slot = self.temporary(class, bits);
-        self.registers.insert((decl, element, component), slot);
+        self.registers.insert((decl, part), slot);
         Some(slot)
     }
 
-    /// The register that `node` names.
+    /// The register that `node` names; `None` for a vector.
     fn slot(&mut self, node: NodeId) -> Option<Slot> {
-        let (decl, Part { element, component }) = self.module.register_of(node)?;
-        let component = match component {
-            Component::Whole => 0,
-            Component::One(lane) => lane,
-            Component::Unknown => return None,
-        };
-        self.register(decl, element, u32::from(component))
+        let mut registers = self.module.registers_of(node);
+        let (decl, part) = registers.next().filter(|_| registers.next().is_none())?;
+        self.register(decl, part)
     }
 
     /// The slot of a constant word.

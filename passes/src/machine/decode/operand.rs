@@ -6,7 +6,7 @@ use crate::machine::code::{Class, Op, Slot, Transfer};
 use crate::machine::lanes::Lane;
 use crate::machine::special;
 use ptxopt_grammar::constant;
-use ptxopt_grammar::names::DeclKind;
+use ptxopt_grammar::names::{DeclKind, Part};
 use ptxopt_grammar::tree::{DeclId, NodeId, NodeKind};
 
 /// The bits of a floating-point literal, as an `f32` if `single`.
@@ -165,7 +165,7 @@ impl Decoder<'_, '_> {
     /// Where an argument or a result of a call stands.
     pub(super) fn transfer_of(&mut self, decl: DeclId) -> Option<Transfer> {
         if self.module.decl(decl).kind == DeclKind::Register {
-            return self.register(decl, 0, 0).map(Transfer::Register);
+            return self.register(decl, Part::default()).map(Transfer::Register);
         }
         match self.places.get(&decl)? {
             Place::Frame(offset, size) => Some(Transfer::Memory(*offset, *size)),
