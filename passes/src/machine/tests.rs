@@ -75,6 +75,14 @@ fn a_vector_is_all_its_components() {
 }
 
 #[test]
+fn a_predicate_and_its_opposite_are_two_registers() {
+    let words = finishes("setp.lt.u32 %p1|%p2, %r0, 1; @%p2 ret; st.global.u32 [%d1], 9;", 3);
+    assert_eq!(words[..3], [9, 1, 2]);
+    let (outcome, _) = run("setp.lt.u32 %p1|%p1, %r0, 1;", 1);
+    assert!(matches!(outcome.end, End::CannotEvaluate { .. }), "{}", outcome.end);
+}
+
+#[test]
 fn one_thread_runs_like_many() {
     let body = "mov.u32 %r1, 7; mul.lo.u32 %r1, %r1, 6; st.global.u32 [%d1], %r1;";
     assert_eq!(finishes(body, 1)[0], 42);

@@ -215,7 +215,7 @@ impl Writer<'_, '_> {
             }
             16 => format!("bfe.u32 {d}, {a}, {byte}, 8;"),
             17 => format!("bfe.s32 {d}, {a}, {byte}, 8;"),
-            18 => format!("bfe.u32 {d}, {a}, {}, {};", self.operand()?, self.u.int_in_range(0..=33)?),
+            18 => format!("bfe.u32 {d}, {a}, {}, {};", self.word()?, self.u.int_in_range(0..=33)?),
             19 => format!("bfi.b32 {d}, {a}, {b}, {byte}, 8;"),
             20 => format!("lop3.b32 {d}, {a}, {b}, {c}, {:#x};", self.u.int_in_range(0..=255)?),
             21 => format!("dp4a.{}.{} {d}, {a}, {}, {c};", self.sign()?, self.sign()?, self.word()?),

@@ -1,11 +1,12 @@
 //! Random kernels that look like byte code: a plain function of the bytes that it is given.
 //!
 //! Video instructions in all their forms, the byte moves and masks around them, and everything that makes rewriting
-//! hard: guards, branches, loops, nested scopes that shadow registers, registers that nobody wrote, vectors, stores
-//! between merges. Every kernel is legal and ends; each thread has words of its own to read and to write.
+//! hard: guards, branches, loops, nested scopes that shadow registers, registers that nobody wrote, vectors, calls, exchanges
+//! between threads, stores between merges. Every kernel is legal and ends; each thread has words of its own to read and to write.
 
 mod idioms;
 mod instructions;
+mod rare;
 
 use arbitrary::{Result, Unstructured};
 use std::fmt::Write;
@@ -18,25 +19,46 @@ pub(crate) const OUTPUT_WORDS: usize = 64;
 /// The targets that kernels are written for, and the version of PTX that knows them.
 const TARGETS: &[&str] = &["sm_35", "sm_61", "sm_75", "sm_90", "sm_120"];
 
-const HEAD: &str = "{\n\t.reg .b32 %r<10>;\n\t.reg .b32 %u<3>;\n\t.reg .b32 %i<4>, %s<4>;\n\t.reg .b32 %e, %t;\n\t.reg .v4 .b32 %v;\n\
-    \t.reg .b16 %h<4>;\n\t.reg .b64 %w<4>;\n\t.reg .b64 %in, %out, %at;\n\t.reg .pred %p<4>;\n\
+/// What a kernel and its function begin with; `%in` and `%out` are the words of the thread.
+const HEAD: &str = "{\n\t.reg .b32 %r<10>;\n\t.reg .b32 %u<3>;\n\t.reg .b32 %i<4>, %s<4>;\n\t.reg .b32 %e, %t;\n\
+    \t.reg .v4 .b32 %v;\n\t.reg .b16 %h<4>;\n\t.reg .b64 %w<4>;\n\t.reg .f32 %f<2>;\n\
+    \t.reg .b64 %in, %out, %at;\n\t.reg .pred %p<4>;\n\
     \tld.param.u64 %in, [in];\n\tld.param.u64 %out, [out];\n\tmov.u32 %t, %tid.x;\n\
     \tmad.wide.u32 %in, %t, 64, %in;\n\tmad.wide.u32 %out, %t, 256, %out;\n";
 
-/// A kernel `k(in, out)`.
+/// A kernel `k(in, out)`, perhaps with a function that it calls.
 pub(crate) fn program(u: &mut Unstructured<'_>) -> Result<String> {
     let target = *u.choose(TARGETS)?;
-    let mut text = format!(
-        ".version 8.7\n.target {target}\n.address_size 64\n\n\
-         .visible .entry k(\n\t.param .u64 in,\n\t.param .u64 out\n)\n{HEAD}"
-    );
-    let mut writer = Writer { u, text: String::new(), labels: 0, stores: 0, depth: 0, loops: 0, indent: 1 };
-    writer.begin()?;
-    let count = writer.u.int_in_range(4..=40)?;
-    for _ in 0..count {
-        writer.statement()?;
+    let mut text = format!(".version 8.7\n.target {target}\n.address_size 64\n\n.shared .b32 words[32];\n\n");
+    let mut writer = Writer {
+        u,
+        text: String::new(),
+        labels: 0,
+        stores: 0,
+        depth: 0,
+        loops: 0,
+        indent: 1,
+        function: false,
+        callable: false,
+        left: false,
+    };
+    if writer.u.ratio(1, 4)? {
+        writer.function = true;
+        writer.body(10)?;
+        text.push_str(
+            ".func (.param .b32 result) f(.param .u64 in, .param .u64 out, .param .b32 a, .param .b32 b)\n",
+        );
+        text.push_str(HEAD);
+        text.push_str("\tld.param.b32 %r0, [a];\n\tld.param.b32 %r1, [b];\n");
+        text.push_str(&std::mem::take(&mut writer.text));
+        text.push_str("\tst.param.b32 [result], %r2;\n\tret;\n}\n\n");
+        (writer.function, writer.callable, writer.left, writer.loops) = (false, true, false, 0);
     }
+    writer.begin()?;
+    writer.body(40)?;
     writer.end()?;
+    text.push_str(".visible .entry k(\n\t.param .u64 in,\n\t.param .u64 out\n)\n");
+    text.push_str(HEAD);
     text.push_str(&writer.text);
     text.push_str("\tret;\n}\n");
     Ok(text)
@@ -50,6 +72,12 @@ struct Writer<'w, 'u> {
     depth: u32,
     loops: u32,
     indent: usize,
+    /// Whether it writes the function, not the kernel.
+    function: bool,
+    /// Whether there is a function.
+    callable: bool,
+    /// Whether some threads may have left.
+    left: bool,
 }
 
 impl Writer<'_, '_> {
@@ -85,6 +113,13 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
+    fn body(&mut self, most: u32) -> Result<()> {
+        for _ in 0..self.u.int_in_range(4..=most)? {
+            self.statement()?;
+        }
+        Ok(())
+    }
+
     /// Stores most of what there is, so that it matters.
     fn end(&mut self) -> Result<()> {
         for n in 0..10 {
@@ -96,7 +131,7 @@ impl Writer<'_, '_> {
     }
 
     fn statement(&mut self) -> Result<()> {
-        match self.u.int_in_range(0..=43)? {
+        match self.u.int_in_range(0..=50)? {
             0..=16 => self.computed(Self::video),
             17..=28 => self.computed(Self::plain),
             29 | 30 => self.merges(),
@@ -111,7 +146,13 @@ impl Writer<'_, '_> {
             38 => self.repeat(),
             39 => self.switch(),
             40 | 41 => self.sums(),
-            _ => self.vectors(),
+            42 | 43 => self.vectors(),
+            44 | 45 => self.computed(Self::rare),
+            46 => self.carry(),
+            47 => self.exchange(),
+            48 => self.through_shared_memory(),
+            49 => self.call(),
+            _ => self.leave(),
         }
     }
 
@@ -249,7 +290,7 @@ impl Writer<'_, '_> {
 fn legal(stmt: &str) -> bool {
     let text = format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n.func f()\n{{ .reg .b32 %r<10>, %u<3>, %t, %e; \
-         .reg .v4 .b32 %v; .reg .pred %p<4>; {stmt} }}"
+         .reg .v4 .b32 %v; .reg .f32 %f<2>; .reg .b64 %w<4>; .reg .pred %p<4>; {stmt} }}"
     );
     ptxopt_grammar::parse(text.as_bytes()).is_ok()
 }

@@ -67,7 +67,9 @@ impl Decoder<'_, '_> {
         let pair = self.module.node_kind(operands[0]) == NodeKind::Pair;
         let (p, q) = if pair {
             let [p, q] = self.module.children(operands[0]).try_into().ok()?;
-            (self.target(p, Class::Predicate)?.index, Some(self.target(q, Class::Predicate)?.index))
+            let (p, q) = (self.target(p, Class::Predicate)?.index, self.target(q, Class::Predicate)?.index);
+            // Which of the two a predicate would hold that is both, nobody says.
+            (p != q).then_some((p, Some(q)))?
         } else {
             (self.target(operands[0], Class::Predicate)?.index, None)
         };
