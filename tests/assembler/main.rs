@@ -19,6 +19,8 @@ mod numbers;
 #[path = "../support/one.rs"]
 mod one;
 mod optimised;
+#[path = "../support/programs/mod.rs"]
+mod programs;
 mod ptxas;
 mod renaming;
 mod roles;

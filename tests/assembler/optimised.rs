@@ -7,12 +7,16 @@
 //! Loops stay rolled up on both sides: the assembler unrolls short ones, and a loop that has become short enough would
 //! count as longer for that.
 
+use crate::numbers::Numbers;
+use crate::programs;
 use crate::ptxas::{Assemblers, Measured, target};
 use crate::support::{TestModule, modules_to_optimise};
+use arbitrary::Unstructured;
 use ptxopt_grammar::tree::StmtKind;
 use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{self, Kind, Options};
 use std::collections::BTreeMap;
+use std::fmt::{Display, Formatter};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -20,132 +24,187 @@ use std::time::Duration;
 /// The GPUs that modules are optimised for besides their own targets.
 const GPUS: [&str; 4] = ["sm_35", "sm_75", "sm_90", "sm_120"];
 
+/// What was found over many modules.
 #[derive(Debug, Default)]
 struct Totals {
+    modules: usize,
     changed: usize,
     runs: usize,
     rewrites: usize,
     functions: usize,
     before: u64,
     after: u64,
+    /// What must never be.
+    wrong: Vec<String>,
+    /// Functions that have more machine instructions.
+    longer: Vec<Grown>,
     /// Functions that need more registers.
-    registers: Vec<String>,
+    registers: Vec<Grown>,
+}
+
+/// A function that has more of something.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Grown {
+    what: String,
+    was: u32,
+    is: u32,
+}
+
+impl Display for Grown {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {} -> {}", self.what, self.was, self.is)
+    }
+}
+
+impl Display for Totals {
+    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
+        writeln!(
+            f,
+            "{} modules, {} changed in {} runs by {} rewrites; {} functions, {} instructions before, {} after",
+            self.modules, self.changed, self.runs, self.rewrites, self.functions, self.before, self.after
+        )?;
+        for (all, what) in [(&self.longer, "instructions"), (&self.registers, "registers")] {
+            writeln!(f, "{} functions need more {what}", all.len())?;
+            all.iter().try_for_each(|one| writeln!(f, "  {one}"))?;
+        }
+        Ok(())
+    }
 }
 
 /// A module's measurements by target; `None` where the assembler rejects it.
 type Found = BTreeMap<String, Option<BTreeMap<String, Measured>>>;
 
+/// A GPU to optimise for, none for the module's own, and its name for the assembler.
+type Wanted = (Option<&'static str>, String);
+
 #[test]
 fn optimised_modules_assemble_and_have_no_more_instructions() {
     let Some(assemblers) = Assemblers::find() else { return };
-    let modules = modules_to_optimise();
+    let totals = check_all(&assemblers, &modules_to_optimise(), |module| {
+        std::iter::once((None, own(module))).chain(GPUS.map(|gpu| (Some(gpu), gpu.to_owned()))).collect()
+    });
+    println!("{totals}");
+    assert!(totals.wrong.is_empty(), "{}", totals.wrong.join("\n"));
+    assert!(totals.longer.is_empty(), "{totals}");
+    assert!(totals.changed > 10, "hardly anything was changed");
+}
+
+/// How many random kernels are tried; `PTXOPT_KERNELS` says it otherwise.
+const KERNELS: u64 = 60;
+
+/// How many instructions more are luck.
+const A_HAIR: u32 = 5;
+
+/// What the assembler makes of code without sense is a matter of luck in its order and its registers; a hair is allowed.
+#[test]
+fn optimised_random_kernels_assemble_and_have_hardly_more_instructions() {
+    let Some(assemblers) = Assemblers::find() else { return };
+    let count = std::env::var("PTXOPT_KERNELS").map(|count| count.parse().expect("it is a number"));
+    let kernels: Vec<TestModule> = (0..count.unwrap_or(KERNELS)).map(random_kernel).collect();
+    let totals = check_all(&assemblers, &kernels, |module| vec![(None, own(module))]);
+    println!("{totals}");
+    assert!(totals.wrong.is_empty(), "{}", totals.wrong.join("\n"));
+    let much = |one: &&Grown| one.is - one.was > (one.was / 10).max(A_HAIR);
+    let much: Vec<&Grown> = totals.longer.iter().filter(much).collect();
+    assert!(much.is_empty(), "much longer: {much:#?}");
+    assert!(totals.longer.len() * 50 <= totals.functions, "too many are longer: {totals}");
+    assert!(totals.functions * 3 > kernels.len() * 2, "the assembler takes too few kernels: {totals}");
+    assert!(totals.after * 10 < totals.before * 9, "they are hardly shorter: {totals}");
+}
+
+fn random_kernel(seed: u64) -> TestModule {
+    let mut numbers = Numbers::new(seed);
+    let bytes: Vec<u8> = (0..256).flat_map(|_| numbers.next().to_le_bytes()).collect();
+    let text = programs::program(&mut Unstructured::new(&bytes)).expect("there are bytes enough");
+    TestModule { name: format!("kernel {seed}"), text: text.into_bytes() }
+}
+
+fn check_all(
+    assemblers: &Assemblers,
+    modules: &[TestModule],
+    targets: impl Fn(&TestModule) -> Vec<Wanted> + Sync,
+) -> Totals {
     let next = AtomicUsize::new(0);
-    let (wrong, totals) = (Mutex::new(Vec::new()), Mutex::new(Totals::default()));
+    let totals = Mutex::new(Totals { modules: modules.len(), ..Totals::default() });
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 while let Some(module) = modules.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let problems = check(&assemblers, module, &totals);
-                    wrong.lock().expect("no thread panics").extend(problems);
+                    check(assemblers, module, &targets(module), &totals);
                 }
             });
         }
     });
-    let (mut wrong, totals) =
-        (wrong.into_inner().expect("no thread panics"), totals.into_inner().expect("no thread panics"));
-    wrong.sort();
-    println!(
-        "{} modules, {} changed in {} runs by {} rewrites; {} functions, {} instructions before, {} after",
-        modules.len(),
-        totals.changed,
-        totals.runs,
-        totals.rewrites,
-        totals.functions,
-        totals.before,
-        totals.after
-    );
-    println!("{} functions need more registers", totals.registers.len());
-    for line in &totals.registers {
-        println!("  {line}");
-    }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(totals.changed > 10, "hardly anything was changed");
+    let mut totals = totals.into_inner().expect("no thread panics");
+    totals.wrong.sort();
+    totals.longer.sort();
+    totals.registers.sort();
+    totals
 }
 
-/// The module's own target, as the assembler must be told, and the GPUs.
-fn targets(module: &TestModule) -> Vec<(Option<&'static str>, String)> {
+/// The module's own target, as the assembler must be told.
+fn own(module: &TestModule) -> String {
+    const GONE: [&str; 8] = ["sm_10", "sm_11", "sm_12", "sm_13", "sm_20", "sm_21", "sm_30", "sm_32"];
     let own = target(&module.text).replace("compute", "sm");
-    let own =
-        if ["sm_10", "sm_11", "sm_12", "sm_13", "sm_20", "sm_21", "sm_30", "sm_32"].contains(&own.as_str()) {
-            "sm_35".to_owned()
-        } else {
-            own
-        };
-    std::iter::once((None, own)).chain(GPUS.map(|gpu| (Some(gpu), gpu.to_owned()))).collect()
+    if GONE.contains(&own.as_str()) { "sm_35".to_owned() } else { own }
 }
 
-fn check(assemblers: &Assemblers, test: &TestModule, totals: &Mutex<Totals>) -> Vec<String> {
+fn check(assemblers: &Assemblers, test: &TestModule, all: &[Wanted], totals: &Mutex<Totals>) {
     let module = ptxopt_grammar::parse(&test.text).expect("the module is legal");
-    let all = targets(test);
-    let mut wrong = Vec::new();
     let mut before: Option<Found> = None;
     let mut known: BTreeMap<Vec<u8>, Found> = BTreeMap::new();
-    for (gpu, arch) in &all {
+    for (gpu, arch) in all {
         let outcome = optimiser::optimise(&module, &options(gpu.and_then(Gpu::parse)), &|| Duration::ZERO);
         let Some(text) = outcome.text else { continue };
         let rewrites = outcome.records.iter().filter(|record| matches!(record.kind, Kind::Passed(_))).count();
         let before = before.get_or_insert_with(|| {
             totals.lock().expect("no thread panics").changed += 1;
-            measure(assemblers, &test.text, &all, None)
+            measure(assemblers, &test.text, all, None)
         });
-        let after =
-            known.entry(text).or_insert_with_key(|text| measure(assemblers, text, &all, Some(before)));
+        let after = known.entry(text).or_insert_with_key(|text| measure(assemblers, text, all, Some(before)));
         let mut totals = totals.lock().expect("no thread panics");
         totals.runs += 1;
         totals.rewrites += rewrites;
         for (other, found) in &*before {
             if found.is_some() && after[other].is_none() {
-                wrong.push(format!("{}: for {gpu:?}: `{other}` takes the input, not the output", test.name));
+                let wrong = format!("{}: for {gpu:?}: `{other}` takes the input, not the output", test.name);
+                totals.wrong.push(wrong);
             }
         }
         let (Some(was), Some(is)) = (&before[arch], &after[arch]) else { continue };
-        compare(&mut totals, &mut wrong, &format!("{} for {arch}", test.name), (was, is));
+        totals.compare(&format!("{} for {arch}", test.name), was, is);
     }
-    wrong
 }
 
-fn compare(
-    totals: &mut Totals,
-    wrong: &mut Vec<String>,
-    what: &str,
-    (before, after): (&BTreeMap<String, Measured>, &BTreeMap<String, Measured>),
-) {
-    for (function, was) in before {
-        let Some(is) = after.get(function) else {
-            wrong.push(format!("{what}: `{function}` is gone"));
-            continue;
-        };
-        totals.functions += 1;
-        totals.before += u64::from(was.instructions);
-        totals.after += u64::from(is.instructions);
-        if is.instructions > was.instructions {
-            let (was, is) = (was.instructions, is.instructions);
-            wrong.push(format!("{what}: `{function}` has {is} instructions, had {was}"));
-        }
-        if is.registers > was.registers {
-            let (was, is) = (was.registers, is.registers);
-            totals.registers.push(format!("{what}: `{function}` {was} -> {is}"));
+impl Totals {
+    fn compare(
+        &mut self,
+        what: &str,
+        before: &BTreeMap<String, Measured>,
+        after: &BTreeMap<String, Measured>,
+    ) {
+        for (function, was) in before {
+            let what = format!("{what}: `{function}`");
+            let Some(is) = after.get(function) else {
+                self.wrong.push(format!("{what} is gone"));
+                continue;
+            };
+            self.functions += 1;
+            self.before += u64::from(was.instructions);
+            self.after += u64::from(is.instructions);
+            if is.instructions > was.instructions {
+                let (was, is) = (was.instructions, is.instructions);
+                self.longer.push(Grown { what: what.clone(), was, is });
+            }
+            if is.registers > was.registers {
+                self.registers.push(Grown { what, was: was.registers, is: is.registers });
+            }
         }
     }
 }
 
 /// Assembles for all targets, or for those that took the input.
-fn measure(
-    assemblers: &Assemblers,
-    text: &[u8],
-    targets: &[(Option<&str>, String)],
-    input: Option<&Found>,
-) -> Found {
+fn measure(assemblers: &Assemblers, text: &[u8], targets: &[Wanted], input: Option<&Found>) -> Found {
     let mut found = Found::new();
     let text = &rolled(text);
     for (_, arch) in targets {

@@ -17,7 +17,8 @@ pub(crate) const INPUT_WORDS: usize = 16;
 pub(crate) const OUTPUT_WORDS: usize = 64;
 
 /// The targets that kernels are written for, and the version of PTX that knows them.
-const TARGETS: &[&str] = &["sm_35", "sm_61", "sm_75", "sm_90", "sm_120"];
+const TARGETS: &[(&str, &str)] =
+    &[("sm_35", "7.8"), ("sm_61", "7.8"), ("sm_75", "7.8"), ("sm_90", "8.7"), ("sm_120", "8.7")];
 
 /// What a kernel and its function begin with; `%in` and `%out` are the words of the thread.
 const HEAD: &str = "{\n\t.reg .b32 %r<10>;\n\t.reg .b32 %u<3>;\n\t.reg .b32 %i<4>, %s<4>;\n\t.reg .b32 %e, %t;\n\
@@ -28,8 +29,9 @@ const HEAD: &str = "{\n\t.reg .b32 %r<10>;\n\t.reg .b32 %u<3>;\n\t.reg .b32 %i<4
 
 /// A kernel `k(in, out)`, perhaps with a function that it calls.
 pub(crate) fn program(u: &mut Unstructured<'_>) -> Result<String> {
-    let target = *u.choose(TARGETS)?;
-    let mut text = format!(".version 8.7\n.target {target}\n.address_size 64\n\n.shared .b32 words[32];\n\n");
+    let (target, version) = *u.choose(TARGETS)?;
+    let mut text =
+        format!(".version {version}\n.target {target}\n.address_size 64\n\n.shared .b32 words[32];\n\n");
     let mut writer = Writer {
         u,
         text: String::new(),
