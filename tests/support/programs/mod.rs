@@ -54,7 +54,7 @@ pub(crate) fn program(u: &mut Unstructured<'_>) -> Result<String> {
         text.push_str("\tld.param.b32 %r0, [a];\n\tld.param.b32 %r1, [b];\n");
         text.push_str(&std::mem::take(&mut writer.text));
         text.push_str("\tst.param.b32 [result], %r2;\n\tret;\n}\n\n");
-        (writer.function, writer.callable, writer.left, writer.loops) = (false, true, false, 0);
+        (writer.function, writer.callable, writer.loops) = (false, true, 0);
     }
     writer.begin()?;
     writer.body(40)?;

@@ -124,9 +124,9 @@ impl Writer<'_, '_> {
             self.line(&format!("ld.global.b32 %e, [%in+{at}];"));
             self.line("setp.lt.u32 %p3, %e, 0x10000000;");
         }
-        self.left = true;
-        let (p, word) = (self.predicate()?, if self.function { "ret" } else { "exit" });
-        let word = if self.u.arbitrary()? { "ret" } else { word };
+        self.left |= !self.function;
+        let word = if self.function || self.u.arbitrary()? { "ret" } else { "exit" };
+        let p = self.predicate()?;
         self.line(&format!("@{p} {word};"));
         Ok(())
     }
