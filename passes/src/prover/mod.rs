@@ -7,6 +7,7 @@
 //! Whatever was not proved is not claimed: out of budget means [`Verdict::Unproved`].
 
 mod aig;
+pub mod around;
 mod canonical;
 mod counterexample;
 mod cut;
