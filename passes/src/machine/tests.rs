@@ -83,6 +83,16 @@ fn a_predicate_and_its_opposite_are_two_registers() {
 }
 
 #[test]
+fn a_guard_is_read_before_its_statement_writes_it() {
+    let words = finishes(
+        "setp.ne.u32 %p1, %r0, %r0; setp.ne.u32 %p2, %r0, %r0;\n@!%p1 setp.eq.or.u32 %p1|%p2, %r0, 0, !%p1;\n\
+         selp.u32 %r1, 1, 0, %p1; selp.u32 %r2, 2, 0, %p2; add.u32 %r1, %r1, %r2; st.global.u32 [%d1], %r1;",
+        2,
+    );
+    assert_eq!(words[..2], [3, 3]);
+}
+
+#[test]
 fn one_thread_runs_like_many() {
     let body = "mov.u32 %r1, 7; mul.lo.u32 %r1, %r1, 6; st.global.u32 [%d1], %r1;";
     assert_eq!(finishes(body, 1)[0], 42);

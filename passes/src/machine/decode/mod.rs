@@ -224,7 +224,7 @@ impl<'m, 't> Decoder<'m, 't> {
         self.first = true;
         if let Some((name, negated)) = self.module.guard(stmt) {
             match self.predicate(name) {
-                Some(slot) => self.guard = Guard::new(slot, negated),
+                Some(slot) => self.guard = Guard::new(self.lasting(stmt, slot), negated),
                 None => return self.cannot("its guard"),
             }
         }
@@ -251,6 +251,19 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.cannot("");
             }
         }
+    }
+
+    /// A guard that lasts as long as its statement: a copy if the statement, which may be several operations, writes it.
+    fn lasting(&mut self, stmt: StmtId, guard: u32) -> u32 {
+        let roles = self.module.roles(stmt);
+        if !roles.into_iter().any(|(node, role)| role != Role::Read && self.predicate(node) == Some(guard)) {
+            return guard;
+        }
+        let copy = self.temporary(Class::Predicate, 1).index;
+        self.first = false;
+        self.emit(Op::Logic, [copy, guard, guard, guard, 0x80]);
+        self.first = true;
+        copy
     }
 
     /// Shows the registers that a statement reads, or has written, to whoever watches.
