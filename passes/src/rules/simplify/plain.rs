@@ -150,7 +150,11 @@ fn neutral(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let Some((name, ty)) = opcode(site) else { return };
     match (name, sources) {
         ("add", &[a, b]) if is(a, 0) => copy(site, out, b),
-        ("add" | "sub" | "shl" | "shr", &[a, b]) if is(b, 0) => copy(site, out, a),
+        ("add" | "sub", &[a, b]) if is(b, 0) => copy(site, out, a),
+        // The distance has 32 bits, however wide the result is.
+        ("shl" | "shr", &[a, b]) if site.constant(b).is_some_and(|far| far.trailing_zeros() >= 32) => {
+            copy(site, out, a);
+        }
         ("mul.lo", &[a, b]) if is(b, 1) => copy(site, out, a),
         ("mul.lo", &[a, b]) if is(a, 1) => copy(site, out, b),
         ("mad.lo", &[a, b, c]) if is(a, 0) || is(b, 0) => copy(site, out, c),
