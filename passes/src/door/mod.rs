@@ -20,7 +20,7 @@ mod region;
 mod sampled;
 
 use crate::graph::{Graph, ValueId};
-use crate::prover::{Counterexample, Proof, Prover, Query, Verdict};
+use crate::prover::{Budget, Counterexample, Proof, Prover, Query, Verdict};
 use crate::recipe::{Recipe, Text};
 use crate::site::Knowledge;
 use ptxopt_grammar::tree::StmtId;
@@ -74,11 +74,19 @@ const REGIONS: [Extent; 6] = [
     Extent::Around(48),
 ];
 
+/// How many questions of a function may end without an answer before less effort is made for the others.
+const PATIENCE: u32 = 8;
+
+/// What a question gets from then on.
+const IMPATIENT: Budget = Budget { step: 100, total: 6000 };
+
 /// The door, with what it remembers.
 #[derive(Default)]
 pub struct Door {
     prover: Prover,
     check: Check,
+    /// How many questions of the function at hand ended without an answer.
+    unanswered: u32,
 }
 
 impl std::fmt::Debug for Door {
@@ -104,7 +112,12 @@ impl Door {
     /// A door that has seen nothing yet.
     #[must_use]
     pub fn new(check: Check) -> Self {
-        Self { prover: Prover::new(), check }
+        Self { prover: Prover::new(), check, unanswered: 0 }
+    }
+
+    /// Another function begins, or the same one again: the door is patient anew.
+    pub fn begin(&mut self) {
+        self.unanswered = 0;
     }
 
     /// How many questions were answered from memory.
@@ -132,7 +145,8 @@ impl Door {
                 Verdict::Unproved => last = Judgement::Unproved,
                 Verdict::Refuted(_) => last = Judgement::Unfounded,
             }
-            if whole || step + 1 == REGIONS.len() {
+            let no_patience = last == Judgement::Unproved && self.unanswered >= PATIENCE;
+            if whole || no_patience || step + 1 == REGIONS.len() {
                 break;
             }
         }
@@ -178,6 +192,11 @@ impl Door {
                 return Verdict::Proved(Proof::Structural);
             }
         }
-        self.prover.decide(&query)
+        if self.unanswered >= PATIENCE {
+            query.budget = IMPATIENT;
+        }
+        let verdict = self.prover.decide(&query);
+        self.unanswered += u32::from(verdict == Verdict::Unproved);
+        verdict
     }
 }

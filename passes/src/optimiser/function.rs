@@ -97,6 +97,7 @@ pub(super) fn run(
             return vec![Record::about(module, &function.name, unmodelled.stmt, Kind::Missed(why))];
         }
     };
+    door.begin();
     let knowledge = Knowledge::of(&graph);
     let readers = Readers::of(&graph);
     let mut work = Work {

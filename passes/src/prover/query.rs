@@ -87,7 +87,8 @@ impl Assumption {
     }
 }
 
-/// How many conflicts of the solver a proof may take: a count that repeats exactly, unlike time.
+/// How much effort of the solver a proof may take: in conflicts, which cost more where the circuit is large. That
+/// repeats exactly, unlike time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Budget {
     /// For one step on the way.

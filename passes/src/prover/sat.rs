@@ -1,7 +1,8 @@
 //! The solver: the only place that knows which one.
 //!
 //! Its effort is counted in learnt clauses, which depend on the clauses and questions alone, never on time, memory
-//! or addresses: the same questions in the same order end the same way on every machine.
+//! or addresses: the same questions in the same order end the same way on every machine. Where there are many
+//! variables, each takes longer, so each counts for more.
 
 use batsat::{Callbacks, ClauseKind, Lit, Solver as Batsat, SolverInterface, SolverOpts, Var, lbool};
 
@@ -19,20 +20,28 @@ pub(super) enum Answer {
     Unknown,
 }
 
-/// Counts conflicts, and stops at a limit.
+/// With so many variables a conflict counts twice, with twice as many three times. A multiplier of 64 bits has 30,000.
+const VARIABLES: u64 = 1000;
+
+/// Counts conflicts and what they cost, and stops at a limit.
 #[derive(Default)]
 struct Count {
     conflicts: u64,
+    variables: u64,
+    effort: u64,
     limit: u64,
 }
 
 impl Callbacks for Count {
     fn on_new_clause(&mut self, _clause: &[Lit], kind: ClauseKind) {
-        self.conflicts += u64::from(matches!(kind, ClauseKind::Learnt));
+        if matches!(kind, ClauseKind::Learnt) {
+            self.conflicts += 1;
+            self.effort += 1 + self.variables / VARIABLES;
+        }
     }
 
     fn stop(&self) -> bool {
-        self.conflicts >= self.limit
+        self.effort >= self.limit
     }
 }
 
@@ -47,6 +56,7 @@ impl Solver {
     }
 
     pub(super) fn variable(&mut self) -> Var {
+        self.inner.cb_mut().variables += 1;
         self.inner.new_var_default()
     }
 
@@ -65,10 +75,14 @@ impl Solver {
         self.inner.cb().conflicts
     }
 
-    /// Whether all clauses and the assumptions can hold, with at most this many conflicts more.
-    pub(super) fn solve(&mut self, assumptions: &[Literal], conflicts: u64) -> Answer {
-        let limit = self.conflicts() + conflicts;
-        self.inner.cb_mut().limit = limit;
+    /// What they cost: as many where there are few variables, and more where there are many.
+    pub(super) fn effort(&self) -> u64 {
+        self.inner.cb().effort
+    }
+
+    /// Whether all clauses and the assumptions can hold, with at most so much effort more.
+    pub(super) fn solve(&mut self, assumptions: &[Literal], effort: u64) -> Answer {
+        self.inner.cb_mut().limit = self.effort() + effort;
         match self.inner.solve_limited(assumptions) {
             answer if answer == lbool::TRUE => Answer::Satisfiable,
             answer if answer == lbool::FALSE => Answer::Unsatisfiable,

@@ -169,11 +169,11 @@ impl Sweep {
         Solver::literal(self.variable(gates, lit.node()), lit.inverted())
     }
 
-    /// Whether all of these can hold, with at most this many conflicts and what is left of all.
-    pub(super) fn solve(&mut self, gates: &[Gate], lits: &[Lit], conflicts: u64) -> Outcome {
-        let left = self.budget.total.saturating_sub(self.conflicts());
+    /// Whether all of these can hold, with at most so much effort and what is left of all.
+    pub(super) fn solve(&mut self, gates: &[Gate], lits: &[Lit], effort: u64) -> Outcome {
+        let left = self.budget.total.saturating_sub(self.solver.effort());
         let literals: Vec<Literal> = lits.iter().map(|&lit| self.literal(gates, lit)).collect();
-        match self.solver.solve(&literals, conflicts.min(left)) {
+        match self.solver.solve(&literals, effort.min(left)) {
             Answer::Satisfiable => Outcome::Found(self.found()),
             Answer::Unsatisfiable => Outcome::Never,
             Answer::Unknown => Outcome::Unknown,

@@ -12,6 +12,7 @@ use super::aig::{Aig, Gate, Lit, Unwatched, Watch};
 use super::canonical::{Cone, ConeInput, cone};
 use super::decide::value;
 use super::query::{Assumption, Budget};
+use super::sat::{Answer, Literal, Solver};
 use super::sweep::{Sweep, evaluate};
 use super::vectors::{Lane, vectors};
 use super::words::{Circuit, Sums};
@@ -71,4 +72,31 @@ fn gates_compute_what_terms_do_on_random_fragments() {
         }
     }
     assert!(gates_merged > 1000, "sweeping was not tested: {gates_merged} gates merged");
+}
+
+/// Clauses that say of `holes + 1` pigeons that each has a hole of its own.
+fn pigeons(solver: &mut Solver, holes: usize) {
+    let all: Vec<Vec<Literal>> = (0..=holes)
+        .map(|_| (0..holes).map(|_| Solver::literal(solver.variable(), false)).collect())
+        .collect();
+    for (number, one) in all.iter().enumerate() {
+        solver.clause(one);
+        for other in &all[..number] {
+            one.iter().zip(other).for_each(|(&one, &other)| solver.clause(&[!one, !other]));
+        }
+    }
+}
+
+#[test]
+fn a_conflict_costs_more_among_many_variables() {
+    let (mut few, mut many) = (Solver::new(), Solver::new());
+    for _unused in 0..9000 {
+        many.variable();
+    }
+    pigeons(&mut few, 6);
+    pigeons(&mut many, 6);
+    assert_eq!(few.solve(&[], 3000), Answer::Unsatisfiable, "{} conflicts", few.conflicts());
+    assert_eq!(many.solve(&[], 3000), Answer::Unknown, "{} conflicts", many.conflicts());
+    assert!(many.conflicts() <= 300, "{} conflicts", many.conflicts());
+    assert_eq!(many.solve(&[], 300_000), Answer::Unsatisfiable, "{} conflicts", many.conflicts());
 }
