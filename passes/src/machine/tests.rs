@@ -70,7 +70,7 @@ fn a_vector_is_all_its_components() {
          st.global.v4.b32 [%d0+96], {%v.w, %v.b, %v.y, %w.g};",
         1,
     );
-    assert_eq!(words[16..21], [4, 50, 6, 7, 0x0000_0b0a | 20 & !0xffff]);
+    assert_eq!(words[16..21], [4, 50, 6, 7, 0x0b0a]);
     assert_eq!(words[24..28], [7, 6, 50, 11]);
 }
 
