@@ -5,7 +5,7 @@
 
 use crate::remarks::shown;
 use ptxopt_grammar::tree::StmtId;
-use ptxopt_passes::graph::{BlockId, Graph, Origin, Use, ValueId};
+use ptxopt_passes::graph::{BlockId, Flow, Graph, Origin, Use, ValueId};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -28,7 +28,7 @@ pub fn dot(graph: &Graph<'_, '_>, changes: &BTreeMap<StmtId, Vec<String>>) -> St
             None => {}
         }
     }
-    for &block in graph.flow().order() {
+    for &block in graph.flow().order().iter().filter(|&&block| block != Flow::ENTRY) {
         add(format!("  subgraph cluster_{} {{", block.index()));
         add(format!("    label={};", quoted(&block_label(graph, block))));
         for value in blocks.remove(&block.index()).into_iter().flatten() {

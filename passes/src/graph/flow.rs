@@ -1,6 +1,8 @@
 //! Control flow: a function cut into blocks, their edges, and who dominates whom.
 //!
-//! Statements are never moved, so a block is a range of them. Where control can go is the table's word for the
+//! Statements are never moved, so a block is a range of them. The first block is the entry: it is empty, nothing comes
+//! back to it, and what the caller hands over is defined in it. So a loop whose head is the first statement of the body
+//! has an incoming edge from outside like any other loop. Where control can go is the table's word for the
 //! instruction; an indirect branch may go to every label of its function, which is more than it can. A function with
 //! an instruction that nobody has heard of has no flow: it may jump anywhere. Nothing here recurses.
 
@@ -54,6 +56,9 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// Where control comes from the caller: no statements, and no edge leads back to it.
+    pub const ENTRY: BlockId = BlockId(0);
+
     /// The flow of the statements of a body, braces left out.
     ///
     /// # Errors
@@ -66,9 +71,10 @@ impl Flow {
         Ok(flow)
     }
 
-    /// Blocks begin at labels and after what can leave.
+    /// Blocks begin at labels and after what can leave; the entry comes before all of them.
     fn cut(module: &Module<'_>, body: &Range<usize>) -> Self {
         let mut graph = DiGraph::new();
+        graph.add_node(body.start..body.start);
         let mut block_of = Vec::with_capacity(body.len());
         let mut start = body.start;
         for at in body.clone() {
@@ -141,7 +147,7 @@ impl Flow {
     }
 
     fn dominate(&mut self) {
-        let entry = NodeIndex::new(0);
+        let entry = Self::ENTRY.node();
         let dominators = simple_fast(&self.graph, entry);
         let mut walk = DfsPostOrder::new(&self.graph, entry);
         while let Some(node) = walk.next(&self.graph) {
@@ -159,7 +165,7 @@ impl Flow {
             }
         }
         self.spans = vec![(u32::MAX, 0); count];
-        let (mut clock, mut stack) = (0, vec![(BlockId(0), false)]);
+        let (mut clock, mut stack) = (0, vec![(Self::ENTRY, false)]);
         while let Some((block, done)) = stack.pop() {
             if done {
                 self.spans[block.index()].1 = clock;
@@ -184,7 +190,7 @@ impl Flow {
         self.graph.node_count()
     }
 
-    /// Whether there are none; never, since a body has at least its end.
+    /// Whether there are none; never, since there is the entry.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.graph.node_count() == 0
@@ -261,19 +267,14 @@ impl Flow {
         let mut frontiers = vec![Vec::new(); self.len()];
         for &block in &self.order {
             let from = self.predecessors(block);
-            // The entry is a join as soon as anything branches back to it.
-            let joins = if self.idom[block.index()].is_some() { from.len() >= 2 } else { !from.is_empty() };
-            if !joins {
-                continue;
-            }
+            let Some(above) = self.idom[block.index()].filter(|_| from.len() >= 2) else { continue };
             for mut runner in from {
-                while Some(runner) != self.idom[block.index()] {
+                while runner != above {
                     let frontier: &mut Vec<BlockId> = &mut frontiers[runner.index()];
                     if frontier.last() != Some(&block) {
                         frontier.push(block);
                     }
-                    let Some(above) = self.idom[runner.index()] else { break };
-                    runner = above;
+                    runner = self.idom[runner.index()].expect("the entry dominates all that leads to a join");
                 }
             }
         }
