@@ -1,7 +1,7 @@
 //! What a run came to: how much was saved, by what, and what was nearly possible. At most one screen.
 
 use crate::remarks::{Remark, shown};
-use ptxopt_passes::optimiser::{How, Kind, Outcome, Why};
+use ptxopt_passes::optimiser::{How, Kind, Outcome, Replayed, Why};
 use ptxopt_passes::pass_of;
 use ptxopt_passes::prover::Proof;
 use ptxopt_passes::rules::rules;
@@ -37,6 +37,7 @@ pub struct Tally {
     wrong: u64,
     unending: u64,
     remembered: u64,
+    replayed: Replayed,
     /// How long all proofs took.
     pub proofs: Duration,
 }
@@ -52,6 +53,7 @@ impl Tally {
             rounds: u64::from(outcome.rounds),
             saved: (0, Some(0)),
             remembered: outcome.remembered,
+            replayed: outcome.replayed,
             ..Self::default()
         };
         tally.gpus.extend(outcome.gpu.map(|gpu| (gpu.to_string(), 1)));
@@ -81,7 +83,7 @@ impl Tally {
                 }
             }
             Kind::Missed(why) => self.missed(why, remark),
-            Kind::Wrong(_) => self.wrong += 1,
+            Kind::Wrong(_) | Kind::Diverged(_) => self.wrong += 1,
             Kind::Unending(_) => self.unending += 1,
         }
     }
@@ -135,6 +137,10 @@ impl Tally {
         self.wrong += other.wrong;
         self.unending += other.unending;
         self.remembered += other.remembered;
+        self.replayed.functions += other.replayed.functions;
+        self.replayed.reached += other.replayed.reached;
+        self.replayed.changed += other.replayed.changed;
+        self.replayed.time += other.replayed.time;
         self.proofs += other.proofs;
         for (gpu, count) in other.gpus {
             *self.gpus.entry(gpu).or_default() += count;
@@ -145,6 +151,12 @@ impl Tally {
         for (why, (count, place)) in other.missed {
             self.missed.entry(why).or_insert((0, place)).0 += count;
         }
+    }
+
+    /// How long replays took.
+    #[must_use]
+    pub fn replays(&self) -> Duration {
+        self.replayed.time
     }
 
     /// How many modules there were.
@@ -241,6 +253,9 @@ impl Tally {
         add(self.conflicts, "conflicts in them");
         add(self.sampled, "sampled, not proved");
         add(self.remembered, "questions answered from memory");
+        add(self.replayed.functions, "functions replayed, before and after");
+        add(self.replayed.changed, "statements changed in them");
+        add(self.replayed.reached, "of these reached by a replay");
         add(self.wrong, "wrong rewrites, not made");
         add(self.unending, "times that work did not end");
         out

@@ -76,6 +76,12 @@ pub(crate) fn is_consistent(module: &Module<'_>, outcome: &Outcome, options: &Op
         if let Kind::Unending(bound) = &record.kind {
             return Err(format!("{bound}: `{}`", record.before));
         }
+        if let Kind::Diverged(difference) = &record.kind {
+            return Err(format!(
+                "{difference}: {:?}: `{}` -> {:?}",
+                record.rules, record.before, record.after
+            ));
+        }
         if let Kind::Wrong(wrong) = &record.kind {
             return Err(format!(
                 "wrong: {:?}: `{}` -> {:?}: {wrong:?}",

@@ -5,6 +5,7 @@
 //! so that no operation can be decoded that cannot be executed.
 
 use super::lanes::Lane;
+use super::memory::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW};
 use ptxopt_grammar::tree::StmtId;
 
 /// A micro-operation: 40 bytes, in the order of the text.
@@ -86,6 +87,8 @@ pub(super) enum Op {
     Exchange,
     /// Something that cannot be evaluated; `x` says what.
     Unknown,
+    /// In a replay, what is not evaluated there; `x` is its number.
+    MadeUp,
     /// A register is shown to whoever watches; `x` is its number.
     Watch,
 }
@@ -122,6 +125,23 @@ pub(super) enum Space {
     Local,
     /// The parameters of an entry.
     Parameter,
+}
+
+impl Space {
+    /// The space and the offset in it that an address means; `shift` is how far the number of a window is shifted.
+    #[inline]
+    pub(super) fn resolve(self, address: u64, shift: u32) -> (Self, u64) {
+        if self != Self::Generic {
+            return (self, address);
+        }
+        let offset = address & ((1 << shift) - 1);
+        match address >> shift {
+            SHARED_WINDOW => (Self::Shared, offset),
+            LOCAL_WINDOW => (Self::Local, offset),
+            PARAMETER_WINDOW => (Self::Parameter, offset),
+            _ => (Self::Global, address),
+        }
+    }
 }
 
 /// What an address begins with.
@@ -267,6 +287,29 @@ pub(super) enum Transfer {
     Memory(u32, u32),
 }
 
+/// What an instruction that a replay does not evaluate does to the world around it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Around {
+    /// Nothing: its results depend on its operands alone.
+    Nothing,
+    /// It reads memory: its results depend on what happened before, too.
+    Reads,
+    /// It acts: others may see what was written before it.
+    Acts,
+    /// It acts, and where control goes from there is not known.
+    Leaves,
+}
+
+/// An instruction that a replay does not evaluate: its results are made up from its operands.
+#[derive(Clone, Debug)]
+pub(super) struct MadeUp {
+    /// A number that stands for all of its text but the registers.
+    pub(super) key: u64,
+    pub(super) inputs: Box<[Slot]>,
+    pub(super) outputs: Box<[Transfer]>,
+    pub(super) around: Around,
+}
+
 /// A function or an entry, decoded.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Function {
@@ -279,6 +322,8 @@ pub(super) struct Function {
     pub(super) longs: u32,
     /// Constants: slot and value.
     pub(super) word_constants: Vec<(u32, u32)>,
+    /// Word slots that hold fewer than 32 bits, and how many.
+    pub(super) narrow: Vec<(u32, u32)>,
     pub(super) long_constants: Vec<(u32, u64)>,
     /// How many bytes of local memory a frame takes.
     pub(super) local: u32,
@@ -306,6 +351,7 @@ pub(super) struct Code {
     pub(super) exchanges: Vec<Exchange>,
     pub(super) barriers: Vec<Barrier>,
     pub(super) calls: Vec<Call>,
+    pub(super) made_up: Vec<MadeUp>,
     pub(super) tables: Vec<Box<[u32]>>,
     pub(super) meanings: Vec<super::meant::Meant>,
     pub(super) videos: Vec<super::video::Video>,

@@ -52,6 +52,7 @@ mod lanes;
 mod meant;
 mod memory;
 mod outcome;
+pub mod replay;
 mod shapes;
 mod special;
 mod video;

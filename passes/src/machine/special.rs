@@ -45,6 +45,11 @@ pub(super) fn find(text: &[u8]) -> Option<u32> {
     u32::try_from(at).ok()
 }
 
+/// The name of the special register with the number.
+pub(super) fn name(number: u32) -> &'static str {
+    REGISTERS[number as usize].0
+}
+
 /// The thread of a block with the number.
 pub(super) fn thread([x, y, _]: [u32; 3], number: u32) -> [u32; 3] {
     [number % x, number / x % y, number / x / y]
@@ -53,7 +58,7 @@ pub(super) fn thread([x, y, _]: [u32; 3], number: u32) -> [u32; 3] {
 pub(super) fn value<const W: usize>(cx: &mut Context<'_>, warp: &Warp<W>, number: u32, lane: usize) -> u64 {
     let tid = |axis: usize| u64::from(thread(cx.block, warp.number * 32 + lane as u32)[axis]);
     let bit = 1_u64 << lane;
-    match REGISTERS[number as usize].0 {
+    match name(number) {
         "%tid.x" => tid(0),
         "%tid.y" => tid(1),
         "%tid.z" => tid(2),

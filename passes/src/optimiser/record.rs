@@ -2,6 +2,7 @@
 
 use crate::cost::Cost;
 use crate::door::{Judgement, Wrong};
+use crate::machine::replay::Difference;
 use crate::prover::Proof;
 use crate::rules::Pass;
 use ptxopt_grammar::tree::{Module, StmtId};
@@ -41,6 +42,8 @@ pub enum Kind {
     Missed(Why),
     /// A rewrite that would have been wrong: a bug.
     Wrong(Box<Wrong>),
+    /// A rewrite after which a replay of the function did something else: a bug.
+    Diverged(Box<Difference>),
     /// Work that did not end where it must: a bug.
     Unending(Bound),
 }
@@ -184,6 +187,15 @@ impl std::fmt::Display for How {
 }
 
 impl Kind {
+    /// Whether it is a bug of the optimiser, after which nothing of the function is written.
+    #[must_use]
+    pub const fn is_bug(&self) -> bool {
+        match self {
+            Self::Passed(_) | Self::Missed(_) => false,
+            Self::Wrong(_) | Self::Diverged(_) | Self::Unending(_) => true,
+        }
+    }
+
     /// What the door's answer means for the record; `None` where there is nothing to tell.
     #[must_use]
     pub fn of(judgement: Judgement) -> Option<Self> {

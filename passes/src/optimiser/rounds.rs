@@ -121,6 +121,14 @@ impl<'r> Run<'r> {
         }
     }
 
+    /// The same for one function, by its name.
+    pub(super) fn only(mut self, module: &Module<'_>, name: &str) -> Self {
+        for (function, state) in functions(module).iter().zip(&mut self.states) {
+            state.open &= function.name == name;
+        }
+        self
+    }
+
     /// Runs until nothing changes; `watch` is shown the number and the text of every round that changed something.
     pub(super) fn finish(mut self, module: &Module<'_>, watch: &mut dyn FnMut(u32, &[u8])) -> Outcome {
         let mut edits = self.next(module, module);
@@ -161,12 +169,14 @@ impl<'r> Run<'r> {
         edits
     }
 
-    /// Makes of the records of a round that is not written, from number `told` on, one: that it was one too many.
+    /// Makes of the records of a round that is not written, from number `told` on, one for each function that was to
+    /// change: that it was one too many.
     fn give_up(&mut self, told: usize) {
-        let undone = self.outcome.records.split_off(told);
-        let first = undone.into_iter().find(|record| matches!(record.kind, Kind::Passed(_)));
+        let mut undone = self.outcome.records.split_off(told);
+        undone.retain(|record| matches!(record.kind, Kind::Passed(_)));
+        undone.dedup_by(|next, first| next.function == first.function);
         let unending = |record| Record { kind: Kind::Unending(Bound::Rounds), ..record };
-        self.outcome.records.extend(first.map(unending));
+        self.outcome.records.extend(undone.into_iter().map(unending));
     }
 
     fn round(&mut self, module: &Module<'_>) -> Edits {

@@ -9,6 +9,7 @@ use crate::remarks::{self, Lines, Remark, Sources};
 use crate::summary::Tally;
 use ptxopt_grammar::tree::Module;
 use ptxopt_passes::door::Wrong;
+use ptxopt_passes::machine::replay::Difference;
 use ptxopt_passes::optimiser::{self, Bound, Kind, Outcome, Record};
 use std::fmt::Write;
 use std::fs;
@@ -132,8 +133,29 @@ fn bug(remark: &Remark<'_>, console: &Console) -> Option<String> {
     match &remark.record.kind {
         Kind::Passed(_) | Kind::Missed(_) => None,
         Kind::Wrong(wrong) => Some(wrong_rewrite(wrong, remark, console)),
+        Kind::Diverged(difference) => Some(diverged(difference, remark, console)),
         Kind::Unending(bound) => Some(unending(*bound, remark, console)),
     }
+}
+
+fn diverged(difference: &Difference, remark: &Remark<'_>, console: &Console) -> String {
+    let Record { rules, function, before, after, .. } = remark.record;
+    let title = format!(
+        "`{function}` of `{}` does something else since a rewrite in line {}, and was left as it is: a bug of ptxopt, \
+         please report it with all that follows",
+        remark.file, remark.position.line
+    );
+    let mut message = console.renderer.failure(&title);
+    write!(
+        message,
+        "  rules   {}\n  before  {}\n  after   {}\n  replay  {}\n",
+        rules.join(", "),
+        remarks::shown(before),
+        remarks::shown(&after.join(" ")),
+        remarks::shown(&difference.to_string())
+    )
+    .expect("a string can be written to");
+    message
 }
 
 fn unending(bound: Bound, remark: &Remark<'_>, console: &Console) -> String {

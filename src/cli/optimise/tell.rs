@@ -93,7 +93,7 @@ impl Total {
             console.say(&self.tally.stats());
         }
         if plan.show.time {
-            console.say(&self.times.text(self.tally.proofs));
+            console.say(&self.times.text(&self.tally));
         }
         if console.summary {
             console.say(&self.tally.summary());
@@ -110,13 +110,14 @@ impl Times {
     }
 
     /// One line per phase; where several inputs are worked on at once, the sum over all of them.
-    fn text(&self, proofs: std::time::Duration) -> String {
+    fn text(&self, tally: &Tally) -> String {
         let mut out = String::new();
         let phases = [
             (self.reading, "reading"),
             (self.parsing, "parsing"),
             (self.passes, "passes"),
-            (proofs, "proofs, a part of it"),
+            (tally.proofs, "proofs, a part of it"),
+            (tally.replays(), "replays, a part of it"),
             (self.writing, "writing"),
         ];
         for (time, phase) in phases {

@@ -10,6 +10,7 @@ mod convert;
 mod float;
 mod integer;
 mod layout;
+mod made_up;
 mod meaning;
 mod memory;
 mod moves;
@@ -18,7 +19,7 @@ mod simd;
 
 pub(super) use layout::Initial;
 
-use super::code::{Class, Code, Function, Guard, Inst, Op, Slot};
+use super::code::{Class, Code, Function, Guard, Inst, Op, Slot, Transfer};
 use super::lanes::Lane;
 use super::watch::{Sight, Watched};
 use layout::{Layout, Place};
@@ -52,6 +53,44 @@ pub(super) enum Watch {
     No,
     /// Every register is shown where a statement names it.
     Registers,
+}
+
+/// What code is decoded for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Purpose {
+    /// To be launched: what cannot be evaluated says so.
+    Launch,
+    /// To be replayed: whatever acts, and whatever cannot be evaluated, is made up.
+    Replay,
+}
+
+/// A function that was decoded to be replayed: its number, what it hands back, and what it is handed.
+pub(super) struct Replayed {
+    pub(super) number: usize,
+    pub(super) results: Vec<Transfer>,
+    pub(super) parameters: Vec<Transfer>,
+}
+
+/// Decodes the named functions of `module` to be replayed; none for a name that no function with a body has.
+pub(super) fn decode_to_replay(module: &Module<'_>, names: &[&str]) -> (Code, u32, Vec<Option<Replayed>>) {
+    let layout = Layout::new(module);
+    let shift = layout.shift();
+    let mut decoder = Decoder::new(module, layout, Prefer::Lanes, Watch::No);
+    decoder.purpose = Purpose::Replay;
+    decoder.code.functions = decoder.layout.functions.iter().map(|header| header.shape.clone()).collect();
+    let mut replayed = Vec::new();
+    for name in names {
+        let number = decoder.layout.by_name.get(name.as_bytes()).copied();
+        replayed.push(number.map(|number| {
+            decoder.body(number);
+            let header = &decoder.layout.functions[number];
+            let (results, parameters) = header.transfers.split_at(header.results);
+            let [results, parameters] =
+                [results, parameters].map(|all| all.iter().flatten().copied().collect());
+            Replayed { number, results, parameters }
+        }));
+    }
+    (decoder.code, shift, replayed)
 }
 
 /// Decodes all bodies of `module`.
@@ -88,6 +127,7 @@ struct Decoder<'m, 't> {
     first: bool,
     prefer: Prefer,
     watch: Watch,
+    purpose: Purpose,
 }
 
 /// An opcode and its modifiers.
@@ -137,6 +177,7 @@ impl<'m, 't> Decoder<'m, 't> {
             first: true,
             prefer,
             watch,
+            purpose: Purpose::Launch,
         }
     }
 
@@ -228,6 +269,9 @@ impl<'m, 't> Decoder<'m, 't> {
                 None => return self.cannot("its guard"),
             }
         }
+        if self.purpose == Purpose::Replay && !self.is_replayed(stmt, &words) {
+            return self.made_up(stmt);
+        }
         let operands = self.module.operands(stmt);
         let start = self.code.insts.len();
         if self.prefer == Prefer::Meaning && self.meaning(stmt).is_some() {
@@ -248,7 +292,10 @@ impl<'m, 't> Decoder<'m, 't> {
             if self.meaning(stmt).is_none() {
                 self.code.insts.truncate(start);
                 self.first = true;
-                self.cannot("");
+                match self.purpose {
+                    Purpose::Launch => self.cannot(""),
+                    Purpose::Replay => self.made_up(stmt),
+                }
             }
         }
     }
@@ -313,6 +360,9 @@ impl<'m, 't> Decoder<'m, 't> {
         };
         let index = *counter;
         *counter += size;
+        if class == Class::Word && bits < 32 {
+            shape.narrow.push((index, bits));
+        }
         Slot { class, index, bits }
     }
 

@@ -3,7 +3,7 @@
 use super::control::lanes;
 use super::{Context, Stop, fault, together};
 use crate::machine::code::{Access, AtomicOp, Base, Class, Inst, Slot, Space};
-use crate::machine::memory::{LOCAL_WINDOW, PARAMETER_WINDOW, Refusal, SHARED_WINDOW, Toucher, Touching};
+use crate::machine::memory::{Refusal, Toucher, Touching};
 use crate::machine::outcome::FaultKind;
 use crate::machine::warp::{Warp, each};
 
@@ -154,16 +154,7 @@ const UNKNOWN: [bool; 64] = [false; 64];
 /// The space and the offset in it that an address means.
 #[inline]
 pub(super) fn place(cx: &Context<'_>, space: Space, address: u64) -> (Space, u64) {
-    if space != Space::Generic {
-        return (space, address);
-    }
-    let offset = address & ((1 << cx.memory.shift) - 1);
-    match address >> cx.memory.shift {
-        SHARED_WINDOW => (Space::Shared, offset),
-        LOCAL_WINDOW => (Space::Local, offset),
-        PARAMETER_WINDOW => (Space::Parameter, offset),
-        _global => (Space::Global, address),
-    }
+    space.resolve(address, cx.memory.shift)
 }
 
 fn check(offset: u64, size: u32, length: usize) -> Result<usize, Refusal> {

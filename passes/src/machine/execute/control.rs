@@ -34,7 +34,7 @@ pub(super) fn run<const W: usize>(
 }
 
 #[inline]
-fn jump<const W: usize>(warp: &mut Warp<W>, mask: u32, target: u32) {
+pub(in super::super) fn jump<const W: usize>(warp: &mut Warp<W>, mask: u32, target: u32) {
     if mask == warp.current.mask {
         warp.current.pc = target;
         if !warp.others.is_empty() {
@@ -63,7 +63,7 @@ fn jump_table<const W: usize>(cx: &Context<'_>, warp: &mut Warp<W>, i: &Inst, ma
 }
 
 /// The lanes of `mask`.
-pub(super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
+pub(in super::super) fn lanes(mask: u32) -> impl Iterator<Item = usize> {
     let mut rest = mask;
     std::iter::from_fn(move || {
         let lane = rest.trailing_zeros();

@@ -10,9 +10,10 @@ mod exchange;
 mod together;
 
 pub(super) use block::Block;
+pub(super) use control::{jump, lanes};
 
 use super::code::{Code, Inst, Op};
-use super::lanes;
+use super::lanes as operations;
 use super::memory::{Memory, Shared};
 use super::outcome::FaultKind;
 use super::warp::{Wait, Warp, each};
@@ -97,7 +98,7 @@ pub(super) fn run<const W: usize>(cx: &mut Context<'_>, warp: &mut Warp<W>) -> R
         warp.current.pc += 1;
         if mask != 0 {
             match i.op {
-                Op::Lane(lane) => lanes::run(warp, lane, i, mask),
+                Op::Lane(lane) => operations::run(warp, lane, i, mask),
                 op => {
                     step(cx, warp, i, op, mask)?;
                     if warp.current.mask == 0 && !warp.choose() {
@@ -131,10 +132,53 @@ fn step<const W: usize>(
     op: Op,
     mask: u32,
 ) -> Result<(), Stop> {
+    if compute(cx.code, warp, i, op, mask) {
+        return Ok(());
+    }
     match op {
-        Op::Lane(lane) => lanes::run(warp, lane, i, mask),
-        Op::Meant => super::meant::run(&cx.code.meanings[i.x as usize], warp, mask),
-        Op::Video => super::video::run(&cx.code.videos[i.x as usize], warp, i, mask),
+        Op::Special32 => {
+            let value = each(|lane| super::special::value(cx, warp, i.x, lane) as u32);
+            warp.set_word(i.d, mask, &value, u32::MAX);
+        }
+        Op::Special64 => {
+            let value = each(|lane| super::special::value(cx, warp, i.x, lane));
+            warp.set_long(i.d, mask, &value, u32::MAX);
+        }
+        Op::Access => access::run(cx, warp, i, mask)?,
+        Op::Atomic => access::atomic(cx, warp, i, mask)?,
+        Op::Exchange => exchange::run(cx, warp, i, mask)?,
+        Op::Fence => cx.shared.watches = false,
+        Op::Nothing => {}
+        Op::Watch => super::watch::run(cx, warp, i, mask),
+        Op::Lane(_)
+        | Op::Meant
+        | Op::Video
+        | Op::Select32
+        | Op::Select64
+        | Op::Logic
+        | Op::LocalAddress32
+        | Op::LocalAddress64
+        | Op::MadeUp => debug_assert!(false, "it was computed, or is decoded for a replay only"),
+        Op::Unknown => return Err(Stop::Unknown { stmt: i.stmt, reason: i.x }),
+        Op::Jump
+        | Op::JumpTable
+        | Op::Call
+        | Op::Return
+        | Op::Exit
+        | Op::Trap
+        | Op::Barrier
+        | Op::WarpBarrier => control::run(cx, warp, i, op, mask)?,
+    }
+    Ok(())
+}
+
+/// Runs an operation that reads and writes registers alone; `false` for any other.
+#[inline]
+pub(super) fn compute<const W: usize>(code: &Code, warp: &mut Warp<W>, i: &Inst, op: Op, mask: u32) -> bool {
+    match op {
+        Op::Lane(lane) => operations::run(warp, lane, i, mask),
+        Op::Meant => super::meant::run(&code.meanings[i.x as usize], warp, mask),
+        Op::Video => super::video::run(&code.videos[i.x as usize], warp, i, mask),
         Op::Select32 => {
             let ((a, da), (b, db), (c, dc)) = (warp.word(i.a), warp.word(i.b), warp.predicate(i.c));
             let value = each(|lane| {
@@ -152,14 +196,6 @@ fn step<const W: usize>(
             let ((a, da), (b, db), (c, dc)) = (warp.predicate(i.a), warp.predicate(i.b), warp.predicate(i.c));
             warp.set_predicate(i.d, mask, super::controlled::lop3(i.x)(a, b, c), da & db & dc);
         }
-        Op::Special32 => {
-            let value = each(|lane| super::special::value(cx, warp, i.x, lane) as u32);
-            warp.set_word(i.d, mask, &value, u32::MAX);
-        }
-        Op::Special64 => {
-            let value = each(|lane| super::special::value(cx, warp, i.x, lane));
-            warp.set_long(i.d, mask, &value, u32::MAX);
-        }
         Op::LocalAddress32 => {
             let value = warp.frame.local as u32 + i.x;
             warp.set_word(i.d, mask, &[value; W], u32::MAX);
@@ -168,23 +204,9 @@ fn step<const W: usize>(
             let value = warp.frame.local as u64 + u64::from(i.x);
             warp.set_long(i.d, mask, &[value; W], u32::MAX);
         }
-        Op::Access => access::run(cx, warp, i, mask)?,
-        Op::Atomic => access::atomic(cx, warp, i, mask)?,
-        Op::Exchange => exchange::run(cx, warp, i, mask)?,
-        Op::Fence => cx.shared.watches = false,
-        Op::Nothing => {}
-        Op::Watch => super::watch::run(cx, warp, i, mask),
-        Op::Unknown => return Err(Stop::Unknown { stmt: i.stmt, reason: i.x }),
-        Op::Jump
-        | Op::JumpTable
-        | Op::Call
-        | Op::Return
-        | Op::Exit
-        | Op::Trap
-        | Op::Barrier
-        | Op::WarpBarrier => control::run(cx, warp, i, op, mask)?,
+        _ => return false,
     }
-    Ok(())
+    true
 }
 
 /// Whether some group of `warp` waits at a barrier of the block.
