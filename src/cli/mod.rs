@@ -63,7 +63,7 @@ Exit status:
   1  an input is not valid PTX
   2  the command line is wrong
   3  something could not be read or written
-  4  ptxopt caught a bug of its own, and left out what it concerns: please report it
+  4  ptxopt caught a bug of its own, and left the function as it was: please report it
   5 to 8  what `run` and `prove` found: see `ptxopt help run`, `ptxopt help prove`
   With several inputs, the highest. An output is written whole or not touched;
   an input that fails does not keep the others from being written.";

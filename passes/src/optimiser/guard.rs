@@ -144,3 +144,61 @@ fn blame(
 fn parsed(text: &[u8]) -> Module<'_> {
     ptxopt_grammar::parse(text).expect("what the rounds leave is legal")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::record::Bound;
+    use super::*;
+
+    const TEXT: &str = ".version 8.0\n.target sm_75\n.address_size 64\n\
+        .func (.reg .b32 r) one(.reg .b32 a)\n{ // one\n\tand.b32 r, a, 255;\n\tret;\n}\n\
+        .func (.reg .b32 r) two(.reg .b32 a)\n{ // two\n\tand.b32 r, a, 255;\n\tret;\n}\n";
+
+    /// What is left of edits of both functions, each with the record of one rewrite and a kind for more.
+    fn guarded(one: &str, two: &str, more: Option<Kind>) -> (Option<String>, Vec<Record>) {
+        let module = parsed(TEXT.as_bytes());
+        let text = TEXT.replacen("and.b32 r, a, 255;", one, 1);
+        let at = text.find("two(").expect("it is there");
+        let text = text[..at].to_owned() + &text[at..].replace("and.b32 r, a, 255;", two);
+        let stmts = module.stmts().filter(|&stmt| module.stmt_text(stmt).starts_with(b"and"));
+        let record = |(stmt, function): (StmtId, &str)| {
+            Record::about(&module, function, stmt, Kind::Passed(super::super::How::Sampled))
+        };
+        let mut outcome = Outcome { text: Some(text.into_bytes()), ..Outcome::empty(None) };
+        outcome.records = stmts.zip(["one", "two"]).map(record).collect();
+        let bug = more.map(|kind| Record { kind, ..outcome.records[0].clone() });
+        outcome.records.extend(bug);
+        guard(&module, &mut outcome, &Options::default(), 10, &|| Duration::ZERO);
+        assert_eq!(outcome.replayed.reached, outcome.replayed.changed);
+        (outcome.text.map(|text| String::from_utf8(text).expect("it is text")), outcome.records)
+    }
+
+    #[test]
+    fn what_does_the_same_is_kept() {
+        let (text, records) = guarded("bfe.u32 r, a, 0, 8;", "bfe.u32 r, a, 0, 8;", None);
+        assert_eq!(text.expect("it changed").matches("bfe").count(), 2);
+        assert!(records.iter().all(|record| matches!(record.kind, Kind::Passed(_))));
+    }
+
+    #[test]
+    fn a_function_that_does_something_else_goes_back_and_the_other_does_not() {
+        let (text, records) = guarded("bfe.u32 r, a, 0, 7;", "bfe.u32 r, a, 0, 8;", None);
+        let expected = TEXT.replace("{ // two\n\tand.b32 r, a, 255;", "{ // two\n\tbfe.u32 r, a, 0, 8;");
+        assert_eq!(text.expect("the second changed"), expected);
+        let kinds: Vec<(&str, bool)> =
+            records.iter().map(|record| (record.function.as_str(), record.kind.is_bug())).collect();
+        assert_eq!(kinds, [("two", false), ("one", true)]);
+        assert!(matches!(records[1].kind, Kind::Diverged(_)));
+    }
+
+    #[test]
+    fn any_other_bug_takes_all_edits_of_its_function_back() {
+        let bug = Kind::Unending(Bound::Spellings);
+        let (text, records) = guarded("bfe.u32 r, a, 0, 8;", "bfe.u32 r, a, 0, 8;", Some(bug));
+        let text = text.expect("the second changed");
+        assert!(text.contains("{ // one\n\tand") && text.contains("{ // two\n\tbfe"), "{text}");
+        assert_eq!(records.iter().filter(|record| record.kind.is_bug()).count(), 1);
+        let (text, _) = guarded("bfe.u32 r, a, 0, 7;", "bfe.u32 r, a, 0, 7;", None);
+        assert_eq!(text, None, "nothing is left");
+    }
+}

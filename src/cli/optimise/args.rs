@@ -57,7 +57,7 @@ pub(super) struct Choices {
     #[arg(long, value_name = "LIST", value_parser = ptxopt_passes::select)]
     passes: Option<Selection>,
 
-    /// How sure to be of each rewrite; the default is `proved`
+    /// How sure to be of each rewrite, before each changed function is replayed; the default is `proved`
     #[arg(long, value_name = "HOW")]
     check: Option<Sureness>,
 

@@ -31,14 +31,16 @@ use trace::Parting;
 
 /// How many runs a pass makes.
 const LANES: usize = 16;
-/// How many passes there are at most; one is enough where it reaches all that changed.
-const MOST_PASSES: u64 = 4;
+/// How many passes there are; more of them only where these did not reach all that changed.
+const PASSES: u64 = 2;
+/// How many there are at most.
+const MOST_PASSES: u64 = 5;
 /// How often a run goes back in the text before it is cut off.
 const MOST_TURNS: u32 = 48;
 /// How many instructions a pass executes at most, those of several lanes at once counted once.
 const MOST_STEPS: u64 = 1 << 20;
 /// How many of these the original may take, for each of its instructions, and besides.
-const STEPS_PER_INSTRUCTION: u64 = 24;
+const STEPS_PER_INSTRUCTION: u64 = 48;
 const STEPS_BESIDES: u64 = 2000;
 
 /// A function that was changed.
@@ -138,7 +140,7 @@ fn function(old: &Side<'_, '_>, new: &Side<'_, '_>, at: usize, changed: &BTreeSe
             let (before, after) = (before.map(|stmt| old.text(stmt)), after.map(|stmt| new.text(stmt)));
             difference = Some(Difference { before, after, what, run: (number, lane) });
         }
-        if difference.is_some() || unreached.is_empty() {
+        if difference.is_some() || unreached.is_empty() && number + 1 >= PASSES {
             break;
         }
     }
