@@ -73,7 +73,7 @@ impl Decoder<'_, '_> {
         Some(())
     }
 
-    fn call_end(&mut self, node: NodeId) -> Option<Transfer> {
+    pub(super) fn call_end(&mut self, node: NodeId) -> Option<Transfer> {
         if self.module.node_text(node) == b"_" {
             return Some(Transfer::Register(self.temporary(Class::Quad, 128)));
         }

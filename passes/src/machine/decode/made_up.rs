@@ -1,12 +1,12 @@
 //! Instructions that a replay does not evaluate: what they read, what they write, and what they do to the world.
 //!
 //! Results are made up from the operands, so an instruction may be decoded to this whatever it does, as long as it is
-//! known which registers it writes; for that the table's roles are asked, and nowhere else in a replay.
+//! known which registers it writes. For what a launch can run that is what the launch would write; only for the rest the
+//! table's roles are asked, which the optimiser trusts too. Every other register that is named counts as read.
 
 use super::{Decoder, Words};
-use crate::machine::code::{Around, MadeUp, Op, Transfer};
+use crate::machine::code::{Around, Class, Inst, MadeUp, Op, Slot, Transfer};
 use crate::machine::replay::inputs::Mix;
-use ptxopt_grammar::names::DeclKind;
 use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::table::{Control, Effects};
 use ptxopt_grammar::tree::{NodeId, NodeKind, StmtId};
@@ -34,36 +34,78 @@ impl Decoder<'_, '_> {
     }
 
     /// Decodes the statement at hand to results that are made up.
-    pub(super) fn made_up(&mut self, stmt: StmtId) {
-        let guard = self.module.guard(stmt).map(|(node, _)| node);
-        let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
-        for (node, role) in self.module.roles(stmt) {
-            if Some(node) == guard {
-                continue;
+    pub(super) fn made_up(&mut self, stmt: StmtId, words: &Words<'_>) {
+        let outputs = self.launched_outputs(stmt, words).unwrap_or_else(|| self.roles_outputs(stmt));
+        let mut inputs = self.named(stmt);
+        for &output in &outputs {
+            if let Transfer::Register(slot) = output
+                && let Some(at) = inputs.iter().position(|&input| input == slot)
+            {
+                // The name that is written comes first; another one is read.
+                inputs.remove(at);
             }
-            for (decl, part) in self.module.registers_of(node) {
-                let Some(slot) = self.register(decl, part) else { continue };
-                if role != Role::Write {
-                    inputs.push(slot);
-                }
-                if role != Role::Read {
-                    outputs.push(Transfer::Register(slot));
-                }
-            }
-            outputs.extend(self.memory_written(node, role));
         }
-        let key = self.key(stmt);
-        let around = self.around(stmt);
+        let (key, around) = (self.key(stmt), self.around(stmt));
         let number = u32::try_from(self.code.made_up.len()).expect("there are fewer than instructions");
         self.code.made_up.push(MadeUp { key, inputs: inputs.into(), outputs: outputs.into(), around });
         self.emit(Op::MadeUp, [0, 0, 0, 0, number]);
     }
 
-    /// The parameter in memory that a call writes.
-    fn memory_written(&mut self, node: NodeId, role: Role) -> Option<Transfer> {
-        let decl = self.module.decl_of(node).filter(|_| role != Role::Read)?;
-        let is_memory = self.module.decl(decl).kind != DeclKind::Register;
-        is_memory.then(|| self.transfer_of(decl)).flatten()
+    /// The registers that a statement names in its operands, in the order of the text.
+    fn named(&mut self, stmt: StmtId) -> Vec<Slot> {
+        let guard = self.module.guard(stmt).map(|(node, _)| node);
+        let nodes = self.module.stmt_nodes(stmt).filter(|&node| Some(node) != guard);
+        let module = self.module;
+        let named = nodes.flat_map(|node| module.registers_of(node));
+        named.filter_map(|(decl, part)| self.register(decl, part)).collect()
+    }
+
+    /// What a launch would write; `None` if it could not run the statement.
+    fn launched_outputs(&mut self, stmt: StmtId, words: &Words<'_>) -> Option<Vec<Transfer>> {
+        let operands = self.module.operands(stmt);
+        if self.module.row(stmt)?.control == Control::Call {
+            return self.call_outputs(&operands);
+        }
+        let start = self.code.insts.len();
+        let decoded = self.control(words, &operands).or_else(|| self.memory(words, &operands));
+        let last = self.code.insts.last().filter(|_| self.code.insts.len() > start).copied();
+        self.code.insts.truncate(start);
+        self.first = true;
+        let Inst { op, x, .. } = decoded.and(last)?;
+        let outputs: Vec<Option<Slot>> = match op {
+            Op::Atomic => vec![self.code.atomics[x as usize].d],
+            Op::Exchange => {
+                let exchange = &self.code.exchanges[x as usize];
+                let predicate = |index| Slot { class: Class::Predicate, index, bits: 1 };
+                vec![exchange.d, exchange.p.map(predicate)]
+            }
+            Op::Barrier => vec![self.code.barriers[x as usize].reduction.map(|(_, to, ..)| to)],
+            Op::Access => {
+                let access = &self.code.accesses[x as usize];
+                if access.stores { Vec::new() } else { access.elements.to_vec() }
+            }
+            Op::Fence | Op::WarpBarrier | Op::Nothing => Vec::new(),
+            _ => return None,
+        };
+        Some(outputs.into_iter().flatten().map(Transfer::Register).collect())
+    }
+
+    /// What stands in the list before the function's name.
+    fn call_outputs(&mut self, operands: &[NodeId]) -> Option<Vec<Transfer>> {
+        let &results = operands.first().filter(|&&node| self.module.node_kind(node) == NodeKind::List)?;
+        let results = self.module.children(results);
+        results.into_iter().map(|node| self.call_end(node)).collect()
+    }
+
+    /// What the table's roles say that a statement writes.
+    fn roles_outputs(&mut self, stmt: StmtId) -> Vec<Transfer> {
+        let mut outputs = Vec::new();
+        for (node, _) in self.module.roles(stmt).into_iter().filter(|(_, role)| *role != Role::Read) {
+            for (decl, part) in self.module.registers_of(node) {
+                outputs.extend(self.register(decl, part).map(Transfer::Register));
+            }
+        }
+        outputs
     }
 
     fn around(&self, stmt: StmtId) -> Around {

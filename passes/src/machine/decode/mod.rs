@@ -270,7 +270,7 @@ impl<'m, 't> Decoder<'m, 't> {
             }
         }
         if self.purpose == Purpose::Replay && !self.is_replayed(stmt, &words) {
-            return self.made_up(stmt);
+            return self.made_up(stmt, &words);
         }
         let operands = self.module.operands(stmt);
         let start = self.code.insts.len();
@@ -294,7 +294,7 @@ impl<'m, 't> Decoder<'m, 't> {
                 self.first = true;
                 match self.purpose {
                     Purpose::Launch => self.cannot(""),
-                    Purpose::Replay => self.made_up(stmt),
+                    Purpose::Replay => self.made_up(stmt, &words),
                 }
             }
         }

@@ -96,7 +96,7 @@ fn parts(address: u64, size: u32) -> impl Iterator<Item = (u64, u32, u32, u32)> 
 
 /// `count` bits from bit `from` on.
 fn bits(from: u32, count: u32) -> u8 {
-    ((1_u32 << count) - 1 << from) as u8
+    (((1_u32 << count) - 1) << from) as u8
 }
 
 /// Eight bits as the bytes of a mask.
