@@ -305,8 +305,11 @@ pub(super) enum Around {
 pub(super) struct MadeUp {
     /// A number that stands for all of its text but the registers.
     pub(super) key: u64,
+    /// As many low bits of each register as its slot has.
     pub(super) inputs: Box<[Slot]>,
     pub(super) outputs: Box<[Transfer]>,
+    /// Of a load: how many bits it loads, and whether they are extended by their sign.
+    pub(super) loads: Option<(u32, bool)>,
     pub(super) around: Around,
 }
 

@@ -4,6 +4,7 @@
 //! known which registers it writes. For what a launch can run that is what the launch would write; only for the rest the
 //! table's roles are asked, which the optimiser trusts too. Every other register that is named counts as read.
 
+use super::memory::is_signed;
 use super::{Decoder, Words};
 use crate::machine::code::{Around, Class, Inst, MadeUp, Op, Slot, Transfer};
 use crate::machine::replay::inputs::Mix;
@@ -36,7 +37,7 @@ impl Decoder<'_, '_> {
     /// Decodes the statement at hand to results that are made up.
     pub(super) fn made_up(&mut self, stmt: StmtId, words: &Words<'_>) {
         let outputs = self.launched_outputs(stmt, words).unwrap_or_else(|| self.roles_outputs(stmt));
-        let mut inputs = self.named(stmt);
+        let mut inputs = self.named(stmt, words);
         for &output in &outputs {
             if let Transfer::Register(slot) = output
                 && let Some(at) = inputs.iter().position(|&input| input == slot)
@@ -45,19 +46,36 @@ impl Decoder<'_, '_> {
                 inputs.remove(at);
             }
         }
+        let ty = words.types().last().copied().and_then(|ty| Some((ty.bits()?, is_signed(ty))));
+        let loads = ty.filter(|_| matches!(words.opcode, "ld" | "ldu"));
         let (key, around) = (self.key(stmt), self.around(stmt));
         let number = u32::try_from(self.code.made_up.len()).expect("there are fewer than instructions");
-        self.code.made_up.push(MadeUp { key, inputs: inputs.into(), outputs: outputs.into(), around });
+        let (inputs, outputs) = (inputs.into(), outputs.into());
+        self.code.made_up.push(MadeUp { key, inputs, outputs, loads, around });
         self.emit(Op::MadeUp, [0, 0, 0, 0, number]);
     }
 
-    /// The registers that a statement names in its operands, in the order of the text.
-    fn named(&mut self, stmt: StmtId) -> Vec<Slot> {
-        let guard = self.module.guard(stmt).map(|(node, _)| node);
-        let nodes = self.module.stmt_nodes(stmt).filter(|&node| Some(node) != guard);
+    /// The registers that a statement names in its operands, in the order of the text. Of what a store stores, the bits
+    /// above its type are unused.
+    fn named(&mut self, stmt: StmtId, words: &Words<'_>) -> Vec<Slot> {
         let module = self.module;
-        let named = nodes.flat_map(|node| module.registers_of(node));
-        named.filter_map(|(decl, part)| self.register(decl, part)).collect()
+        let guard = module.guard(stmt).map(|(node, _)| node);
+        let operands = module.operands(stmt);
+        let stored = operands.get(1).filter(|_| words.opcode == "st").map(|&node| module.node_span(node));
+        let bits = words.types().last().and_then(|ty| ty.bits()).unwrap_or(u32::MAX);
+        let mut named = Vec::new();
+        for node in module.stmt_nodes(stmt).filter(|&node| Some(node) != guard) {
+            let is_stored = stored.as_ref().is_some_and(|span| span.contains(&module.node_span(node).start));
+            for (decl, part) in module.registers_of(node) {
+                let slot = self.register(decl, part);
+                let cut = |slot: Slot| Slot {
+                    bits: if is_stored { slot.bits.min(bits) } else { slot.bits },
+                    ..slot
+                };
+                named.extend(slot.map(cut));
+            }
+        }
+        named
     }
 
     /// What a launch would write; `None` if it could not run the statement.

@@ -136,7 +136,7 @@ impl Decoder<'_, '_> {
         let (base, offset, place) = self.address(address)?;
         let space = self.space(words, base, place)?;
         let elements = self.elements(data, ty, stores)?;
-        let signed = matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64);
+        let signed = is_signed(ty);
         let size = ty.bits()?.min(64) / 8;
         let number = u32::try_from(self.code.accesses.len()).ok()?;
         let access = Access { space, base, offset, size, signed, stores, elements: elements.into() };
@@ -197,7 +197,7 @@ impl Decoder<'_, '_> {
             HARMLESS.iter().copied().chain(ops).filter(|m| !["v2", "v4", "v8"].contains(m)).collect();
         Self::only(words, &known)?;
         let [ty] = words.types()[..] else { return None };
-        let signed = matches!(ty, Type::S32 | Type::S64);
+        let signed = is_signed(ty);
         let op = match (name, ty) {
             ("add", Type::F32) => AtomicOp::AddF32,
             ("add", Type::F64) => AtomicOp::AddF64,
@@ -289,4 +289,9 @@ impl Decoder<'_, '_> {
 /// Whether a register holds a word of so many bits; it may be wider.
 fn holds(slot: Slot, bits: u32) -> bool {
     matches!(slot.class, Class::Word | Class::Long) && slot.bits >= bits
+}
+
+/// Whether a word of the type is extended by its sign.
+pub(super) fn is_signed(ty: Type) -> bool {
+    matches!(ty, Type::S8 | Type::S16 | Type::S32 | Type::S64)
 }

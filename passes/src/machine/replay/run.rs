@@ -302,9 +302,13 @@ impl<'r> Pass<'r> {
 
     fn make_up(&mut self, i: &Inst, mask: u32) {
         let code = self.of.code;
-        let MadeUp { key, inputs, outputs, around } = &code.made_up[i.x as usize];
+        let MadeUp { key, inputs, outputs, loads, around } = &code.made_up[i.x as usize];
         for lane in lanes(mask) {
-            let operands: Vec<(u128, bool)> = inputs.iter().map(|&slot| self.warp.read(slot, lane)).collect();
+            let operand = |&slot: &Slot| {
+                let (value, defined) = self.warp.read(slot, lane);
+                (value & u128::MAX >> (128 - slot.bits), defined)
+            };
+            let operands: Vec<(u128, bool)> = inputs.iter().map(operand).collect();
             let defined = operands.iter().all(|&(_, defined)| defined);
             let mut mix = Mix::new().word(*key);
             for (value, _) in &operands {
@@ -320,6 +324,7 @@ impl<'r> Pass<'r> {
             for (at, &output) in (0_u32..).zip(outputs) {
                 let half = |half| self.inputs.number(lane, Source::Result(result, 2 * at + half));
                 let value = u128::from(half(0)) | u128::from(half(1)) << 64;
+                let value = loads.map_or(value, |(bits, signed)| extended(value, bits, signed));
                 self.hand_over(lane, output, value, defined);
             }
         }
@@ -342,4 +347,11 @@ impl<'r> Pass<'r> {
             }
         }
     }
+}
+
+/// The low bits of a number, with zeros or copies of the highest of them above.
+fn extended(value: u128, bits: u32, signed: bool) -> u128 {
+    let rest = 128 - bits.clamp(1, 128);
+    let value = value << rest;
+    if signed { (value.cast_signed() >> rest).cast_unsigned() } else { value >> rest }
 }

@@ -125,6 +125,17 @@ fn operands_of_what_acts_are_seen() {
 }
 
 #[test]
+fn strong_accesses_move_as_many_bits_as_their_type_has() {
+    let store = |of: &str| format!("{LOAD} {of} st.volatile.global.u8 [%rd1], %r3; ret;");
+    same(&store("mov.b32 %r3, %r1;"), &store("and.b32 %r3, %r1, 255;"));
+    different(&store("mov.b32 %r3, %r1;"), &store("and.b32 %r3, %r1, 127;"));
+    let load = |ty: &str, then: &str| stored(&format!("ld.relaxed.gpu.global.{ty} %r4, [%rd1+4]; {then}"));
+    same(&load("u8", "mov.b32 %r3, %r4;"), &load("u8", "and.b32 %r3, %r4, 255;"));
+    same(&load("s8", "mov.b32 %r3, %r4;"), &load("s8", "bfe.s32 %r3, %r4, 0, 8;"));
+    different(&load("s8", "mov.b32 %r3, %r4;"), &load("s8", "and.b32 %r3, %r4, 255;"));
+}
+
+#[test]
 fn an_event_more_or_fewer_is_told() {
     let once = format!("{LOAD} bar.sync 0; ret;");
     let twice = format!("{LOAD} bar.sync 0; bar.sync 0; ret;");
