@@ -5,7 +5,7 @@
 //! rewrites has shown that something that the optimiser believes of it is not so. Functions do not depend on each
 //! other's edits, so the others stay as they are.
 
-use super::record::{Kind, Record};
+use super::record::{How, Kind, Record};
 use super::rounds::Run;
 use super::{Clock, Options, Outcome};
 use crate::graph::{Function, functions};
@@ -111,8 +111,12 @@ fn blame(
     records: &[Record],
     (changed, difference): (&Changed, Difference),
 ) -> Record {
-    let passed =
-        |record: &&Record| record.function == changed.function && matches!(record.kind, Kind::Passed(_));
+    // The limit counts rewrites; what they free and what then is no longer named follows from them.
+    let counted = |record: &&Record| {
+        let rewrites = matches!(record.kind, Kind::Passed(How::Proved(_) | How::Sampled));
+        let sweeps = options.dce_all && record.kind == Kind::Passed(How::Dead);
+        record.function == changed.function && (rewrites || sweeps)
+    };
     let with = |limit: u64| {
         let options = Options { limit: Some(limit), ..options.clone() };
         let empty = Outcome::empty(options.gpu);
@@ -124,18 +128,20 @@ fn blame(
         let text = outcome.text.as_deref()?;
         replay(module, &parsed(text), std::slice::from_ref(changed)).pop()??.difference
     };
-    let (mut good, mut bad) = (0, records.iter().filter(passed).count() as u64);
+    let (mut good, mut bad) = (0, records.iter().filter(counted).count() as u64);
     let mut guilty = None;
     while good < bad {
         let middle = good + (bad - good) / 2;
         let outcome = with(middle);
         if differs(&outcome).is_some() {
             bad = middle;
-            guilty = outcome.records.into_iter().rfind(|record| passed(&record));
+            guilty = outcome.records.into_iter().rfind(|record| counted(&record));
         } else {
             good = middle + 1;
         }
     }
+    let passed =
+        |record: &&Record| record.function == changed.function && matches!(record.kind, Kind::Passed(_));
     let guilty = guilty.or_else(|| records.iter().rfind(passed).cloned());
     let record = guilty.expect("a function without rewrites is not replayed");
     Record { kind: Kind::Diverged(Box::new(difference)), ..record }
