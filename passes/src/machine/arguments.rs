@@ -54,7 +54,7 @@ impl Parameter {
             Argument::Typed(ty, value) => {
                 let same_kind = is_float(*ty) == is_float(self.ty) || is_bits(self.ty) || is_bits(*ty);
                 if self.array || ty.bits() != self.ty.bits() || !same_kind {
-                    return Err(format!("a {}", ty.word().trim_start_matches('.')));
+                    return Err(ty.word().trim_start_matches('.').to_owned());
                 }
                 value.to_le_bytes()
             }

@@ -154,7 +154,7 @@ pub enum Other {
 impl std::fmt::Display for Other {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::Thread(block, thread) => write!(f, "block {}, thread {}", list(*block), list(*thread)),
+            Self::Thread(block, thread) => write!(f, "thread {} of block {}", list(*thread), list(*block)),
             Self::OfWarp => f.write_str("another thread of the warp"),
             Self::OfBlock => f.write_str("another thread of the block"),
             Self::OfGrid => f.write_str("a thread of another block"),

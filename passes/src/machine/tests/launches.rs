@@ -98,11 +98,11 @@ fn numbers_have_the_size_and_the_kind_of_their_parameter() {
     argument(".u32 n", typed(Type::S32, 5), "fine");
     argument(".b32 n", typed(Type::F32, 5), "fine");
     argument(".f64 n", typed(Type::F64, 5), "fine");
-    argument(".u32 n", typed(Type::F32, 5), &wrong(".u32", "a f32"));
-    argument(".f32 n", typed(Type::U32, 5), &wrong(".f32", "a u32"));
-    argument(".u32 n", typed(Type::U64, 5), &wrong(".u32", "a u64"));
-    argument(".u64 n", typed(Type::U32, 5), &wrong(".u64", "a u32"));
-    argument(".b8 n[4]", typed(Type::U32, 5), &wrong(".b8[4]", "a u32"));
+    argument(".u32 n", typed(Type::F32, 5), &wrong(".u32", "f32"));
+    argument(".f32 n", typed(Type::U32, 5), &wrong(".f32", "u32"));
+    argument(".u32 n", typed(Type::U64, 5), &wrong(".u32", "u64"));
+    argument(".u64 n", typed(Type::U32, 5), &wrong(".u64", "u32"));
+    argument(".b8 n[4]", typed(Type::U32, 5), &wrong(".b8[4]", "u32"));
     argument(".u8 n", Argument::Number(255), "fine");
     argument(".u8 n", Argument::Number(1_u64.wrapping_neg()), "fine");
     argument(".u8 n", Argument::Number(256), &wrong(".u8", "256, which does not fit"));

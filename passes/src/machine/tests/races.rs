@@ -77,7 +77,7 @@ fn a_race_names_the_argument() {
     assert_eq!((spot.owner, spot.offset), (Owner::Argument(0, "out".to_owned()), 64));
     let text = outcome.end.to_string();
     let want =
-        "race at offset 64 of argument 0 (`out`, 16384 bytes) with block (0, 0, 0), thread (0, 0, 0); ";
+        "race at offset 64 of argument 0 (`out`, 16384 bytes) with thread (0, 0, 0) of block (0, 0, 0); ";
     assert!(text.starts_with(want), "{text}");
 }
 
