@@ -4,13 +4,13 @@
 //! have read is 0, what it would have written is not written, and a thread whose control flow is undefined ends. So
 //! the first fault is the program's own, and a later one may come of such a value.
 
-use super::Memory;
-use super::code::{Inst, Space};
+use super::code::{Function, Inst, Space};
 use super::decode::{Initial, SharedVariable};
 use super::execute::Stop;
-use super::outcome::{FaultKind, Owner, Spot};
+use super::outcome::{FaultKind, Other, Owner, Spot};
 use super::races::Rival;
 use super::warp::Warp;
+use super::{Argument, Launch, Memory, special};
 use ptxopt_grammar::tree::StmtId;
 use std::mem::discriminant;
 
@@ -104,9 +104,46 @@ pub(super) struct Owners<'a> {
     pub(super) dynamic_shared: u32,
 }
 
+/// The allocations that arguments are.
+pub(super) fn owned(function: &Function, arguments: &[Argument]) -> Vec<(usize, usize, String)> {
+    let parameters = function.parameters.iter().zip(arguments).enumerate();
+    let owned = parameters.filter_map(|(number, (parameter, argument))| match argument {
+        Argument::Buffer(buffer) => Some((buffer.0, number, parameter.name.clone())),
+        Argument::Number(_) | Argument::Typed(..) | Argument::Bytes(_) => None,
+    });
+    owned.collect()
+}
+
+/// The other side of a race, by its place in the grid and not by numbers.
+fn other(rival: Rival, launch: &Launch) -> Other {
+    match rival {
+        Rival::Thread(block, thread) => {
+            Other::Thread(special::thread(launch.grid, block), special::thread(launch.block, thread))
+        }
+        Rival::OfWarp => Other::OfWarp,
+        Rival::OfBlock => Other::OfBlock,
+        Rival::OfGrid => Other::OfGrid,
+    }
+}
+
 impl Owners<'_> {
+    /// What went wrong, and where, as a person knows it.
+    pub(super) fn named(&self, wrong: Wrong, launch: &Launch) -> (FaultKind, Option<Spot>) {
+        match wrong {
+            Wrong::Plain(kind) => (kind, None),
+            Wrong::Access(kind, space, address) => (kind, self.spot(space, address)),
+            Wrong::Race(space, allocation, at, rival) => {
+                let spot = match allocation {
+                    Some(number) => self.in_allocation(number, at as i64),
+                    None => self.spot(space, at as u64),
+                };
+                (FaultKind::Race(other(rival, launch)), spot)
+            }
+        }
+    }
+
     /// The place that an address in a space means, if it is in or near something that has a name.
-    pub(super) fn spot(&self, space: Space, address: u64) -> Option<Spot> {
+    fn spot(&self, space: Space, address: u64) -> Option<Spot> {
         match space {
             Space::Global | Space::Constant | Space::Generic => {
                 let (number, offset) = self.memory.near(address)?;
@@ -120,7 +157,7 @@ impl Owners<'_> {
         }
     }
 
-    pub(super) fn in_allocation(&self, number: usize, offset: i64) -> Option<Spot> {
+    fn in_allocation(&self, number: usize, offset: i64) -> Option<Spot> {
         let size = self.memory.sizes().nth(number)? as u64;
         let argument = self.arguments.iter().find(|(allocation, ..)| *allocation == number);
         let owner = match (argument, self.variables.get(number)) {

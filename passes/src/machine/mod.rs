@@ -32,8 +32,8 @@
 //! blocks. Two threads that store the same value in the same byte do not race, and nor do a load and a store of what
 //! was there already. Fences, accesses with acquire or release semantics, and barriers for some of the threads may
 //! order others in ways that are not followed: where such a thing may have ordered two accesses, there is no fault, and
-//! the result is not called exact. Neither is it where the order of volatile or relaxed accesses is open, or that of
-//! atomic operations that do not commute. Whether a register is defined is known for the register as a whole.
+//! the result is not called exact. Neither is it where the order of volatile or relaxed accesses is open, that of
+//! atomic operations that do not commute, or that of a load and an atomic operation. Whether a register is defined is known for the register as a whole.
 //!
 //! # After a fault
 //!
@@ -84,13 +84,13 @@ pub use watch::{Sight, Watcher};
 use code::{Code, Op};
 use decode::{Initial, Prefer, SharedVariable, Watch};
 use execute::{Block, Context, Stop};
-use faults::{Faults, Noted, Owners, Wrong};
+use faults::{Faults, Noted, Owners};
 use memory::Shared;
 use ptxopt_grammar::constant;
 use ptxopt_grammar::diagnostic::position;
 use ptxopt_grammar::names::Type;
 use ptxopt_grammar::tree::{Module, NodeKind, StmtId, StmtKind};
-use races::{Races, Rival};
+use races::Races;
 use shadow::Shadow;
 use std::collections::BTreeSet;
 
@@ -384,31 +384,16 @@ impl<'m, 't> Machine<'m, 't> {
         (entry, arguments): (usize, &[Argument]),
         memory: &Memory,
     ) -> Vec<Fault> {
-        let parameters = self.code.functions[entry].parameters.iter().zip(arguments).enumerate();
-        let owned = parameters.filter_map(|(number, (parameter, argument))| match argument {
-            Argument::Buffer(buffer) => Some((buffer.0, number, parameter.name.clone())),
-            Argument::Number(_) | Argument::Typed(..) | Argument::Bytes(_) => None,
-        });
         let owners = Owners {
             memory,
-            arguments: owned.collect(),
+            arguments: faults::owned(&self.code.functions[entry], arguments),
             variables: &self.initial,
             shared: &self.shared_variables,
             static_shared: self.static_shared,
             dynamic_shared: launch.dynamic_shared,
         };
         let fault = |noted: Noted| {
-            let (kind, spot) = match noted.wrong {
-                Wrong::Plain(kind) => (kind, None),
-                Wrong::Access(kind, space, address) => (kind, owners.spot(space, address)),
-                Wrong::Race(space, allocation, at, rival) => {
-                    let spot = match allocation {
-                        Some(number) => owners.in_allocation(number, at as i64),
-                        None => owners.spot(space, at as u64),
-                    };
-                    (FaultKind::Race(other(rival, launch)), spot)
-                }
-            };
+            let (kind, spot) = owners.named(noted.wrong, launch);
             let thread = (noted.block, special::thread(launch.block, noted.thread));
             Fault { kind, place: self.place(noted.stmt), thread, spot, count: noted.count }
         };
@@ -476,18 +461,6 @@ impl<'m, 't> Machine<'m, 't> {
         let nodes = self.module.stmt_nodes(stmt);
         let integers = nodes.filter(|&node| self.module.node_kind(node) == NodeKind::Int);
         integers.filter_map(|node| constant::literal(self.module.node_text(node)))
-    }
-}
-
-/// The other side of a race, by its place in the grid and not by numbers.
-fn other(rival: Rival, launch: &Launch) -> Other {
-    match rival {
-        Rival::Thread(block, thread) => {
-            Other::Thread(special::thread(launch.grid, block), special::thread(launch.block, thread))
-        }
-        Rival::OfWarp => Other::OfWarp,
-        Rival::OfBlock => Other::OfBlock,
-        Rival::OfGrid => Other::OfGrid,
     }
 }
 

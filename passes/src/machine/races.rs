@@ -6,7 +6,7 @@
 //! call a launch exact. Fences order threads as well, together with flags that this analysis does not follow, and so
 //! do barriers for some threads only: where they may have, no race is reported and the launch is not called exact.
 //! The same holds where both accesses are volatile, relaxed or stronger, so that the program asked for that order to
-//! be open.
+//! be open; and where one is a load and the other atomic, as in a loop that tries to exchange what it has loaded.
 //!
 //! Only the last accesses to a byte are kept, as in FastTrack (Flanagan and Freund, 2009): the last write, and the
 //! reads since then as far as they are not ordered. If several threads read, the smallest group that has them all is
@@ -197,16 +197,22 @@ impl Races {
         clock.fenced = self.fences;
     }
 
+    /// The moment at which a warp of a block accesses memory now.
+    #[inline]
+    pub(super) fn now(&mut self, clock: &mut Clock, warp: (u32, u32), epochs: Epochs) -> u32 {
+        let began = [epochs.now, clock.epochs.now, self.fences];
+        if clock.moment == 0 || clock.began != began {
+            clock.moment = self.moment(warp, began);
+            clock.began = began;
+        }
+        clock.moment
+    }
+
     /// Who accesses memory now: the first lane of a warp of a block.
     #[inline]
     pub(super) fn who(&mut self, clock: &mut Clock, (block, warp): (u32, u32), epochs: Epochs) -> Who {
-        let began = [epochs.now, clock.epochs.now, self.fences];
-        if clock.moment == 0 || clock.began != began {
-            clock.moment = self.moment((block, warp), began);
-            clock.began = began;
-        }
         Who {
-            moment: clock.moment,
+            moment: self.now(clock, (block, warp), epochs),
             block,
             warp,
             epochs,

@@ -105,7 +105,7 @@ impl Run {
                 start: (start - line * LINE) as u8,
                 end: (end - line * LINE).min(LINE) as u8,
                 each: self.each as u8,
-                lane: (self.first + (start - self.start) / self.each) as u8,
+                lane: (self.first + ((start - self.start) >> self.each.trailing_zeros())) as u8,
             };
             (line, part)
         })
@@ -127,6 +127,7 @@ fn is_silent(change: Option<Change<'_>>, range: Range<usize>) -> bool {
 const UNORDERED: &str =
     "whether fences, or barriers for some threads only, order the accesses of threads to the same bytes";
 const STRONG: &str = "the order in which threads reach volatile, relaxed, acquire or release accesses";
+const LOADED: &str = "the order in which threads reach atomic operations and loads of the same bytes";
 const ATOMIC: &str = "the order in which threads reach atomic operations that do not commute";
 
 impl Shadow {
@@ -143,19 +144,15 @@ impl Shadow {
         &mut page[line % LINES]
     }
 
-    /// Notes accesses of lanes in a row, if the warp accessed these bytes in the same way before and nobody else did.
+    /// Whether lanes accessed bytes in a row at this very moment before, so that there is nothing to note.
     #[inline]
-    pub(super) fn again(&mut self, races: &Races, run: Run, who: &Who, writes: bool) -> bool {
-        run.parts().all(|(line, part)| match self.line(line) {
-            Line::Row(row) if row.part == part && races.same_warp(row.read.max(row.write), who) => {
-                if !writes {
-                    row.read = who.moment();
-                } else if row.write != 0 {
-                    row.write = who.moment();
-                }
-                !writes || row.write != 0
-            }
-            _ => false,
+    pub(super) fn is_known(&self, run: Run, moment: u32, writes: bool) -> bool {
+        run.parts().all(|(line, part)| {
+            let page = self.pages.get(line / LINES).and_then(Option::as_ref);
+            page.is_some_and(|page| match &page[line % LINES] {
+                Line::Row(row) => row.part == part && moment == if writes { row.write } else { row.read },
+                Line::Untouched | Line::Words(_) | Line::Bytes(_) => false,
+            })
         })
     }
 
@@ -184,7 +181,7 @@ impl Shadow {
                 continue;
             }
             let how = How { writes: change.is_some(), strength: Strength::Weak };
-            line.cells(part.range(), &mut |cell, at, width| {
+            line.cells(part.range(), part.each >= 4, &mut |cell, at, width| {
                 let silent = is_silent(change, within(at..at + width));
                 let who = who.on(part.lane_of(at) as usize);
                 cell.touch(races, (&who, number * LINE + at), how, silent, &mut found);
@@ -206,7 +203,7 @@ impl Shadow {
         for number in range.start / LINE..range.end.div_ceil(LINE) {
             let base = number * LINE;
             let part = range.start.max(base) - base..range.end.min(base + LINE) - base;
-            self.line(number).cells(part, &mut |cell, at, width| {
+            self.line(number).cells(part, true, &mut |cell, at, width| {
                 let within = (base + at).wrapping_sub(range.start);
                 let silent = is_silent(change, within..within.wrapping_add(width));
                 cell.touch(races, (who, base + at), how, silent, &mut found);
@@ -217,9 +214,10 @@ impl Shadow {
 }
 
 impl Line {
-    /// Calls `f` with each cell of `range`, where in the line it lies, and how many bytes it has.
-    fn cells(&mut self, range: Range<usize>, f: &mut dyn FnMut(&mut Cell, usize, usize)) {
-        self.refine(range.start % 4 == 0 && range.end % 4 == 0);
+    /// Calls `f` with each cell of `range`, where in the line it lies, and how many bytes it has: four if no word of the
+    /// range is accessed by several threads byte by byte, and none was.
+    fn cells(&mut self, range: Range<usize>, words: bool, f: &mut dyn FnMut(&mut Cell, usize, usize)) {
+        self.refine(words && range.start % 4 == 0 && range.end % 4 == 0);
         match self {
             Self::Words(cells) => {
                 let words = range.start / 4..range.end / 4;
@@ -231,7 +229,15 @@ impl Line {
     }
 
     /// Sees to it that the line has cells, of bytes unless words are enough.
+    #[inline]
     fn refine(&mut self, words: bool) {
+        if !(matches!(self, Self::Bytes(_)) || words && matches!(self, Self::Words(_))) {
+            self.make_cells(words);
+        }
+    }
+
+    #[cold]
+    fn make_cells(&mut self, words: bool) {
         let cell = |row: Row, at: usize| {
             let stamp = |moment: u32| match moment {
                 0 => Stamp::NOBODY,
@@ -280,7 +286,7 @@ impl Cell {
             let by_value = silent && !matches!(self.written, Strength::Atomic(_));
             if !by_value {
                 let order = races.order(self.writer, who);
-                found.note(conflict(order, self.written, how.strength), || {
+                found.note(conflict(order, (self.written, true), (how.strength, how.writes)), || {
                     (at, who.lane, races.rival(self.writer, who))
                 });
             }
@@ -288,7 +294,9 @@ impl Cell {
         if writes && self.reader != Stamp::NOBODY {
             let read = if self.strong { Strength::Strong } else { Strength::Weak };
             let order = races.order(self.reader, who);
-            found.note(conflict(order, read, how.strength), || (at, who.lane, races.rival(self.reader, who)));
+            found.note(conflict(order, (read, false), (how.strength, true)), || {
+                (at, who.lane, races.rival(self.reader, who))
+            });
         }
         if writes {
             self.writer = races.join(self.writer, who);
@@ -307,12 +315,18 @@ enum Conflict {
     Race,
 }
 
-fn conflict(order: Order, earlier: Strength, later: Strength) -> Conflict {
-    match (order, earlier, later) {
+/// What two accesses do to each other, by their strengths and whether they write.
+fn conflict(order: Order, earlier: (Strength, bool), later: (Strength, bool)) -> Conflict {
+    let load = (Strength::Weak, false);
+    let is_atomic = |(strength, _): (Strength, bool)| matches!(strength, Strength::Atomic(_));
+    let loads = earlier == load && is_atomic(later) || later == load && is_atomic(earlier);
+    match (order, earlier.0, later.0) {
         (Order::After, ..) => Conflict::None,
         (_, Strength::Atomic(a), Strength::Atomic(b)) if a == b && commutes(a) => Conflict::None,
         (_, Strength::Atomic(_), Strength::Atomic(_)) => Conflict::Unsure(ATOMIC),
         (Order::Unsure, ..) => Conflict::Unsure(UNORDERED),
+        // No atomic operation is seen half done, so the load has one of its values: which one is open.
+        (Order::Concurrent, ..) if loads => Conflict::Unsure(LOADED),
         (Order::Concurrent, Strength::Weak, _) | (Order::Concurrent, _, Strength::Weak) => Conflict::Race,
         (Order::Concurrent, ..) => Conflict::Unsure(STRONG),
     }

@@ -7,6 +7,7 @@ use ptxopt_grammar::video::{Compare, Form, Lanes, Routing, Sign, Simd, SimdArith
 mod faults;
 mod launches;
 mod races;
+mod shadows;
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 

@@ -81,10 +81,11 @@ fn load<const W: usize, const N: usize>(
     let size = access.size;
     let whole = size * N as u32;
     let done = together::load(cx, (warp, i), access, addresses, valid, &mut values)?;
-    let who = cx.who(warp);
-    for lane in lanes(if done { 0 } else { valid }) {
+    let rest = if done { 0 } else { valid };
+    let who = (rest != 0).then(|| cx.who(warp));
+    for (lane, who) in lanes(rest).filter_map(|lane| Some((lane, who?.on(lane)))) {
         let from = (access.space, addresses[lane], whole);
-        let Some((bytes, known)) = bytes_at(cx, (warp, i), from, how(access), who.on(lane))? else {
+        let Some((bytes, known)) = bytes_at(cx, (warp, i), from, how(access), who)? else {
             continue;
         };
         for (element, value) in values.iter_mut().enumerate() {

@@ -93,6 +93,12 @@ impl Context<'_> {
         self.races.who(&mut warp.clock, (self.number, warp.number), self.shared.epochs)
     }
 
+    /// The moment at which `warp` accesses memory now.
+    #[inline]
+    pub(super) fn now<const W: usize>(&mut self, warp: &mut Warp<W>) -> u32 {
+        self.races.now(&mut warp.clock, (self.number, warp.number), self.shared.epochs)
+    }
+
     /// How many threads the launch has.
     pub(super) fn threads(&self) -> u64 {
         product(self.grid).saturating_mul(product(self.block))

@@ -96,17 +96,19 @@ fn note_load<const W: usize>(
     (length, each, first): (usize, usize, usize),
     all: u32,
 ) -> Result<(), Stop> {
-    let who = cx.who(warp);
+    let moment = cx.now(warp);
     let (number, start) = cx.memory.locate(address);
+    let run = Run { start, length, each, first };
+    let several = all.count_ones() > 1;
+    if !several && cx.global.as_ref().is_some_and(|global| global[number].is_known(run, moment, false)) {
+        return Ok(());
+    }
+    let who = cx.who(warp);
     let Some(shadow) = cx.global.as_mut().and_then(|global| global.get_mut(number)) else { return Ok(()) };
-    let found = if all.count_ones() > 1 {
+    let found = if several {
         let how = How { writes: false, strength: Strength::Weak };
         shadow.touch(cx.races, start..start + length, &who.lanes(all), how, None)
     } else {
-        let run = Run { start, length, each, first };
-        if shadow.again(cx.races, run, &who, false) {
-            return Ok(());
-        }
         shadow.row(cx.races, run, &who, None)
     };
     report(cx, (warp, i), &found, (Space::Global, address))
@@ -121,13 +123,14 @@ fn note_store<const W: usize, const N: usize>(
     (length, size, first): (usize, usize, usize),
     values: &Values<W, N>,
 ) -> Result<(), Stop> {
-    let who = cx.who(warp);
+    let moment = cx.now(warp);
     let (number, start) = cx.memory.locate(address);
-    let Some(shadow) = cx.global.as_mut().and_then(|global| global.get_mut(number)) else { return Ok(()) };
     let run = Run { start, length, each: size * N, first };
-    if shadow.again(cx.races, run, &who, true) {
+    if cx.global.as_ref().is_some_and(|global| global[number].is_known(run, moment, true)) {
         return Ok(());
     }
+    let who = cx.who(warp);
+    let Some(shadow) = cx.global.as_mut().and_then(|global| global.get_mut(number)) else { return Ok(()) };
     let mut new = vec![0; length];
     write_any(&mut new, size, first, values);
     let change = cx.memory.range(address, length, 1).map(|old| Change { old, new: &new });

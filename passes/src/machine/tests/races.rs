@@ -178,7 +178,9 @@ fn many_readers_are_all_remembered() {
 #[test]
 fn atomic_operations_do_not_race_with_each_other() {
     is_exact("red.global.add.u32 [%d0], %r0;", (4, 64));
-    races("red.global.add.u32 [%d0], %r0; ld.global.u32 %r2, [%d0];", (1, 64));
+    is_open("red.global.add.u32 [%d0], %r0; ld.global.u32 %r2, [%d0];", (1, 64), "loads of the same bytes");
+    is_open("ld.global.u32 %r2, [%d0]; red.global.add.u32 [%d0], %r0;", (1, 64), "loads of the same bytes");
+    races("red.global.add.u32 [%d0], %r0; st.global.u32 [%d0], %r0;", (1, 64));
     is_open("atom.global.exch.b32 %r2, [%d0], %r0;", (1, 64), "do not commute");
     is_open(
         "setp.eq.u32 %p1, %r1, 0; @%p1 red.global.add.u32 [%d0], 1; @!%p1 red.global.max.u32 [%d0], 9;",
