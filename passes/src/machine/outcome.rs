@@ -206,10 +206,10 @@ impl std::fmt::Display for Fault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (&self.kind, &self.spot) {
             (FaultKind::OutOfBounds(_, size), Some(spot)) => {
-                write!(f, "{size} bytes at {spot} are out of bounds")?
+                write!(f, "{size} bytes at {spot} are out of bounds")?;
             }
             (FaultKind::Misaligned(_, size), Some(spot)) => {
-                write!(f, "{size} bytes at {spot} are misaligned")?
+                write!(f, "{size} bytes at {spot} are misaligned")?;
             }
             (FaultKind::Race(other), Some(spot)) => write!(f, "race at {spot} with {other}")?,
             (kind, _) => write!(f, "{kind}")?,

@@ -217,7 +217,7 @@ impl Line {
     /// Calls `f` with each cell of `range`, where in the line it lies, and how many bytes it has: four if no word of the
     /// range is accessed by several threads byte by byte, and none was.
     fn cells(&mut self, range: Range<usize>, words: bool, f: &mut dyn FnMut(&mut Cell, usize, usize)) {
-        self.refine(words && range.start % 4 == 0 && range.end % 4 == 0);
+        self.refine(words && range.start.is_multiple_of(4) && range.end.is_multiple_of(4));
         match self {
             Self::Words(cells) => {
                 let words = range.start / 4..range.end / 4;
@@ -275,7 +275,7 @@ impl Cell {
     fn touch(&mut self, races: &Races, (who, at): (&Who, usize), how: How, silent: bool, found: &mut Found) {
         let writes = how.writes && !silent;
         let weak = how.strength == Strength::Weak;
-        if !writes && !(self.strong && weak) {
+        if !(writes || self.strong && weak) {
             // What was compared at this moment need not be compared again.
             let known = self.reader == who.stamp() || self.reader.is_everybody();
             if known && (self.writer == Stamp::NOBODY || self.reader == who.stamp()) {
@@ -308,7 +308,8 @@ impl Cell {
     }
 }
 
-/// What two accesses do to each other.
+/// What comes of two accesses to the same bytes.
+#[derive(Clone, Copy)]
 enum Conflict {
     None,
     Unsure(&'static str),

@@ -5,13 +5,13 @@ use crate::machine::{Argument, End, Launch, Machine};
 use ptxopt_grammar::names::Type;
 
 /// Launches an entry with a head of parameters and directives; why it is refused, if it is.
-fn refused(head: &str, arguments: &[Argument], launch: Launch) -> Option<String> {
+fn refused(head: &str, arguments: &[Argument], launch: &Launch) -> Option<String> {
     let text = format!("{HEAD}.entry k{head}\n{{ ret; }}\n");
     let module = ptxopt_grammar::parse(text.as_bytes()).expect("the kernel is legal");
     let machine = Machine::new(&module);
     let mut memory = machine.memory();
     let _first = memory.allocate(vec![0; 16]);
-    match machine.launch(&launch, arguments, &mut memory).end {
+    match machine.launch(launch, arguments, &mut memory).end {
         End::BadLaunch(why) => Some(why),
         End::Finished => None,
         other => panic!("{other}"),
@@ -23,33 +23,33 @@ fn blocks(grid: [u32; 3], block: [u32; 3]) -> Launch {
 }
 
 #[track_caller]
-fn shape(head: &str, launch: Launch, why: &str) {
+fn shape(head: &str, launch: &Launch, why: &str) {
     assert_eq!(refused(head, &[], launch).as_deref().unwrap_or("fine"), why);
 }
 
 #[test]
 fn blocks_have_the_shape_that_the_entry_demands() {
-    shape("() .reqntid 32, 2", blocks([1; 3], [32, 2, 1]), "fine");
+    shape("() .reqntid 32, 2", &blocks([1; 3], [32, 2, 1]), "fine");
     shape(
         "() .reqntid 32, 2",
-        blocks([1; 3], [64, 1, 1]),
+        &blocks([1; 3], [64, 1, 1]),
         "`k` demands blocks of (32, 2, 1) threads (`.reqntid`), but they have (64, 1, 1)",
     );
-    shape("() .maxntid 32, 2", blocks([1; 3], [64, 1, 1]), "fine");
+    shape("() .maxntid 32, 2", &blocks([1; 3], [64, 1, 1]), "fine");
     shape(
         "() .maxntid 32, 2 .minnctapersm 4",
-        blocks([1; 3], [65, 1, 1]),
+        &blocks([1; 3], [65, 1, 1]),
         "`k` takes blocks of at most 64 threads (`.maxntid`), but they have 65",
     );
-    shape("() .minnctapersm 4", blocks([1; 3], [65, 1, 1]), "fine");
+    shape("() .minnctapersm 4", &blocks([1; 3], [65, 1, 1]), "fine");
 }
 
 #[test]
 fn grids_are_multiples_of_clusters() {
-    shape("() .reqnctapercluster 2", blocks([4, 3, 1], [1; 3]), "fine");
+    shape("() .reqnctapercluster 2", &blocks([4, 3, 1], [1; 3]), "fine");
     shape(
         "() .reqnctapercluster 2",
-        blocks([3, 4, 1], [1; 3]),
+        &blocks([3, 4, 1], [1; 3]),
         "`k` demands clusters of (2, 1, 1) blocks (`.reqnctapercluster`), but the grid has (3, 4, 1) blocks",
     );
 }
@@ -57,24 +57,24 @@ fn grids_are_multiples_of_clusters() {
 #[test]
 fn no_gpu_runs_larger_blocks_and_grids() {
     let block = |given| format!("a block has 1 to 1024 threads, at most 64 of them along z; given: {given}");
-    shape("()", blocks([1; 3], [1024, 1, 1]), "fine");
-    shape("()", blocks([1; 3], [32, 33, 1]), &block("(32, 33, 1)"));
-    shape("()", blocks([1; 3], [1, 0, 1]), &block("(1, 0, 1)"));
-    shape("()", blocks([1; 3], [1, 1, 65]), &block("(1, 1, 65)"));
+    shape("()", &blocks([1; 3], [1024, 1, 1]), "fine");
+    shape("()", &blocks([1; 3], [32, 33, 1]), &block("(32, 33, 1)"));
+    shape("()", &blocks([1; 3], [1, 0, 1]), &block("(1, 0, 1)"));
+    shape("()", &blocks([1; 3], [1, 1, 65]), &block("(1, 1, 65)"));
     let grid = |given| {
         format!("a grid has at least one block and at most (2147483647, 65535, 65535); given: {given}")
     };
-    shape("()", blocks([1, 0, 1], [1; 3]), &grid("(1, 0, 1)"));
-    shape("()", blocks([1, 65536, 1], [1; 3]), &grid("(1, 65536, 1)"));
+    shape("()", &blocks([1, 0, 1], [1; 3]), &grid("(1, 0, 1)"));
+    shape("()", &blocks([1, 65536, 1], [1; 3]), &grid("(1, 65536, 1)"));
     let shared = Launch { dynamic_shared: u32::MAX, ..Launch::of("k") };
     let why = "a block has at most 232448 bytes of shared memory; `k` has 0 of its own, and 4294967295 dynamic ones were asked for";
-    shape("()", shared, why);
+    shape("()", &shared, why);
 }
 
 #[track_caller]
 fn argument(parameter: &str, argument: Argument, why: &str) {
     let head = format!("(.param {parameter})");
-    assert_eq!(refused(&head, &[argument], Launch::of("k")).as_deref().unwrap_or("fine"), why);
+    assert_eq!(refused(&head, &[argument], &Launch::of("k")).as_deref().unwrap_or("fine"), why);
 }
 
 fn typed(ty: Type, bits: u64) -> Argument {
@@ -84,9 +84,9 @@ fn typed(ty: Type, bits: u64) -> Argument {
 #[test]
 fn arguments_are_as_many_as_parameters() {
     let head = "(.param .u64 a, .param .align 4 .b8 s[12])";
-    let why = refused(head, &[Argument::Number(1)], Launch::of("k"));
+    let why = refused(head, &[Argument::Number(1)], &Launch::of("k"));
     assert_eq!(why.as_deref(), Some("`k` takes 2 arguments (.u64 `a`, .b8[12] `s`), 1 was given"));
-    let why = refused("()", &[Argument::Number(1), Argument::Number(2)], Launch::of("k"));
+    let why = refused("()", &[Argument::Number(1), Argument::Number(2)], &Launch::of("k"));
     assert_eq!(why.as_deref(), Some("`k` takes 0 arguments, 2 were given"));
 }
 
