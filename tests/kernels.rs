@@ -382,7 +382,7 @@ fn try_entry(machine: &Machine<'_, '_>, entry: &ptxopt_passes::machine::Entry) -
             size => Argument::Bytes(vec![0; *size as usize]),
         });
     }
-    let launch = Launch { block: [64, 1, 1], budget: 20_000, ..Launch::of(&entry.name) };
+    let launch = Launch { block: entry.block_of(64), budget: 20_000, ..Launch::of(&entry.name) };
     machine.launch(&launch, &arguments, &mut memory)
 }
 

@@ -244,11 +244,15 @@ fn outputs(machine: &Machine<'_, '_>, name: &str, seed: u64) -> Option<Vec<Vec<u
             let buffer = memory.allocate((0..BUFFER).map(|_| byte(draw())).collect());
             buffers.push(buffer);
             arguments.push(Argument::Buffer(buffer));
-        } else {
+        } else if matches!(size, 1 | 2 | 4) {
             arguments.push(Argument::Number(1 + draw() % 64));
+        } else {
+            let mut bytes = vec![0; *size as usize];
+            bytes.iter_mut().step_by(8).for_each(|byte| *byte = 1 + (draw() % 64) as u8);
+            arguments.push(Argument::Bytes(bytes));
         }
     }
-    let launch = Launch { block: [32, 1, 1], budget: 5_000_000, ..Launch::of(name) };
+    let launch = Launch { block: entry.block_of(32), budget: 5_000_000, ..Launch::of(name) };
     let outcome = machine.launch(&launch, &arguments, &mut memory);
     outcome.is_exact().then(|| buffers.iter().map(|&buffer| memory.bytes(buffer).to_vec()).collect())
 }

@@ -3,7 +3,8 @@
 use super::{Console, Failure, Status, usage_error};
 use crate::input::Input;
 use crate::output::{Output, to_stdout};
-use ptxopt_passes::machine::{Argument, Buffer, End, Launch, Machine, Memory, Outcome};
+use ptxopt_grammar::names::Type;
+use ptxopt_passes::machine::{Argument, Buffer, End, Launch, Machine, Memory, Outcome, RaceCheck};
 use std::io::Write;
 use std::path::PathBuf;
 
@@ -38,6 +39,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000_000)]
     budget: u64,
 
+    /// End after so many different faults; a fault that a statement repeats counts once
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = faults)]
+    faults: usize,
+
     /// Write the buffer of argument N, counted from 0, to a file; may be repeated
     #[arg(long, value_name = "N=FILE", value_parser = numbered)]
     out: Vec<(usize, String)>,
@@ -60,6 +65,17 @@ An argument is one of
   buf:SIZE:seed=N                      likewise, with numbers that look random
   buf:@FILE                            likewise, with what a file holds
 
+The type of an argument has the size of its parameter, and floating-point numbers are for floating-point parameters;
+signs make no difference, and `.b` parameters take anything of their size.
+
+Faults are accesses out of bounds or misaligned, undefined values that are stored or branched on, races in shared and in
+global memory, deadlock, `trap`. After a fault the run goes on: what cannot be loaded is 0, what cannot be stored is
+dropped, a thread that branches on an undefined value ends; deadlock, `trap`, and faults in barriers, calls and exchanges
+between lanes end the run. So the first fault is the kernel's own, and a later one may come of it.
+
+The result is exact unless a line says what it depends on, such as the order of atomic operations, or fences that may
+order accesses that would race without them.
+
 Exit status:
   0  the kernel finished
   1  the input is not valid PTX
@@ -71,7 +87,7 @@ Exit status:
 /// An argument of the entry as the command line gives it.
 #[derive(Clone, Debug)]
 enum Given {
-    Number(u64),
+    Number(Type, u64),
     Bytes(Vec<u8>),
     Zeros(usize),
     Seeded(usize, u64),
@@ -113,17 +129,39 @@ fn integer(text: &str) -> Result<u64, String> {
     Ok(if negative { value.wrapping_neg() } else { value })
 }
 
+/// An integer of a type with so many bits; in hexadecimal, its bits may be given for a negative one.
+fn integer_of(kind: &str, bits: u32, text: &str) -> Result<u64, String> {
+    let value = integer(text)?;
+    let (negative, hexadecimal) = (text.starts_with('-'), text.starts_with("0x"));
+    let above = value.checked_shr(bits).unwrap_or(0);
+    let signed = value.cast_signed() >> (bits - 1);
+    let fits = match (negative, kind.starts_with('s') && !hexadecimal) {
+        (true, true) => signed == -1 || value == 0,
+        (true, false) => value == 0,
+        (false, true) => signed == 0,
+        (false, false) => above == 0,
+    };
+    if fits { Ok(value) } else { Err(format!("`{text}` does not fit {kind}")) }
+}
+
+fn faults(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| format!("`{text}` is no positive integer"))
+}
+
 fn argument(text: &str) -> Result<Given, String> {
     let (kind, value) = text.split_once(':').ok_or("expected `type:value`, such as `u32:5` or `buf:64`")?;
     match kind {
-        "u8" | "u16" | "u32" | "u64" | "s8" | "s16" | "s32" | "s64" => integer(value).map(Given::Number),
+        "u8" | "u16" | "u32" | "u64" | "s8" | "s16" | "s32" | "s64" => {
+            let ty = Type::parse(format!(".{kind}").as_bytes());
+            integer_of(kind, ty.bits().unwrap_or(64), value).map(|bits| Given::Number(ty, bits))
+        }
         "f32" => {
             let number: f32 = value.parse().map_err(|_| format!("`{value}` is no number"))?;
-            Ok(Given::Number(number.to_bits().into()))
+            Ok(Given::Number(Type::F32, number.to_bits().into()))
         }
         "f64" => {
             let number: f64 = value.parse().map_err(|_| format!("`{value}` is no number"))?;
-            Ok(Given::Number(number.to_bits()))
+            Ok(Given::Number(Type::F64, number.to_bits()))
         }
         "bytes" => {
             let byte = |at: usize| value.get(at..at + 2).and_then(|pair| u8::from_str_radix(pair, 16).ok());
@@ -199,6 +237,8 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         block: args.block,
         dynamic_shared: args.shared,
         budget: args.budget,
+        faults: args.faults,
+        race_check: RaceCheck::All,
     };
     let mut memory = machine.memory();
     let mut buffers = Vec::new();
@@ -229,7 +269,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         report(out, &outcome)
     })
     .map_err(|error| Failure::writing(console, "<stdout>", &error))?;
-    conclude(&outcome, console)
+    conclude(args, &outcome, console)
 }
 
 fn usage(message: String) -> Failure {
@@ -254,7 +294,7 @@ fn prepare(
     console: &Console,
 ) -> Result<(Argument, Option<Buffer>), Failure> {
     let bytes = match given {
-        Given::Number(number) => return Ok((Argument::Number(*number), None)),
+        Given::Number(ty, bits) => return Ok((Argument::Typed(*ty, *bits), None)),
         Given::Bytes(bytes) => return Ok((Argument::Bytes(bytes.clone()), None)),
         Given::Zeros(size) => vec![0; *size],
         Given::Seeded(size, seed) => seeded(*size, *seed),
@@ -323,12 +363,20 @@ fn report(out: &mut dyn Write, outcome: &Outcome) -> std::io::Result<()> {
     Ok(())
 }
 
-fn conclude(outcome: &Outcome, console: &Console) -> Result<(), Failure> {
+fn conclude(args: &Args, outcome: &Outcome, console: &Console) -> Result<(), Failure> {
+    let mut messages: Vec<_> = outcome.faults.iter().map(ToString::to_string).collect();
     let status = match &outcome.end {
         End::Finished => return Ok(()),
         End::BadLaunch(why) => return Err(usage(why.clone())),
-        End::CannotEvaluate { .. } => Status::NotEvaluated,
-        End::BudgetSpent(_) | End::Fault(_) => Status::Faulty,
+        End::CannotEvaluate { .. } if messages.is_empty() => Status::NotEvaluated,
+        End::CannotEvaluate { .. } | End::BudgetSpent(_) | End::Fault(_) => Status::Faulty,
     };
-    Err(Failure { status, message: console.renderer.failure(&outcome.end.to_string()) })
+    if !matches!(outcome.end, End::Fault(_)) {
+        messages.push(outcome.end.to_string());
+    }
+    let mut message: String = messages.iter().map(|message| console.renderer.failure(message)).collect();
+    if args.faults > 1 && outcome.faults.len() >= args.faults {
+        message += &format!("note: the run ended after {} different faults (`--faults`)\n", args.faults);
+    }
+    Err(Failure { status, message })
 }

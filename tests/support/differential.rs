@@ -8,7 +8,7 @@ use ptxopt_grammar::meaning::term::ones;
 use ptxopt_grammar::tree::{Module, NodeId, StmtId};
 use ptxopt_passes::facts::Fact;
 use ptxopt_passes::graph::{Graph, Origin, Semantics, functions};
-use ptxopt_passes::machine::{Argument, Buffer, End, Entry, Launch, Machine, Sight, Watcher};
+use ptxopt_passes::machine::{Argument, Buffer, End, Entry, Launch, Machine, RaceCheck, Sight, Watcher};
 use ptxopt_passes::site::Knowledge;
 use std::collections::HashMap;
 
@@ -237,7 +237,12 @@ pub(crate) fn run(
             size => Argument::Bytes(vec![0; *size as usize]),
         });
     }
-    let launch = Launch { block: [case.threads, 1, 1], budget: case.budget, ..Launch::of(&entry.name) };
+    let launch = Launch {
+        block: entry.block_of(case.threads),
+        budget: case.budget,
+        race_check: RaceCheck::Shared,
+        ..Launch::of(&entry.name)
+    };
     let mut looker =
         Looker { module, claims, watch, fill, random: Random::new(7), filled: 0, checks: 0, wrong: None };
     let outcome = machine.launch_watched(&launch, &arguments, &mut memory, &mut looker);

@@ -6,6 +6,7 @@
 
 use super::lanes::Lane;
 use super::memory::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW};
+use ptxopt_grammar::names::Type;
 use ptxopt_grammar::tree::StmtId;
 
 /// A micro-operation: 40 bytes, in the order of the text.
@@ -157,6 +158,17 @@ pub(super) enum Base {
     Long(u32),
 }
 
+/// What a load or a store asks of the order of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Consistency {
+    /// Nothing.
+    Weak,
+    /// Its own order with other such accesses: it is volatile or relaxed.
+    Relaxed,
+    /// The order of other accesses as well: it is acquire or release.
+    Ordering,
+}
+
 /// A load or a store.
 #[derive(Clone, Debug)]
 pub(super) struct Access {
@@ -168,6 +180,7 @@ pub(super) struct Access {
     /// Whether a narrower element is sign-extended into its register.
     pub(super) signed: bool,
     pub(super) stores: bool,
+    pub(super) consistency: Consistency,
     /// One register per element; `None` for the sink.
     pub(super) elements: Box<[Option<Slot>]>,
 }
@@ -199,6 +212,8 @@ pub(super) struct Atomic {
     pub(super) offset: i64,
     pub(super) size: u32,
     pub(super) op: AtomicOp,
+    /// Whether it orders other accesses: it has acquire or release semantics.
+    pub(super) orders: bool,
     pub(super) d: Option<Slot>,
     pub(super) b: Slot,
     pub(super) c: Option<Slot>,
@@ -332,6 +347,7 @@ pub(super) struct Function {
     pub(super) local: u32,
     /// Of an entry: offset and size of each parameter.
     pub(super) parameters: Vec<Parameter>,
+    pub(super) demands: Demands,
     /// How many bytes all parameters take.
     pub(super) parameter_bytes: u32,
 }
@@ -342,6 +358,20 @@ pub(super) struct Parameter {
     pub(super) name: String,
     pub(super) offset: u32,
     pub(super) size: u32,
+    pub(super) ty: Type,
+    /// Whether it is an array.
+    pub(super) array: bool,
+}
+
+/// What an entry demands of its launch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Demands {
+    /// `.reqntid`: the shape of a block.
+    pub(super) block: Option<[u32; 3]>,
+    /// `.maxntid`: how many threads a block has at most, as a product.
+    pub(super) most: Option<[u32; 3]>,
+    /// `.reqnctapercluster`: what the grid is a multiple of.
+    pub(super) cluster: Option<[u32; 3]>,
 }
 
 /// A whole module, decoded.

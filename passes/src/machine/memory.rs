@@ -4,6 +4,9 @@
 //! allocations lie gigabytes of nothing, and an access that leaves one is found whichever way it leaves. The first
 //! few numbers are windows: the addresses that shared, local and parameter memory have as generic addresses.
 
+use super::races::Epochs;
+use super::shadow::Shadow;
+
 /// The window of shared memory.
 pub(super) const SHARED_WINDOW: u64 = 1;
 /// The window of local memory.
@@ -23,7 +26,7 @@ pub struct Memory {
 
 /// An allocation of a [`Memory`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Buffer(usize);
+pub struct Buffer(pub(super) usize);
 
 /// Why an access is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,15 +68,44 @@ impl Memory {
         &mut self.allocations[buffer.0]
     }
 
-    /// The `size` bytes at `address`, aligned to their size.
+    /// The sizes of all allocations.
+    pub(super) fn sizes(&self) -> impl Iterator<Item = usize> {
+        self.allocations.iter().map(Vec::len)
+    }
+
+    /// The number of the allocation that an address lies in or near, and the offset from its beginning, which is
+    /// negative before it.
+    pub(super) fn near(&self, address: u64) -> Option<(usize, i64)> {
+        let gap = 1_u64 << self.shift;
+        let offset = address & (gap - 1);
+        let number = (address >> self.shift).checked_sub(FIRST - 1)?;
+        let number = usize::try_from(number).ok()?;
+        let behind =
+            number.checked_sub(1).and_then(|number| Some((number, self.allocations.get(number)?.len())));
+        let after = behind.map(|(number, length)| (number, offset, offset.saturating_sub(length as u64)));
+        let before = (number < self.allocations.len()).then_some((number, gap - offset));
+        match (after, before) {
+            (Some((number, offset, far)), Some((_, near))) if far <= near => {
+                Some((number, offset.cast_signed()))
+            }
+            (Some((number, offset, _)), None) => Some((number, offset.cast_signed())),
+            (_, Some((number, near))) if near < gap / 2 => Some((number, -near.cast_signed())),
+            (_, _) => None,
+        }
+    }
+
+    /// The number of the allocation that an address lies in, and the offset in it.
     #[inline]
-    pub(super) fn at(&mut self, address: u64, size: u32) -> Result<&mut [u8], Refusal> {
+    pub(super) fn locate(&self, address: u64) -> (usize, usize) {
         let number = (address >> self.shift).wrapping_sub(FIRST);
-        let offset = address & ((1 << self.shift) - 1);
-        let allocation = usize::try_from(number).ok().and_then(|n| self.allocations.get_mut(n));
-        let bytes = allocation.and_then(|a| a.get_mut(offset as usize..offset as usize + size as usize));
-        let bytes = bytes.ok_or(Refusal::OutOfBounds)?;
-        if offset & u64::from(size - 1) == 0 { Ok(bytes) } else { Err(Refusal::Misaligned) }
+        (number as usize, (address & ((1 << self.shift) - 1)) as usize)
+    }
+
+    /// Whether there are `size` bytes at `address`, and it is aligned to their size.
+    #[inline]
+    pub(super) fn check(&self, address: u64, size: u32) -> Result<(), Refusal> {
+        self.range(address, size as usize, 1).ok_or(Refusal::OutOfBounds)?;
+        if address & u64::from(size - 1) == 0 { Ok(()) } else { Err(Refusal::Misaligned) }
     }
 
     /// Where in an allocation some bytes lie, the first aligned to `align`.
@@ -104,107 +136,24 @@ impl Memory {
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) bytes: Vec<u8>,
-    traces: Vec<Trace>,
-    /// Grows at every barrier of the block.
-    pub(super) epoch: u32,
-    /// Whether races can still be told: after a fence, threads may order their accesses themselves.
-    pub(super) watches: bool,
-}
-
-/// Who touched a byte of shared memory.
-#[derive(Clone, Copy, Debug, Default)]
-struct Trace {
-    defined: bool,
-    /// Thread plus one, 0 for none; with the epochs of block and warp in which it was.
-    writer: Touch,
-    reader: Touch,
-    /// Whether more than one thread read it in the epoch of `reader`.
-    several: bool,
-    /// Whether the last write was atomic.
-    atomic: bool,
-}
-
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Touch {
-    thread: u32,
-    block_epoch: u32,
-    warp_epoch: u32,
-}
-
-/// How shared memory is touched.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Touching {
-    Read,
-    Write,
-    Atomic,
-}
-
-/// Who touches shared memory: a thread of the block, in an epoch of its warp.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Toucher {
-    pub(super) thread: u32,
-    pub(super) warp_epoch: u32,
+    defined: Vec<bool>,
+    pub(super) shadow: Shadow,
+    pub(super) epochs: Epochs,
 }
 
 impl Shared {
     pub(super) fn new(size: usize) -> Self {
-        Self { bytes: vec![0; size], traces: vec![Trace::default(); size], epoch: 0, watches: true }
+        let (bytes, defined, shadow) = (vec![0; size], vec![false; size], Shadow::new(size));
+        Self { bytes, defined, shadow, epochs: Epochs::default() }
     }
 
-    /// Checks that `offset` and `size` name aligned bytes.
-    pub(super) fn check(&self, offset: u64, size: u32) -> Result<usize, Refusal> {
-        let end = offset.checked_add(u64::from(size)).filter(|&end| end <= self.bytes.len() as u64);
-        end.ok_or(Refusal::OutOfBounds)?;
-        if offset & u64::from(size - 1) == 0 { Ok(offset as usize) } else { Err(Refusal::Misaligned) }
-    }
-
-    /// Notes an access; the thread that it races with, if any. `new` is what a write writes.
-    pub(super) fn touch(
-        &mut self,
-        at: usize,
-        size: u32,
-        who: Toucher,
-        how: Touching,
-        new: &[u8],
-    ) -> Option<u32> {
-        let touch = Touch { thread: who.thread + 1, block_epoch: self.epoch, warp_epoch: who.warp_epoch };
-        let mut race = None;
-        for (index, trace) in self.traces[at..at + size as usize].iter_mut().enumerate() {
-            let concurrent = |other: Touch| {
-                let same_warp = other.thread.wrapping_sub(1) / 32 == who.thread / 32;
-                other.thread != 0
-                    && other.thread != touch.thread
-                    && other.block_epoch == touch.block_epoch
-                    && !(same_warp && other.warp_epoch != touch.warp_epoch)
-            };
-            // Two threads that write the same value leave it there, whoever is last.
-            let same_value = how == Touching::Write && new.get(index) == Some(&self.bytes[at + index]);
-            let both_atomic = how == Touching::Atomic && trace.atomic;
-            if concurrent(trace.writer) && !same_value && !both_atomic {
-                race = Some(trace.writer.thread - 1);
-            }
-            let read_since = trace.several
-                && trace.reader.block_epoch == touch.block_epoch
-                && trace.reader.warp_epoch == touch.warp_epoch;
-            if how != Touching::Read && !same_value && (concurrent(trace.reader) || read_since) {
-                race = Some(trace.reader.thread - 1);
-            }
-            match how {
-                Touching::Read => {
-                    trace.several = concurrent(trace.reader) || read_since;
-                    trace.reader = touch;
-                }
-                Touching::Write | Touching::Atomic => {
-                    trace.writer = touch;
-                    trace.atomic = how == Touching::Atomic;
-                    trace.defined = true;
-                }
-            }
-        }
-        race.filter(|_| self.watches)
+    /// Stores bytes, which are defined from now on.
+    pub(super) fn write(&mut self, at: usize, bytes: &[u8]) {
+        self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
+        self.defined[at..at + bytes.len()].fill(true);
     }
 
     pub(super) fn defined(&self, at: usize, size: u32) -> bool {
-        self.traces[at..at + size as usize].iter().all(|trace| trace.defined)
+        self.defined[at..at + size as usize].iter().all(|&defined| defined)
     }
 }

@@ -27,8 +27,20 @@
 //! # What is taken for granted
 //!
 //! Memory is sequentially consistent, blocks run one after the other, and the reconvergence of lanes is as early as
-//! it can be. Two threads that write the same value to the same byte of shared memory do not race. After a fence,
-//! races are no longer looked for. Whether a register is defined is known for the register as a whole.
+//! it can be. Where another order could give another result, the launch has a race, which is a fault, or it is not
+//! called exact. Races are looked for in shared and in global memory, between the threads of a block and between
+//! blocks. Two threads that store the same value in the same byte do not race, and nor do a load and a store of what
+//! was there already. Fences, accesses with acquire or release semantics, and barriers for some of the threads may
+//! order others in ways that are not followed: where such a thing may have ordered two accesses, there is no fault, and
+//! the result is not called exact. Neither is it where the order of volatile or relaxed accesses is open, that of
+//! atomic operations that do not commute, or that of a load and an atomic operation. Whether a register is defined is known for the register as a whole.
+//!
+//! # After a fault
+//!
+//! A launch ends with its first fault unless it may have more (`Launch::faults`). Then a load that may not be gives 0,
+//! a store or an atomic operation that may not be is dropped (that of an undefined value, too), a race is run in the
+//! order in which the threads come, and a thread whose guard or branch is undefined ends. A trap, a deadlock, and a
+//! fault in a barrier, a call or an exchange between lanes ends the launch.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -43,16 +55,20 @@
     reason = "unordered comparisons are the negations of ordered ones"
 )]
 
+mod arguments;
 mod arithmetic;
 mod code;
 mod controlled;
 mod decode;
 mod execute;
+mod faults;
 mod lanes;
 mod meant;
 mod memory;
 mod outcome;
+mod races;
 pub mod replay;
+mod shadow;
 mod shapes;
 mod special;
 mod video;
@@ -63,16 +79,20 @@ mod watch;
 mod tests;
 
 pub use memory::{Buffer, Memory};
-pub use outcome::{End, Fault, FaultKind, Outcome, Place};
+pub use outcome::{End, Fault, FaultKind, Other, Outcome, Owner, Place, Spot};
 pub use watch::{Sight, Watcher};
 
 use code::{Code, Op};
-use decode::{Initial, Prefer, Watch};
+use decode::{Initial, Prefer, SharedVariable, Watch};
 use execute::{Block, Context, Stop};
+use faults::{Faults, Noted, Owners};
 use memory::Shared;
 use ptxopt_grammar::constant;
 use ptxopt_grammar::diagnostic::position;
+use ptxopt_grammar::names::Type;
 use ptxopt_grammar::tree::{Module, NodeKind, StmtId, StmtKind};
+use races::Races;
+use shadow::Shadow;
 use std::collections::BTreeSet;
 
 /// A module that can be run.
@@ -81,6 +101,7 @@ pub struct Machine<'m, 't> {
     code: Code,
     initial: Vec<Initial>,
     static_shared: u32,
+    shared_variables: Vec<SharedVariable>,
     address_bits: u32,
 }
 
@@ -103,10 +124,23 @@ pub struct Launch {
     pub dynamic_shared: u32,
     /// How many instructions may be executed, those of the lanes of a warp at once counted once.
     pub budget: u64,
+    /// After how many different faults it ends; 1 for the first, and so is 0.
+    pub faults: usize,
+    /// Where races are looked for.
+    pub race_check: RaceCheck,
+}
+
+/// Where races between threads are looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RaceCheck {
+    /// In shared memory. What several threads do to global memory then keeps a result from being called exact.
+    Shared,
+    /// In shared and in global memory.
+    All,
 }
 
 impl Launch {
-    /// One thread of `entry`, with a budget of a billion instructions.
+    /// One thread of `entry`, with a budget of a billion instructions, to the first fault.
     #[must_use]
     pub fn of(entry: &str) -> Self {
         Self {
@@ -115,6 +149,8 @@ impl Launch {
             block: [1; 3],
             dynamic_shared: 0,
             budget: 1_000_000_000,
+            faults: 1,
+            race_check: RaceCheck::All,
         }
     }
 }
@@ -122,9 +158,12 @@ impl Launch {
 /// An argument of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// The low bits of a number, as many as the parameter has.
+    /// A number, which must fit the parameter, as a signed or as an unsigned one; what is not an integer, as its bits.
     Number(u64),
-    /// The address of a buffer.
+    /// The bits of a number of a type. The type of the parameter must have the same size, and both must be integers
+    /// or floating-point numbers unless one of them is of untyped bits.
+    Typed(Type, u64),
+    /// The address of a buffer, for a parameter of that size.
     Buffer(Buffer),
     /// Exactly these bytes.
     Bytes(Vec<u8>),
@@ -137,6 +176,19 @@ pub struct Entry {
     pub name: String,
     /// The names of its parameters and their sizes in bytes.
     pub parameters: Vec<(String, u32)>,
+    /// The shape that its blocks must have (`.reqntid`).
+    pub block: Option<[u32; 3]>,
+    /// How many threads its blocks may have (`.maxntid`).
+    pub most_threads: u64,
+}
+
+impl Entry {
+    /// A shape of blocks that it takes: as it demands it, else a row of so many threads, or of as many as it takes.
+    #[must_use]
+    pub fn block_of(&self, threads: u32) -> [u32; 3] {
+        let most = u32::try_from(self.most_threads).unwrap_or(u32::MAX);
+        self.block.unwrap_or([threads.min(most).max(1), 1, 1])
+    }
 }
 
 impl<'m, 't> Machine<'m, 't> {
@@ -158,8 +210,8 @@ impl<'m, 't> Machine<'m, 't> {
 
     fn of(module: &'m Module<'t>, prefer: Prefer, watch: Watch) -> Self {
         let decoded = decode::decode(module, prefer, watch);
-        let decode::Decoded { code, initial, static_shared, address_bits } = decoded;
-        Self { module, code, initial, static_shared, address_bits }
+        let decode::Decoded { code, initial, static_shared, shared_variables, address_bits } = decoded;
+        Self { module, code, initial, static_shared, shared_variables, address_bits }
     }
 
     /// The entries that have a body, in the order of the text.
@@ -167,6 +219,8 @@ impl<'m, 't> Machine<'m, 't> {
         self.code.functions.iter().filter(|function| function.is_entry).map(|function| Entry {
             name: function.name.clone(),
             parameters: function.parameters.iter().map(|p| (p.name.clone(), p.size)).collect(),
+            block: function.demands.block,
+            most_threads: function.demands.most.map_or(1024, arguments::product),
         })
     }
 
@@ -220,9 +274,9 @@ impl<'m, 't> Machine<'m, 't> {
             Err(why) => return bad(why),
         };
         if launch.block == [1; 3] {
-            self.run::<1>(launch, entry, &parameters, memory, watcher)
+            self.run::<1>(launch, (entry, &parameters, arguments), memory, watcher)
         } else {
-            self.run::<32>(launch, entry, &parameters, memory, watcher)
+            self.run::<32>(launch, (entry, &parameters, arguments), memory, watcher)
         }
     }
 
@@ -236,46 +290,34 @@ impl<'m, 't> Machine<'m, 't> {
         let entry = self.code.functions.iter().position(of_name);
         let entry = entry.ok_or_else(|| format!("there is no entry `{}` with a body", launch.entry))?;
         let function = &self.code.functions[entry];
-        let (wanted, given) = (function.parameters.len(), arguments.len());
-        if wanted != given {
-            return Err(format!("`{}` takes {wanted} arguments, {given} were given", launch.entry));
-        }
-        let threads = launch.block.iter().try_fold(1_u32, |product, &n| product.checked_mul(n));
-        if threads.is_none_or(|threads| threads > 1024) || launch.block.contains(&0) {
-            return Err("a block has 1 to 1024 threads".to_owned());
-        }
-        let mut bytes = vec![0; function.parameter_bytes as usize];
-        for (parameter, argument) in function.parameters.iter().zip(arguments) {
-            let room = &mut bytes[parameter.offset as usize..(parameter.offset + parameter.size) as usize];
-            let value = match argument {
-                Argument::Number(value) => value.to_le_bytes().to_vec(),
-                Argument::Buffer(buffer) => memory.address(*buffer).to_le_bytes().to_vec(),
-                Argument::Bytes(bytes) if bytes.len() == room.len() => bytes.clone(),
-                Argument::Bytes(bytes) => {
-                    let (name, size, given) = (&parameter.name, room.len(), bytes.len());
-                    return Err(format!("`{name}` has {size} bytes, {given} were given"));
-                }
-            };
-            let size = room.len().min(value.len());
-            room[..size].copy_from_slice(&value[..size]);
-        }
+        arguments::shapes(function, self.static_shared, launch)?;
+        let bytes = arguments::parameters(function, arguments, memory)?;
         Ok((entry, bytes))
     }
 
     fn run<const W: usize>(
         &self,
         launch: &Launch,
-        entry: usize,
-        parameters: &[u8],
+        (entry, parameters, arguments): (usize, &[u8], &[Argument]),
         memory: &mut Memory,
         mut watcher: Option<&mut dyn Watcher>,
     ) -> Outcome {
         let mut inexact = BTreeSet::new();
+        let mut faults = Faults::new(launch.faults);
+        let mut races = Races::new();
+        let several = launch.grid != [1; 3] || launch.block != [1; 3];
+        let looked_for = several && launch.race_check == RaceCheck::All;
+        let mut global: Vec<_> =
+            if looked_for { memory.sizes().map(Shadow::new).collect() } else { Vec::new() };
+        if several && !looked_for {
+            inexact.insert("accesses of several threads to global memory, whose order was not looked at");
+        }
         let (mut instructions, mut lane_instructions) = (0, 0);
-        let mut end = End::Finished;
+        let mut stopped = None;
         let [x, y, z] = launch.grid;
         let blocks = (0..z).flat_map(|z| (0..y).flat_map(move |y| (0..x).map(move |x| [x, y, z])));
-        for at in blocks {
+        for (number, at) in (0..).zip(blocks) {
+            faults.block = at;
             let mut cx = Context {
                 code: &self.code,
                 memory,
@@ -284,11 +326,15 @@ impl<'m, 't> Machine<'m, 't> {
                 grid: launch.grid,
                 block: launch.block,
                 at,
+                number,
                 steps: instructions,
                 budget: launch.budget,
                 lane_steps: lane_instructions,
                 counted: instructions,
                 inexact: &mut inexact,
+                faults: &mut faults,
+                races: &mut races,
+                global: looked_for.then_some(&mut global),
                 arrivals: [0; 16],
                 dynamic_shared: launch.dynamic_shared,
                 watcher: match &mut watcher {
@@ -299,28 +345,60 @@ impl<'m, 't> Machine<'m, 't> {
             let result = Block::<W>::new(&cx, entry).run(&mut cx);
             (instructions, lane_instructions) = (cx.steps, cx.lane_steps);
             if let Err(stop) = result {
-                end = self.end(stop, at, launch.block);
+                stopped = Some(stop);
                 break;
             }
         }
+        if races.full {
+            inexact.insert("the order of accesses to memory, which was not looked at to the end");
+        }
+        let end = stopped.and_then(|stop| self.end(stop, &mut faults));
+        let faults = self.faults(faults, launch, (entry, arguments), memory);
+        let end = end.unwrap_or_else(|| faults.first().cloned().map_or(End::Finished, End::Fault));
         let inexact = inexact.into_iter().map(str::to_owned).collect();
-        Outcome { end, inexact, unknown: self.unknown(entry), instructions, lane_instructions }
+        Outcome { end, faults, inexact, unknown: self.unknown(entry), instructions, lane_instructions }
     }
 
-    fn end(&self, stop: Stop, block: [u32; 3], shape: [u32; 3]) -> End {
+    /// How a launch ended that was stopped, unless it was by a fault, which is noted.
+    fn end(&self, stop: Stop, faults: &mut Faults) -> Option<End> {
         match stop {
-            Stop::BudgetSpent { stmt } => End::BudgetSpent(self.place(stmt)),
-            Stop::Unknown { stmt, reason } => End::CannotEvaluate {
+            Stop::BudgetSpent { stmt } => Some(End::BudgetSpent(self.place(stmt))),
+            Stop::Unknown { stmt, reason } => Some(End::CannotEvaluate {
                 opcode: self.opcode(stmt),
                 reason: self.code.unknown[reason as usize].clone(),
                 place: self.place(stmt),
-            },
-            Stop::Fault { kind, stmt, thread } => End::Fault(Fault {
-                kind,
-                place: self.place(stmt),
-                thread: (block, special::thread(shape, thread)),
             }),
+            Stop::Fault { wrong, stmt, thread } => {
+                // Whether there are enough faults now makes no difference: the launch has ended.
+                let _enough = faults.add(wrong, stmt, thread, 1);
+                None
+            }
+            Stop::EnoughFaults => None,
         }
+    }
+
+    /// The faults as a person needs to know them.
+    fn faults(
+        &self,
+        faults: Faults,
+        launch: &Launch,
+        (entry, arguments): (usize, &[Argument]),
+        memory: &Memory,
+    ) -> Vec<Fault> {
+        let owners = Owners {
+            memory,
+            arguments: faults::owned(&self.code.functions[entry], arguments),
+            variables: &self.initial,
+            shared: &self.shared_variables,
+            static_shared: self.static_shared,
+            dynamic_shared: launch.dynamic_shared,
+        };
+        let fault = |noted: Noted| {
+            let (kind, spot) = owners.named(noted.wrong, launch);
+            let thread = (noted.block, special::thread(launch.block, noted.thread));
+            Fault { kind, place: self.place(noted.stmt), thread, spot, count: noted.count }
+        };
+        faults.list.into_iter().map(fault).collect()
     }
 
     fn opcode(&self, stmt: StmtId) -> String {
@@ -390,6 +468,7 @@ impl<'m, 't> Machine<'m, 't> {
 fn bad(why: String) -> Outcome {
     Outcome {
         end: End::BadLaunch(why),
+        faults: Vec::new(),
         inexact: Vec::new(),
         unknown: Vec::new(),
         instructions: 0,

@@ -4,6 +4,11 @@ use super::decode::Prefer;
 use super::{Argument, End, FaultKind, Launch, Machine, Outcome};
 use ptxopt_grammar::video::{Compare, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 
+mod faults;
+mod launches;
+mod races;
+mod shadows;
+
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 
 /// Registers for a body: `%r` words, `%d` longs, `%f` and `%g` floats, `%h` halves, `%p` predicates; `%d0` is the
@@ -565,9 +570,9 @@ fn form_kernel(form: &str) -> String {
     }
     body += &format!("{opcode} {};\n", operands.join(", "));
     body += match operands[0].as_bytes()[1] {
-        b'r' => "st.global.u32 [%d1+1024], %r5;",
-        b'h' => "st.global.u16 [%d1+1024], %h5;",
-        _long => "mad.wide.u32 %d6, %r0, 8, %d0; st.global.u64 [%d6+1024], %d5;",
+        b'r' => "st.global.u32 [%d1+8192], %r5;",
+        b'h' => "st.global.u16 [%d1+8192], %h5;",
+        _long => "mad.wide.u32 %d6, %r0, 8, %d0; st.global.u64 [%d6+8192], %d5;",
     };
     kernel(&body)
 }

@@ -6,6 +6,7 @@
 
 use super::code::{Class, Function, Guard, Slot};
 use super::meant::Room;
+use super::races::Clock;
 
 /// The lanes of a warp at one instruction of one frame.
 #[derive(Clone, Copy, Debug)]
@@ -80,8 +81,8 @@ pub(super) struct Warp<const W: usize> {
     pub(super) live: u32,
     /// Which warp of the block it is.
     pub(super) number: u32,
-    /// Grows when its lanes synchronise.
-    pub(super) epoch: u32,
+    /// What orders its accesses to memory with those of others.
+    pub(super) clock: Clock,
 }
 
 impl<const W: usize> Warp<W> {
@@ -116,7 +117,7 @@ impl<const W: usize> Warp<W> {
             stop: u32::MAX,
             live,
             number,
-            epoch: 0,
+            clock: Clock::default(),
         }
     }
 

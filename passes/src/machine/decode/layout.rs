@@ -1,6 +1,6 @@
 //! Where everything lies: variables in memory, parameters in frames, bodies in the text.
 
-use crate::machine::code::{Function, Parameter, Transfer};
+use crate::machine::code::{Demands, Function, Parameter, Transfer};
 use ptxopt_grammar::constant;
 use ptxopt_grammar::names::DeclKind;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, ScopeId, StmtId, StmtKind};
@@ -24,9 +24,19 @@ pub(super) enum Place {
 /// What an allocation holds at first.
 #[derive(Clone, Debug)]
 pub(in super::super) struct Initial {
+    /// The name of the variable.
+    pub(in super::super) name: String,
     pub(in super::super) bytes: Vec<u8>,
     /// Addresses in it: at which offset, in how many bytes, which allocation, plus what.
     pub(in super::super) addresses: Vec<(usize, usize, usize, u64)>,
+}
+
+/// A variable in static shared memory, and where it lies.
+#[derive(Clone, Debug)]
+pub(in super::super) struct SharedVariable {
+    pub(in super::super) name: String,
+    pub(in super::super) offset: u32,
+    pub(in super::super) size: u32,
 }
 
 /// The head of a function or an entry.
@@ -47,6 +57,7 @@ pub(super) struct Layout {
     pub(super) by_name: HashMap<Vec<u8>, usize>,
     pub(super) initial: Vec<Initial>,
     pub(super) shared: u32,
+    pub(super) shared_variables: Vec<SharedVariable>,
     pub(super) address_bits: u32,
 }
 
@@ -56,6 +67,7 @@ struct Declared {
     space: String,
     size: u32,
     align: u32,
+    array: bool,
     unsized_array: bool,
     initialiser: Option<NodeId>,
 }
@@ -73,6 +85,7 @@ impl Layout {
             by_name: HashMap::new(),
             initial: Vec::new(),
             shared: 0,
+            shared_variables: Vec::new(),
             address_bits: 32,
         };
         let mut stmts = module.stmts().peekable();
@@ -102,6 +115,7 @@ impl Layout {
         let start = name_at.map_or(0, |node| module.node_span(node).start);
         let shape =
             Function { name: String::from_utf8_lossy(name).into_owned(), is_entry, ..Function::default() };
+        let shape = Function { demands: demands(module, stmt), ..shape };
         let mut header = Header {
             shape,
             body: body.clone(),
@@ -122,8 +136,9 @@ impl Layout {
             if is_entry {
                 let offset = header.shape.parameter_bytes.next_multiple_of(declared.align);
                 header.shape.parameter_bytes = offset + declared.size;
-                let name = String::from_utf8_lossy(module.decl_name(declared.decl)).into_owned();
-                header.shape.parameters.push(Parameter { name, offset, size: declared.size });
+                let (name, ty) = (text_of(module, declared.decl), module.decl(declared.decl).ty);
+                let (size, array) = (declared.size, declared.array);
+                header.shape.parameters.push(Parameter { name, offset, size, ty, array });
                 header.places.insert(declared.decl, Place::Parameter(offset));
             } else {
                 header.place_in_frame(&declared);
@@ -147,6 +162,8 @@ impl Layout {
                 (".shared", _) => {
                     let offset = self.shared.next_multiple_of(declared.align);
                     self.shared = offset + declared.size;
+                    let name = text_of(module, declared.decl);
+                    self.shared_variables.push(SharedVariable { name, offset, size: declared.size });
                     Place::Shared(offset)
                 }
                 (".local" | ".param", Some(header)) => {
@@ -156,7 +173,11 @@ impl Layout {
                 (".global" | ".const", _) => {
                     self.places.insert(declared.decl, Place::Allocation(self.initial.len() as u64));
                     let bytes = vec![0; declared.size as usize];
-                    self.initial.push(Initial { bytes, addresses: Vec::new() });
+                    self.initial.push(Initial {
+                        name: text_of(module, declared.decl),
+                        bytes,
+                        addresses: Vec::new(),
+                    });
                     if let Some(node) = declared.initialiser {
                         self.initialise(module, declared.decl, node);
                     }
@@ -257,12 +278,14 @@ fn declarations(module: &Module<'_>, stmt: StmtId) -> Vec<Declared> {
                     space: space.clone(),
                     size: natural,
                     align: align.unwrap_or(natural.next_power_of_two()).max(1),
+                    array: false,
                     unsized_array: false,
                     initialiser: None,
                 });
             }
             NodeKind::Dimension => {
                 let Some(last) = declared.last_mut() else { continue };
+                last.array = true;
                 match integer(module, node) {
                     Some(count) => last.size = last.size.saturating_mul(count),
                     None => last.unsized_array = true,
@@ -283,6 +306,39 @@ fn declarations(module: &Module<'_>, stmt: StmtId) -> Vec<Declared> {
         one.size = 0;
     }
     declared
+}
+
+fn text_of(module: &Module<'_>, decl: DeclId) -> String {
+    String::from_utf8_lossy(module.decl_name(decl)).into_owned()
+}
+
+/// What the directives of an entry demand of its launch; sizes that are not given are 1.
+fn demands(module: &Module<'_>, stmt: StmtId) -> Demands {
+    let mut demands = Demands::default();
+    let (mut shape, mut axis) = (None, 0);
+    for node in module.stmt_nodes(stmt) {
+        match (module.node_kind(node), &mut shape) {
+            (NodeKind::Directive, _) => {
+                axis = 0;
+                shape = match module.node_text(node) {
+                    b".reqntid" => Some(demands.block.insert([1; 3])),
+                    b".maxntid" => Some(demands.most.insert([1; 3])),
+                    b".reqnctapercluster" => Some(demands.cluster.insert([1; 3])),
+                    _other => None,
+                };
+            }
+            (NodeKind::Int, Some(shape)) => {
+                let size =
+                    constant::literal(module.node_text(node)).and_then(|size| u32::try_from(size).ok());
+                if let (Some(place), Some(size)) = (shape.get_mut(axis), size) {
+                    *place = size;
+                }
+                axis += 1;
+            }
+            (_, _) => {}
+        }
+    }
+    demands
 }
 
 fn integer(module: &Module<'_>, node: NodeId) -> Option<u32> {

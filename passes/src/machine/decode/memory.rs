@@ -2,13 +2,13 @@
 
 use super::layout::Place;
 use super::{Decoder, Words};
-use crate::machine::code::{Access, Atomic, AtomicOp, Base, Class, Op, Slot, Space};
+use crate::machine::code::{Access, Atomic, AtomicOp, Base, Class, Consistency, Op, Slot, Space};
 use crate::machine::lanes::Lane as L;
 use crate::machine::memory::{LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW};
 use ptxopt_grammar::names::Type;
 use ptxopt_grammar::tree::{NodeId, NodeKind};
 
-/// Modifiers that say how memory is cached or ordered, which makes no difference here.
+/// Modifiers that say how memory is cached or ordered, which makes no difference to what is loaded or stored here.
 const HARMLESS: &[&str] = &[
     "weak",
     "volatile",
@@ -139,7 +139,15 @@ impl Decoder<'_, '_> {
         let signed = is_signed(ty);
         let size = ty.bits()?.min(64) / 8;
         let number = u32::try_from(self.code.accesses.len()).ok()?;
-        let access = Access { space, base, offset, size, signed, stores, elements: elements.into() };
+        let consistency = match () {
+            () if orders(words) => Consistency::Ordering,
+            () if ["volatile", "relaxed", "mmio"].into_iter().any(|word| words.has(word)) => {
+                Consistency::Relaxed
+            }
+            () => Consistency::Weak,
+        };
+        let elements = elements.into();
+        let access = Access { space, base, offset, size, signed, stores, consistency, elements };
         self.code.accesses.push(access);
         self.emit(Op::Access, [0, 0, 0, 0, number]);
         Some(())
@@ -229,7 +237,8 @@ impl Decoder<'_, '_> {
             return None;
         }
         let number = u32::try_from(self.code.atomics.len()).ok()?;
-        self.code.atomics.push(Atomic { space, base, offset, size: ty.bits()? / 8, op, d, b, c });
+        let (size, orders) = (ty.bits()? / 8, orders(words));
+        self.code.atomics.push(Atomic { space, base, offset, size, op, orders, d, b, c });
         self.emit(Op::Atomic, [0, 0, 0, 0, number]);
         Some(())
     }
@@ -284,6 +293,11 @@ impl Decoder<'_, '_> {
         self.lane(lane, [p, a, b, 0, 0]);
         Some(())
     }
+}
+
+/// Whether an access orders other accesses.
+fn orders(words: &Words<'_>) -> bool {
+    ["acquire", "release", "acq_rel"].into_iter().any(|word| words.has(word))
 }
 
 /// Whether a register holds a word of so many bits; it may be wider.

@@ -17,7 +17,7 @@ mod moves;
 mod operand;
 mod simd;
 
-pub(super) use layout::Initial;
+pub(super) use layout::{Initial, SharedVariable};
 
 use super::code::{Class, Code, Function, Guard, Inst, Op, Slot, Transfer};
 use super::lanes::Lane;
@@ -34,6 +34,7 @@ pub(super) struct Decoded {
     /// What the module's own variables hold at first, in the order of their allocations.
     pub(super) initial: Vec<Initial>,
     pub(super) static_shared: u32,
+    pub(super) shared_variables: Vec<SharedVariable>,
     pub(super) address_bits: u32,
 }
 
@@ -100,7 +101,8 @@ pub(super) fn decode(module: &Module<'_>, prefer: Prefer, watch: Watch) -> Decod
     let mut decoder = Decoder::new(module, layout, prefer, watch);
     decoder.run();
     let initial = std::mem::take(&mut decoder.layout.initial);
-    Decoded { code: decoder.code, initial, static_shared, address_bits }
+    let shared_variables = std::mem::take(&mut decoder.layout.shared_variables);
+    Decoded { code: decoder.code, initial, static_shared, shared_variables, address_bits }
 }
 
 struct Decoder<'m, 't> {

@@ -4,7 +4,7 @@ use super::control::lanes;
 use super::{Context, Pause, Stop, run, waits_at_barrier};
 use crate::machine::code::Reduction;
 use crate::machine::outcome::FaultKind;
-use crate::machine::warp::{Wait, Warp};
+use crate::machine::warp::{Group, Wait, Warp};
 use ptxopt_grammar::tree::StmtId;
 
 /// The warps of a block.
@@ -75,16 +75,22 @@ impl<const W: usize> Block<W> {
                 self.reduce(cx, number as u32);
                 self.wake(number as u32);
                 cx.arrivals[number] = 0;
-                cx.shared.epoch += 1;
+                let all = if threads == 0 { live } else { cx.block.iter().product() };
+                cx.shared.epochs.pass(arrived[number] >= all);
                 any = true;
             }
         }
         any
     }
 
+    /// Lets those go on who wait at a barrier; what fences of one of them ordered is ordered for all now.
     fn wake(&mut self, number: u32) {
-        for group in self.warps.iter_mut().flat_map(|warp| &mut warp.others) {
-            if matches!(group.wait, Wait::Block(at, _) if at == number) {
+        let waits = |group: &Group| matches!(group.wait, Wait::Block(at, _) if at == number);
+        let waiting = |warp: &&mut Warp<W>| warp.others.iter().any(waits);
+        let fenced = self.warps.iter_mut().filter(waiting).map(|warp| warp.clock.fenced).max();
+        for warp in self.warps.iter_mut().filter(waiting) {
+            warp.clock.fenced = fenced.unwrap_or(0);
+            for group in warp.others.iter_mut().filter(|group| waits(group)) {
                 group.wait = Wait::No;
             }
         }
@@ -136,7 +142,7 @@ impl<const W: usize> Block<W> {
         let what =
             if at_barrier { "not all threads reach this barrier" } else { "lanes wait for each other" };
         Stop::Fault {
-            kind: FaultKind::Deadlock(what),
+            wrong: FaultKind::Deadlock(what).into(),
             stmt: stmt.unwrap_or_else(|| cx.code.insts[0].stmt),
             thread,
         }

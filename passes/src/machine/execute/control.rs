@@ -46,17 +46,28 @@ pub(in super::super) fn jump<const W: usize>(warp: &mut Warp<W>, mask: u32, targ
     }
 }
 
-fn jump_table<const W: usize>(cx: &Context<'_>, warp: &mut Warp<W>, i: &Inst, mask: u32) -> Result<(), Stop> {
+/// A branch to where an index says; threads whose index says nothing end.
+fn jump_table<const W: usize>(
+    cx: &mut Context<'_>,
+    warp: &mut Warp<W>,
+    i: &Inst,
+    mask: u32,
+) -> Result<(), Stop> {
     let (index, defined) = warp.word(i.a);
-    if mask & !defined != 0 {
-        return Err(fault(FaultKind::Undefined("the index of the branch"), warp, i, mask & !defined));
+    let undefined = mask & !defined;
+    if undefined != 0 {
+        cx.faults.note(FaultKind::Undefined("the index of the branch"), warp, i, undefined)?;
+        exit(warp, undefined);
     }
     let targets = &cx.code.tables[i.x as usize];
-    for lane in lanes(mask) {
-        let Some(&target) = targets.get(index[lane] as usize) else {
-            return Err(fault(FaultKind::Undefined("a branch past its list of targets"), warp, i, 1 << lane));
-        };
-        warp.split(1 << lane, target);
+    for lane in lanes(mask & defined) {
+        if let Some(&target) = targets.get(index[lane] as usize) {
+            warp.split(1 << lane, target);
+        } else {
+            let past = FaultKind::Undefined("a branch past its list of targets");
+            cx.faults.note(past, warp, i, 1 << lane)?;
+            exit(warp, 1 << lane);
+        }
     }
     warp.reschedule();
     Ok(())
@@ -146,7 +157,7 @@ fn leave<const W: usize>(cx: &Context<'_>, warp: &mut Warp<W>, mask: u32) {
     warp.pop_frames();
 }
 
-fn exit<const W: usize>(warp: &mut Warp<W>, mask: u32) {
+pub(super) fn exit<const W: usize>(warp: &mut Warp<W>, mask: u32) {
     warp.live &= !mask;
     warp.current.mask &= !mask;
 }
@@ -181,7 +192,7 @@ fn barrier<const W: usize>(
 
 fn warp_barrier<const W: usize>(warp: &mut Warp<W>, i: &Inst, mask: u32) -> Result<(), Stop> {
     if gather(warp, i, Some(i.a), mask)?.is_some() {
-        warp.epoch += 1;
+        warp.clock.epochs.pass(mask == warp.live);
     }
     Ok(())
 }

@@ -12,10 +12,14 @@ mod together;
 pub(super) use block::Block;
 pub(super) use control::{jump, lanes};
 
+use super::arguments::product;
 use super::code::{Code, Inst, Op};
+use super::faults::{Faults, Wrong};
 use super::lanes as operations;
 use super::memory::{Memory, Shared};
 use super::outcome::FaultKind;
+use super::races::{Races, Who};
+use super::shadow::Shadow;
 use super::warp::{Wait, Warp, each};
 use super::watch::Watcher;
 use ptxopt_grammar::tree::StmtId;
@@ -29,8 +33,9 @@ pub(super) struct Context<'m> {
     pub(super) parameters: &'m [u8],
     pub(super) grid: [u32; 3],
     pub(super) block: [u32; 3],
-    /// Which block of the grid it is.
+    /// Which block of the grid it is, and its number in the order in which they run.
     pub(super) at: [u32; 3],
+    pub(super) number: u32,
     /// Instructions so far, and how many may be.
     pub(super) steps: u64,
     pub(super) budget: u64,
@@ -38,6 +43,10 @@ pub(super) struct Context<'m> {
     pub(super) lane_steps: u64,
     pub(super) counted: u64,
     pub(super) inexact: &'m mut BTreeSet<&'static str>,
+    pub(super) faults: &'m mut Faults,
+    pub(super) races: &'m mut Races,
+    /// The shadows of all allocations, if races in global memory are looked for.
+    pub(super) global: Option<&'m mut Vec<Shadow>>,
     /// Threads that arrived at a barrier without waiting.
     pub(super) arrivals: [u32; 16],
     pub(super) dynamic_shared: u32,
@@ -47,9 +56,21 @@ pub(super) struct Context<'m> {
 /// Why a launch ends before all threads do.
 #[derive(Debug)]
 pub(super) enum Stop {
-    Fault { kind: FaultKind, stmt: StmtId, thread: u32 },
-    Unknown { stmt: StmtId, reason: u32 },
-    BudgetSpent { stmt: StmtId },
+    /// A fault after which nothing can go on.
+    Fault {
+        wrong: Wrong,
+        stmt: StmtId,
+        thread: u32,
+    },
+    /// As many faults as there may be were noted.
+    EnoughFaults,
+    Unknown {
+        stmt: StmtId,
+        reason: u32,
+    },
+    BudgetSpent {
+        stmt: StmtId,
+    },
 }
 
 /// Why a warp pauses.
@@ -67,6 +88,23 @@ pub(super) enum Pause {
 const TURN: u64 = 1 << 20;
 
 impl Context<'_> {
+    /// The lanes of `warp` as those who access memory now.
+    #[inline]
+    pub(super) fn who<const W: usize>(&mut self, warp: &mut Warp<W>) -> Who {
+        self.races.who(&mut warp.clock, (self.number, warp.number), self.shared.epochs)
+    }
+
+    /// The moment at which `warp` accesses memory now.
+    #[inline]
+    pub(super) fn now<const W: usize>(&mut self, warp: &mut Warp<W>) -> u32 {
+        self.races.now(&mut warp.clock, (self.number, warp.number), self.shared.epochs)
+    }
+
+    /// How many threads the launch has.
+    pub(super) fn threads(&self) -> u64 {
+        product(self.grid).saturating_mul(product(self.block))
+    }
+
     /// Counts the instructions since the last time for the lanes of `mask`.
     #[inline]
     pub(super) fn count(&mut self, mask: u32) {
@@ -78,7 +116,7 @@ impl Context<'_> {
 #[cold]
 pub(super) fn fault<const W: usize>(kind: FaultKind, warp: &Warp<W>, i: &Inst, lanes: u32) -> Stop {
     let lane = lanes.trailing_zeros().min(31);
-    Stop::Fault { kind, stmt: i.stmt, thread: warp.number * 32 + lane }
+    Stop::Fault { wrong: kind.into(), stmt: i.stmt, thread: warp.number * 32 + lane }
 }
 
 /// Runs a warp until it pauses.
@@ -93,7 +131,15 @@ pub(super) fn run<const W: usize>(cx: &mut Context<'_>, warp: &mut Warp<W>) -> R
         cx.steps += u64::from(i.counts);
         let mask = match warp.guarded(i.guard, warp.current.mask) {
             Ok(mask) => mask,
-            Err(lanes) => return Err(fault(FaultKind::Undefined("the guard"), warp, i, lanes)),
+            Err(lanes) => {
+                cx.faults.note(FaultKind::Undefined("the guard"), warp, i, lanes)?;
+                cx.count(warp.current.mask);
+                control::exit(warp, lanes);
+                if warp.current.mask == 0 && !warp.choose() {
+                    return pause(warp);
+                }
+                continue;
+            }
         };
         warp.current.pc += 1;
         if mask != 0 {
@@ -147,7 +193,7 @@ fn step<const W: usize>(
         Op::Access => access::run(cx, warp, i, mask)?,
         Op::Atomic => access::atomic(cx, warp, i, mask)?,
         Op::Exchange => exchange::run(cx, warp, i, mask)?,
-        Op::Fence => cx.shared.watches = false,
+        Op::Fence => cx.races.fence(&mut warp.clock),
         Op::Nothing => {}
         Op::Watch => super::watch::run(cx, warp, i, mask),
         Op::Lane(_)

@@ -4,9 +4,12 @@
 //! misaligned or of memory that needs more care, nothing has happened and the lanes are to go one by one, so that a
 //! fault names the first lane that meets it.
 
-use super::Context;
-use super::access::place;
-use crate::machine::code::{Access, Space};
+use super::access::{place, report};
+use super::{Context, Stop};
+use crate::machine::code::{Access, Consistency, Inst, Space};
+use crate::machine::races::{How, Strength};
+use crate::machine::shadow::{Change, Run};
+use crate::machine::warp::Warp;
 
 /// The values that lanes load or store, an array for each element.
 pub(super) type Values<const W: usize, const N: usize> = [[u64; W]; N];
@@ -15,6 +18,9 @@ pub(super) type Values<const W: usize, const N: usize> = [[u64; W]; N];
 #[inline]
 fn neighbours(mask: u32) -> Option<(usize, usize)> {
     let (first, count) = (mask.trailing_zeros(), mask.count_ones());
+    if count == 0 {
+        return None;
+    }
     let run = if count == 32 { u32::MAX } else { (1 << count) - 1 };
     (mask == run << (first & 31)).then_some((first as usize, count as usize))
 }
@@ -33,21 +39,28 @@ fn follow<const W: usize>(addresses: &[u64; W], mask: u32, step: u64) -> bool {
     differ == 0
 }
 
+/// Whether races are looked for, and the access asks of memory what is only looked at lane by lane.
+#[inline]
+fn is_special(cx: &Context<'_>, access: &Access) -> bool {
+    access.consistency != Consistency::Weak && cx.global.is_some()
+}
+
 /// Loads for all lanes; whether it was done.
 #[inline]
 pub(super) fn load<const W: usize, const N: usize>(
-    cx: &Context<'_>,
+    cx: &mut Context<'_>,
+    (warp, i): (&mut Warp<W>, &Inst),
     access: &Access,
     addresses: &[u64; W],
     mask: u32,
     values: &mut Values<W, N>,
-) -> bool {
-    let Some((first, count)) = neighbours(mask) else { return false };
+) -> Result<bool, Stop> {
+    let Some((first, count)) = neighbours(mask).filter(|_| !is_special(cx, access)) else { return Ok(false) };
     let (space, at) = place(cx, access.space, addresses[first]);
     let each = access.size as usize * N;
     let same = follow(addresses, mask, 0);
     if !same && !follow(addresses, mask, each as u64) {
-        return false;
+        return Ok(false);
     }
     let length = if same { each } else { each * count };
     let bytes = match space {
@@ -57,7 +70,7 @@ pub(super) fn load<const W: usize, const N: usize>(
         }
         Space::Parameter | Space::Generic | Space::Shared | Space::Local => None,
     };
-    let Some(bytes) = bytes else { return false };
+    let Some(bytes) = bytes else { return Ok(false) };
     if same && count > 1 {
         let mut one = [[0; 1]; N];
         read(bytes, access.size, 0, &mut one);
@@ -67,32 +80,106 @@ pub(super) fn load<const W: usize, const N: usize>(
     } else {
         read(bytes, access.size, first, values);
     }
-    true
+    if space == Space::Global && cx.global.is_some() {
+        let lanes = if same { mask } else { 0 };
+        note_load(cx, (warp, i), addresses[first], (length, each, first), lanes)?;
+    }
+    Ok(true)
+}
+
+/// Notes loads of lanes in a row, or of the same bytes on the lanes of `all`, where races are looked for.
+#[inline]
+fn note_load<const W: usize>(
+    cx: &mut Context<'_>,
+    (warp, i): (&mut Warp<W>, &Inst),
+    address: u64,
+    (length, each, first): (usize, usize, usize),
+    all: u32,
+) -> Result<(), Stop> {
+    let moment = cx.now(warp);
+    let (number, start) = cx.memory.locate(address);
+    let run = Run { start, length, each, first };
+    let several = all.count_ones() > 1;
+    if !several && cx.global.as_ref().is_some_and(|global| global[number].is_known(run, moment, false)) {
+        return Ok(());
+    }
+    let who = cx.who(warp);
+    let Some(shadow) = cx.global.as_mut().and_then(|global| global.get_mut(number)) else { return Ok(()) };
+    let found = if several {
+        let how = How { writes: false, strength: Strength::Weak };
+        shadow.touch(cx.races, start..start + length, &who.lanes(all), how, None)
+    } else {
+        shadow.row(cx.races, run, &who, None)
+    };
+    report(cx, (warp, i), &found, (Space::Global, address))
+}
+
+/// Notes stores of lanes in a row, where races are looked for.
+#[inline]
+fn note_store<const W: usize, const N: usize>(
+    cx: &mut Context<'_>,
+    (warp, i): (&mut Warp<W>, &Inst),
+    address: u64,
+    (length, size, first): (usize, usize, usize),
+    values: &Values<W, N>,
+) -> Result<(), Stop> {
+    let moment = cx.now(warp);
+    let (number, start) = cx.memory.locate(address);
+    let run = Run { start, length, each: size * N, first };
+    if cx.global.as_ref().is_some_and(|global| global[number].is_known(run, moment, true)) {
+        return Ok(());
+    }
+    let who = cx.who(warp);
+    let Some(shadow) = cx.global.as_mut().and_then(|global| global.get_mut(number)) else { return Ok(()) };
+    let mut new = vec![0; length];
+    write_any(&mut new, size, first, values);
+    let change = cx.memory.range(address, length, 1).map(|old| Change { old, new: &new });
+    let found = shadow.row(cx.races, run, &who, change);
+    report(cx, (warp, i), &found, (Space::Global, address))
 }
 
 /// Stores for all lanes; whether it was done.
 #[inline]
 pub(super) fn store<const W: usize, const N: usize>(
     cx: &mut Context<'_>,
+    (warp, i): (&mut Warp<W>, &Inst),
     access: &Access,
     addresses: &[u64; W],
     mask: u32,
     values: &Values<W, N>,
-) -> bool {
-    let Some((first, count)) = neighbours(mask) else { return false };
+) -> Result<bool, Stop> {
+    let Some((first, count)) = neighbours(mask).filter(|_| !is_special(cx, access)) else { return Ok(false) };
     let (space, _) = place(cx, access.space, addresses[first]);
     let each = access.size as usize * N;
     if !matches!(space, Space::Global | Space::Constant) || !follow(addresses, mask, each as u64) {
-        return false;
+        return Ok(false);
     }
-    let Some(bytes) = cx.memory.range_mut(addresses[first], each * count, each as u64) else { return false };
-    match access.size {
+    let (address, length) = (addresses[first], each * count);
+    if cx.memory.range(address, length, each as u64).is_none() {
+        return Ok(false);
+    }
+    if space == Space::Global && cx.global.is_some() {
+        note_store(cx, (warp, i), address, (length, access.size as usize, first), values)?;
+    }
+    if let Some(bytes) = cx.memory.range_mut(address, length, each as u64) {
+        write_any(bytes, access.size as usize, first, values);
+    }
+    Ok(true)
+}
+
+#[inline]
+fn write_any<const W: usize, const N: usize>(
+    bytes: &mut [u8],
+    size: usize,
+    first: usize,
+    values: &Values<W, N>,
+) {
+    match size {
         1 => write::<W, N, 1>(bytes, first, values),
         2 => write::<W, N, 2>(bytes, first, values),
         4 => write::<W, N, 4>(bytes, first, values),
         _eight => write::<W, N, 8>(bytes, first, values),
     }
-    true
 }
 
 #[inline]

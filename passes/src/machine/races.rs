@@ -1,0 +1,290 @@
+//! Races: which thread touched which bytes when, and whether anything orders two threads.
+//!
+//! Two accesses to a byte race if different threads make them, nothing orders them, and one of them changes it without
+//! being atomic. A barrier that all threads of a block pass orders what they did before it with what they do after
+//! it, a barrier that all lanes of a warp pass orders these lanes, and nothing orders two blocks. That is enough to
+//! call a launch exact. Fences order threads as well, together with flags that this analysis does not follow, and so
+//! do barriers for some threads only: where they may have, no race is reported and the launch is not called exact.
+//! The same holds where both accesses are volatile, relaxed or stronger, so that the program asked for that order to
+//! be open; and where one is a load and the other atomic, as in a loop that tries to exchange what it has loaded.
+//!
+//! Only the last accesses to a byte are kept, as in FastTrack (Flanagan and Freund, 2009): the last write, and the
+//! reads since then as far as they are not ordered. If several threads read, the smallest group that has them all is
+//! kept: the lanes of a warp, the warps of a block, blocks. A later access that is not ordered after the whole group
+//! is not ordered after one of its members, so that no race is lost and none is made up.
+//!
+//! [`super::shadow`] keeps this per byte; here is what orders two accesses.
+
+use super::code::AtomicOp;
+
+/// When threads of a warp accessed memory: all its accesses between two synchronisations have the same one.
+#[derive(Clone, Copy, Debug)]
+struct Moment {
+    block: u32,
+    warp: u32,
+    epoch: u32,
+    warp_epoch: u32,
+    /// How many fences the launch had executed.
+    fences: u32,
+}
+
+/// How many moments are kept, 20 bytes each. Then the search ends.
+const MOST_MOMENTS: usize = 1 << 23;
+
+/// The threads that accessed a byte: a moment, the group of threads, and a lane if it is one thread. 0 is nobody.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Stamp(u32);
+
+/// The smallest group of threads that contains all in question.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Group {
+    Thread,
+    Lanes,
+    Warps,
+    Blocks,
+}
+
+impl Stamp {
+    pub(super) const NOBODY: Self = Self(0);
+
+    fn new(moment: u32, group: Group, lane: u32) -> Self {
+        Self(moment << 7 | (group as u32) << 5 | lane)
+    }
+
+    /// The thread on `lane` at a moment.
+    pub(super) fn thread(moment: u32, lane: u32) -> Self {
+        Self::new(moment, Group::Thread, lane)
+    }
+
+    fn moment(self) -> usize {
+        (self.0 >> 7) as usize
+    }
+
+    fn group(self) -> Group {
+        match self.0 >> 5 & 3 {
+            0 => Group::Thread,
+            1 => Group::Lanes,
+            2 => Group::Warps,
+            _three => Group::Blocks,
+        }
+    }
+
+    /// Whether threads of several blocks are among them, which no later access can be ordered after.
+    pub(super) fn is_everybody(self) -> bool {
+        self != Self::NOBODY && self.group() == Group::Blocks
+    }
+}
+
+/// The epochs of a block: how many barriers were passed.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Epochs {
+    /// Grows with every barrier.
+    pub(super) now: u32,
+    /// What it was after the last barrier that all passed.
+    pub(super) full: u32,
+}
+
+impl Epochs {
+    /// A barrier is passed, by all or by some.
+    pub(super) fn pass(&mut self, all: bool) {
+        self.now += 1;
+        if all {
+            self.full = self.now;
+        }
+    }
+}
+
+/// What orders the accesses of a warp with those of others.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Clock {
+    pub(super) epochs: Epochs,
+    /// The number of the last fence that the warp, or one that it met at a barrier, executed.
+    pub(super) fenced: u32,
+    /// The moment of the last access, and the epochs and fences at which it began.
+    moment: u32,
+    began: [u32; 3],
+}
+
+/// Who accesses memory: one lane of a warp, or several of which `lane` is one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Who {
+    moment: u32,
+    block: u32,
+    warp: u32,
+    epochs: Epochs,
+    warp_epochs: Epochs,
+    fenced: u32,
+    pub(super) lane: u32,
+    several: bool,
+}
+
+impl Who {
+    pub(super) fn stamp(&self) -> Stamp {
+        Stamp::new(self.moment, if self.several { Group::Lanes } else { Group::Thread }, self.lane)
+    }
+
+    pub(super) fn moment(&self) -> u32 {
+        self.moment
+    }
+
+    /// The same warp at the same time, on one lane.
+    pub(super) fn on(self, lane: usize) -> Self {
+        Self { lane: lane as u32, several: false, ..self }
+    }
+
+    /// The lanes of `mask`.
+    pub(super) fn lanes(self, mask: u32) -> Self {
+        Self { lane: mask.trailing_zeros(), several: mask.count_ones() > 1, ..self }
+    }
+}
+
+/// How memory is accessed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct How {
+    pub(super) writes: bool,
+    pub(super) strength: Strength,
+}
+
+/// What an access asks of the order of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Strength {
+    /// Nothing.
+    Weak,
+    /// It is volatile, relaxed, acquire or release.
+    Strong,
+    /// It is atomic.
+    Atomic(AtomicOp),
+}
+
+/// Whether an access comes after others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Order {
+    After,
+    /// A fence, or a barrier that not all passed, may have seen to it.
+    Unsure,
+    Concurrent,
+}
+
+/// The other side of a race.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Rival {
+    /// A thread: the number of its block, and its number in it.
+    Thread(u32, u32),
+    OfWarp,
+    OfBlock,
+    OfGrid,
+}
+
+/// The moments of a launch, which say in what order accesses are.
+#[derive(Debug)]
+pub(super) struct Races {
+    /// The first stands for nobody.
+    moments: Vec<Moment>,
+    fences: u32,
+    /// Whether more moments are needed than are kept.
+    pub(super) full: bool,
+}
+
+impl Races {
+    pub(super) fn new() -> Self {
+        let nobody = Moment { block: 0, warp: 0, epoch: 0, warp_epoch: 0, fences: 0 };
+        Self { moments: vec![nobody], fences: 0, full: false }
+    }
+
+    /// A warp executes a fence, or an access that is one.
+    pub(super) fn fence(&mut self, clock: &mut Clock) {
+        self.fences = self.fences.saturating_add(1);
+        clock.fenced = self.fences;
+    }
+
+    /// The moment at which a warp of a block accesses memory now.
+    #[inline]
+    pub(super) fn now(&mut self, clock: &mut Clock, warp: (u32, u32), epochs: Epochs) -> u32 {
+        let began = [epochs.now, clock.epochs.now, self.fences];
+        if clock.moment == 0 || clock.began != began {
+            clock.moment = self.moment(warp, began);
+            clock.began = began;
+        }
+        clock.moment
+    }
+
+    /// Who accesses memory now: the first lane of a warp of a block.
+    #[inline]
+    pub(super) fn who(&mut self, clock: &mut Clock, (block, warp): (u32, u32), epochs: Epochs) -> Who {
+        Who {
+            moment: self.now(clock, (block, warp), epochs),
+            block,
+            warp,
+            epochs,
+            warp_epochs: clock.epochs,
+            fenced: clock.fenced,
+            lane: 0,
+            several: false,
+        }
+    }
+
+    #[cold]
+    fn moment(&mut self, (block, warp): (u32, u32), [epoch, warp_epoch, fences]: [u32; 3]) -> u32 {
+        self.full |= self.moments.len() >= MOST_MOMENTS;
+        if !self.full {
+            self.moments.push(Moment { block, warp, epoch, warp_epoch, fences });
+        }
+        (self.moments.len() - 1) as u32
+    }
+
+    /// Whether two moments are of the same warp of the same block.
+    #[inline]
+    pub(super) fn same_warp(&self, moment: u32, who: &Who) -> bool {
+        let then = &self.moments[moment as usize];
+        (then.block, then.warp) == (who.block, who.warp)
+    }
+
+    /// Whether `who` comes after all of `stamp`.
+    pub(super) fn order(&self, stamp: Stamp, who: &Who) -> Order {
+        let then = &self.moments[stamp.moment()];
+        let group = stamp.group();
+        let fenced = who.fenced > then.fences;
+        if then.block != who.block || group == Group::Blocks {
+            return if fenced { Order::Unsure } else { Order::Concurrent };
+        }
+        let same_warp = then.warp == who.warp && group <= Group::Lanes;
+        let same_thread =
+            same_warp && stamp == Stamp::thread(stamp.moment() as u32, who.lane) && !who.several;
+        let passed = |block: u32, warp: u32| then.epoch < block || same_warp && then.warp_epoch < warp;
+        if same_thread || passed(who.epochs.full, who.warp_epochs.full) {
+            Order::After
+        } else if fenced || passed(who.epochs.now, who.warp_epochs.now) {
+            Order::Unsure
+        } else {
+            Order::Concurrent
+        }
+    }
+
+    /// Those of `stamp` that `who` does not come after, and `who`.
+    pub(super) fn join(&self, stamp: Stamp, who: &Who) -> Stamp {
+        let own = who.stamp();
+        if stamp == Stamp::NOBODY || self.order(stamp, who) == Order::After {
+            return own;
+        }
+        let then = &self.moments[stamp.moment()];
+        let apart = match () {
+            () if then.block != who.block => Group::Blocks,
+            () if then.warp != who.warp => Group::Warps,
+            () => Group::Lanes,
+        };
+        Stamp::new(who.moment, apart.max(stamp.group()), who.lane)
+    }
+
+    /// One of `stamp` that is not `who`.
+    pub(super) fn rival(&self, stamp: Stamp, who: &Who) -> Rival {
+        let then = &self.moments[stamp.moment()];
+        let lane = stamp.0 & 31;
+        let itself = (then.block, then.warp, lane) == (who.block, who.warp, who.lane);
+        match stamp.group() {
+            Group::Lanes if itself => Rival::OfWarp,
+            Group::Warps if itself => Rival::OfBlock,
+            Group::Blocks if then.block == who.block => Rival::OfGrid,
+            _someone => Rival::Thread(then.block, then.warp * 32 + lane),
+        }
+    }
+}
