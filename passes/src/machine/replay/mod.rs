@@ -27,7 +27,7 @@ use inputs::Inputs;
 use ptxopt_grammar::tree::{Module, StmtId};
 use run::{Pass, Replayable, Text};
 use std::collections::BTreeSet;
-use trace::Parting;
+use trace::{End, Parting};
 
 /// How many runs a pass makes.
 const LANES: usize = 16;
@@ -37,9 +37,8 @@ const PASSES: u64 = 2;
 const MOST_PASSES: u64 = 5;
 /// How often a run goes back in the text before it is cut off.
 const MOST_TURNS: u32 = 48;
-/// How many instructions a pass executes at most, those of several lanes at once counted once.
-const MOST_STEPS: u64 = 1 << 20;
-/// How many of these the original may take, for each of its instructions, and besides.
+/// How many instructions a pass over the original executes at most, those of several lanes at once counted once: so many
+/// for each instruction of the function, and some besides.
 const STEPS_PER_INSTRUCTION: u64 = 48;
 const STEPS_BESIDES: u64 = 2000;
 
@@ -126,10 +125,13 @@ fn function(old: &Side<'_, '_>, new: &Side<'_, '_>, at: usize, changed: &BTreeSe
         let inputs = Inputs::new(shape, number);
         let work = length * STEPS_PER_INSTRUCTION + STEPS_BESIDES;
         let seen = Pass::new(before, &inputs, Text::Original).with_parameters(given).run(work);
-        // The new text may need more instructions, but not so many more.
-        let again = Pass::new(after, &inputs, Text::New)
-            .with_parameters(given_after)
-            .run(4 * seen.steps + STEPS_BESIDES);
+        let again = Pass::new(after, &inputs, Text::New).with_parameters(given_after);
+        let again = if seen.traces.iter().any(|trace| trace.end == End::Work) {
+            again.run(2 * seen.steps + STEPS_BESIDES)
+        } else {
+            // Turns bound it: where a loop has lost its end, that is to be seen.
+            again.run(u64::MAX)
+        };
         let insts = &old.code.insts[shape.start as usize..shape.end as usize];
         for (inst, _) in insts.iter().zip(&seen.reached).filter(|(_, reached)| **reached) {
             unreached.remove(&inst.stmt);

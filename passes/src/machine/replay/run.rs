@@ -6,7 +6,7 @@
 use super::inputs::{Inputs, Mix, Source};
 use super::memory::{Memory, number};
 use super::trace::{End, Event, Store, Trace};
-use super::{LANES, MOST_STEPS, MOST_TURNS};
+use super::{LANES, MOST_TURNS};
 use crate::machine::code::{Around, Base, Code, Function, Inst, MadeUp, Op, Slot, Space, Transfer};
 use crate::machine::execute::{compute, jump, lanes};
 use crate::machine::warp::{Warp, each};
@@ -123,7 +123,7 @@ impl<'r> Pass<'r> {
     pub(super) fn run(mut self, work: u64) -> Seen {
         while self.warp.current.mask != 0 || self.warp.choose() {
             self.step();
-            if self.steps > work.min(MOST_STEPS) {
+            if self.steps > work {
                 break;
             }
         }

@@ -224,6 +224,12 @@ fn loops_are_left_where_counts_are_small_and_cut_where_they_have_no_end() {
     same(&endless(1), &endless(1));
     different(&endless(1), &endless(2));
     same(&format!("{LOAD}\nL: bra L;"), &format!("{LOAD}\nL: bra L;"));
+    let padded = |end: &str| {
+        let long = "add.u32 %r6, %r6, %r5; ".repeat(200);
+        sum(&long).replace("setp.lt.u32 %p0, %r5, %r4;", &format!("setp.lt.u32 %p0, %r5, {end};"))
+    };
+    let told = different(&padded("3"), &padded("0x7fffffff"));
+    assert!(told.contains("is never reached"), "a loop that has lost its end: {told}");
 }
 
 #[test]
