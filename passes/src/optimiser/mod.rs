@@ -2,8 +2,8 @@
 //!
 //! A round looks at every function, makes the edits that pass the door, and splices them into the text once. The next
 //! round reads that text afresh, so it sees what the edits made possible, and nothing it believes is older than the
-//! text. Every edit lowers the cost of its function by at least one machine instruction, so there is a last round;
-//! reaching the limit of rounds is a bug.
+//! text. Every edit lowers the cost of its function by at least one machine instruction, or has a number in the place of
+//! a video instruction, so there is a last round; reaching the limit of rounds is a bug.
 
 mod choose;
 mod function;
@@ -11,6 +11,7 @@ mod live;
 mod memo;
 mod record;
 mod rounds;
+mod stays;
 mod unused;
 mod visible;
 mod weave;
@@ -21,7 +22,7 @@ pub use record::{Bound, How, Kind, Record, Why};
 use crate::Selection;
 use crate::cost::Gpu;
 use crate::door::Check;
-use crate::graph::Semantics;
+use crate::graph::{Semantics, functions};
 use crate::rules::{Pass, is_interesting};
 use ptxopt_grammar::tree::{Module, StmtKind};
 use rounds::Run;
@@ -74,6 +75,31 @@ pub struct Outcome {
     pub gpu: Option<Gpu>,
     /// How many questions to the prover were answered from memory.
     pub remembered: u64,
+    /// What there was to look at.
+    pub seen: Seen,
+}
+
+/// What there is in a module for rules to look at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Seen {
+    /// Functions with a body.
+    pub functions: u64,
+    /// Video instructions.
+    pub video: u64,
+    /// Instructions of byte-wise code, such as `prmt`.
+    pub bytes: u64,
+}
+
+impl Seen {
+    fn of(module: &Module<'_>) -> Self {
+        let mut seen = Self { functions: functions(module).len() as u64, ..Self::default() };
+        if has_work(module) {
+            for row in module.stmts().filter_map(|stmt| module.row(stmt)).filter(|row| is_interesting(row)) {
+                *(if row.video.is_some() { &mut seen.video } else { &mut seen.bytes }) += 1;
+            }
+        }
+        seen
+    }
 }
 
 /// More rounds than any chain of rewrites needs.
@@ -112,7 +138,8 @@ fn optimise_within(
     watch: &mut dyn FnMut(u32, &[u8]),
 ) -> Outcome {
     let gpu = options.gpu.or_else(|| Gpu::of(module));
-    let outcome = Outcome { text: None, records: Vec::new(), rounds: 0, gpu, remembered: 0 };
+    let seen = Seen::of(module);
+    let outcome = Outcome { text: None, records: Vec::new(), rounds: 0, gpu, remembered: 0, seen };
     if options.passes.is_empty() || !options.dce_all && !has_work(module) {
         return outcome;
     }
