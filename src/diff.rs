@@ -1,5 +1,6 @@
 //! What changed, as a unified diff of lines.
 
+use crate::render::style::{BOLD, CYAN, GREEN, PLAIN, RED};
 use crate::render::{Colour, harmless};
 use imara_diff::sources::byte_lines;
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
@@ -127,13 +128,6 @@ pub fn marked(old: &str, new: &str, shown: Range<u32>) -> Vec<String> {
     lines.into_iter().map(text).collect()
 }
 
-const PLAIN: &str = "";
-const BOLD: &str = "\x1b[1m";
-const RED: &str = "\x1b[31m";
-const GREEN: &str = "\x1b[32m";
-const CYAN: &str = "\x1b[36m";
-const END: &str = "\x1b[0m";
-
 fn line(out: &mut Vec<u8>, style: &str, text: &[u8], colour: Colour) {
     match colour {
         Colour::None => out.extend(text),
@@ -141,8 +135,7 @@ fn line(out: &mut Vec<u8>, style: &str, text: &[u8], colour: Colour) {
             let (body, feed) = text.strip_suffix(b"\n").map_or((text, ""), |body| (body, "\n"));
             let shown = |c: char| if c == '\t' { c } else { harmless(c) };
             let body: String = String::from_utf8_lossy(body).chars().map(shown).collect();
-            let end = if style.is_empty() { "" } else { END };
-            out.extend(format!("{style}{body}{end}{feed}").as_bytes());
+            out.extend((colour.paint(style, &body) + feed).as_bytes());
         }
     }
 }

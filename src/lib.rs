@@ -5,6 +5,7 @@
 pub mod cli;
 pub mod diff;
 pub mod dot;
+pub mod foreign;
 pub mod input;
 pub mod output;
 pub mod remarks;

@@ -27,6 +27,27 @@ pub enum Colour {
     None,
 }
 
+impl Colour {
+    /// Text on one line, in a style of [`style`] if there are colours.
+    pub(crate) fn paint(self, style: &str, text: &str) -> String {
+        match self {
+            Self::Terminal if !style.is_empty() => format!("{style}{text}{}", style::END),
+            Self::Terminal | Self::None => text.to_owned(),
+        }
+    }
+}
+
+/// Escape sequences of the terminal.
+pub(crate) mod style {
+    pub(crate) const PLAIN: &str = "";
+    pub(crate) const BOLD: &str = "\x1b[1m";
+    pub(crate) const RED: &str = "\x1b[31m";
+    pub(crate) const GREEN: &str = "\x1b[32m";
+    pub(crate) const YELLOW: &str = "\x1b[33m";
+    pub(crate) const CYAN: &str = "\x1b[36m";
+    pub(crate) const END: &str = "\x1b[0m";
+}
+
 /// Renders messages.
 #[derive(Clone, Debug)]
 pub struct Renderer(annotate_snippets::Renderer);
@@ -46,6 +67,13 @@ impl Renderer {
     pub fn failure(&self, message: &str) -> String {
         let title = Group::with_title(Level::ERROR.primary_title(clean(message)));
         self.0.render(&[title]) + "\n"
+    }
+
+    /// A message that is about no place in a text, with what to do.
+    #[must_use]
+    pub fn refusal(&self, message: &str, help: &str) -> String {
+        let title = Level::ERROR.primary_title(clean(message));
+        self.0.render(&[title.element(Level::HELP.message(clean(help)))]) + "\n"
     }
 
     /// What is wrong with `text`, which users know as `name`: the diagnostics in the order of the text, as many as

@@ -1,7 +1,7 @@
 //! What a run came to: how much was saved, by what, and what was nearly possible. At most one screen.
 
 use crate::remarks::{Remark, shown};
-use ptxopt_passes::optimiser::{How, Kind, Outcome, Replayed, Why};
+use ptxopt_passes::optimiser::{How, Kind, Outcome, Replayed, Seen, Why};
 use ptxopt_passes::pass_of;
 use ptxopt_passes::prover::Proof;
 use ptxopt_passes::rules::rules;
@@ -28,6 +28,9 @@ pub struct Tally {
     rules: BTreeMap<(&'static str, &'static str), u64>,
     /// For each reason, how often it kept a rewrite from being made, and where first.
     missed: BTreeMap<String, (u64, String)>,
+    /// For each reason why nothing could be better, how often.
+    stays: BTreeMap<String, u64>,
+    seen: Seen,
     structural: u64,
     sat: u64,
     conflicts: u64,
@@ -54,6 +57,7 @@ impl Tally {
             saved: (0, Some(0)),
             remembered: outcome.remembered,
             replayed: outcome.replayed,
+            seen: outcome.seen,
             ..Self::default()
         };
         tally.gpus.extend(outcome.gpu.map(|gpu| (gpu.to_string(), 1)));
@@ -101,12 +105,16 @@ impl Tally {
                 self.conflicts += conflicts;
             }
             How::Sampled => self.sampled += 1,
-            How::Dead => self.dead += 1,
+            How::Dead | How::Freed => self.dead += 1,
             How::Unnamed => self.unnamed += 1,
         }
     }
 
     fn missed(&mut self, why: &Why, remark: &Remark<'_>) {
+        if !why.is_near() {
+            *self.stays.entry(shown(&why.to_string())).or_default() += 1;
+            return;
+        }
         let mut statement: String = remark.before().chars().take(MOST_OF_STATEMENT).collect();
         if statement.len() < remark.before().len() {
             statement.push('…');
@@ -151,6 +159,12 @@ impl Tally {
         for (why, (count, place)) in other.missed {
             self.missed.entry(why).or_insert((0, place)).0 += count;
         }
+        for (why, count) in other.stays {
+            *self.stays.entry(why).or_default() += count;
+        }
+        self.seen.functions += other.seen.functions;
+        self.seen.video += other.seen.video;
+        self.seen.bytes += other.seen.bytes;
     }
 
     /// How long replays took.
@@ -174,7 +188,7 @@ impl Tally {
             add(format!("{} of {} files changed", self.changed, self.files));
         }
         if self.rewrites() + self.dead + self.unnamed == 0 {
-            add("nothing to change".to_owned());
+            add(self.nothing());
         } else {
             add(format!("{}, {}", self.changes(), self.savings()));
         }
@@ -203,7 +217,30 @@ impl Tally {
             add(format!("        {place}"));
         }
         more(&mut add, missed.len(), "reasons");
+        if !self.stays.is_empty() {
+            add("left as they are:".to_owned());
+        }
+        for (why, count) in &self.stays {
+            add(format!("  {count:>5} {why}"));
+        }
         out
+    }
+
+    /// That nothing changed, and why, as far as the reasons of single statements do not say it.
+    fn nothing(&self) -> String {
+        let Seen { functions, video, bytes } = self.seen;
+        let within = format!("in {}", counted(functions, "function"));
+        let seen = [(video, "video instruction"), (bytes, "byte-wise instruction")];
+        let seen: Vec<String> =
+            seen.iter().filter(|(count, _)| *count > 0).map(|&(count, what)| counted(count, what)).collect();
+        match (seen.join(" and "), self.rounds, self.missed.is_empty()) {
+            (none, ..) if none.is_empty() => {
+                format!("nothing to change: no video instructions and no byte-wise code {within}")
+            }
+            (_, 0, true) => "nothing changed: no pass runs".to_owned(),
+            (seen, _, true) => format!("nothing to change: nothing cheaper is known for {seen} {within}"),
+            (seen, _, false) => format!("nothing changed of {seen} {within}"),
+        }
     }
 
     fn changes(&self) -> String {
@@ -247,9 +284,12 @@ impl Tally {
         for (why, (count, _)) in &self.missed {
             add(*count, &format!("missed: {why}"));
         }
+        for (why, &count) in &self.stays {
+            add(count, &format!("left: {why}"));
+        }
         add(self.unnamed, "declarations emptied or shortened");
-        add(self.structural, "proofs by structure");
-        add(self.sat, "proofs by search");
+        add(self.structural, "proved (structural)");
+        add(self.sat, "proved (sat)");
         add(self.conflicts, "conflicts in them");
         add(self.sampled, "sampled, not proved");
         add(self.remembered, "questions answered from memory");

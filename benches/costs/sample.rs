@@ -65,7 +65,11 @@ fn forms() -> Vec<Form> {
                     }
                     (0..count).map(|_| u8::try_from(below(2 * count)).expect("there are eight")).collect()
                 };
-                let routing = plain.selected(&picks(0), &picks(lanes.count())).expect("there are such lanes");
+                let (a, mut b) = (picks(0), picks(lanes.count()));
+                // A lane that is read twice costs less.
+                let twice = below(3) == 0;
+                b.iter_mut().zip(&a).filter(|_| twice && below(2) == 0).for_each(|(b, a)| *b = *a);
+                let routing = plain.selected(&a, &b).expect("there are such lanes");
                 let mask =
                     u8::try_from(1 + below(usize::from(lanes.full_mask()))).expect("there are four lanes");
                 let mask = if below(2) == 0 { lanes.full_mask() } else { mask };

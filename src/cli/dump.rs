@@ -1,6 +1,6 @@
 //! `ptxopt dump`: what each statement is, reads and writes, for people and for programs.
 
-use super::{Console, Failure, Status};
+use super::{Console, Failure};
 use crate::input::Input;
 use crate::output::to_stdout;
 use ptxopt_grammar::names::{DeclKind, is_special_register};
@@ -56,10 +56,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let input = Input::from(args.file.clone());
     let text = input.read().map_err(|error| Failure::reading(console, &input, &error))?;
     let name = input.to_string();
-    let module = ptxopt_grammar::parse(&text).map_err(|diagnostics| Failure {
-        status: Status::Invalid,
-        message: console.renderer.diagnostics(&name, &text, &diagnostics),
-    })?;
+    let module = super::parse(console, &input, &text)?;
     let statements = Statements::new(&module);
     to_stdout(|out| if args.json { write_json(out, &name, statements) } else { write_text(out, statements) })
         .map_err(|error| Failure::writing(console, "<stdout>", &error))

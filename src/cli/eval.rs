@@ -80,7 +80,10 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
 }
 
 fn usage(message: &str) -> Failure {
-    Failure { status: Status::Usage, message: usage_error(message.to_owned()).render().to_string() }
+    Failure {
+        status: Status::Usage,
+        message: usage_error(Some("eval"), message.to_owned()).render().to_string(),
+    }
 }
 
 fn check(input: &Input, console: &Console) -> Result<(), Failure> {

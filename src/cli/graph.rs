@@ -39,10 +39,8 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let input = Input::from(args.file.clone());
     let text = input.read().map_err(|error| Failure::reading(console, &input, &error))?;
-    let module = ptxopt_grammar::parse(&text).map_err(|diagnostics| Failure {
-        status: Status::Invalid,
-        message: console.renderer.diagnostics(&input.to_string(), &text, &diagnostics),
-    })?;
+    let module = super::parse(console, &input, &text)?;
+    super::refuse_older(console, &input, &module, args.gpu)?;
     let refuse = |status, message: &str| Failure { status, message: console.renderer.failure(message) };
     let function = choose(functions(&module), args.function.as_deref())
         .map_err(|message| refuse(Status::Usage, &message))?;

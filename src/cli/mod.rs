@@ -11,11 +11,14 @@ mod progress;
 mod prove;
 mod run;
 
+use crate::foreign;
 use crate::input::Input;
 use crate::render::{Colour, Renderer};
 use clap::error::ErrorKind;
 use clap::{ArgAction, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use log::LevelFilter;
+use ptxopt_grammar::tree::Module;
+use ptxopt_passes::cost::Gpu;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -28,7 +31,6 @@ use std::process::ExitCode;
     name = "ptxopt",
     version,
     subcommand_negates_reqs = true,
-    disable_help_subcommand = true,
     override_usage = "ptxopt [OPTIONS] <INPUT>...\n       ptxopt [OPTIONS] <COMMAND>",
     max_term_width = 100,
     after_help = AFTER_HELP
@@ -61,7 +63,7 @@ Examples:
 Exit status:
   0  everything was written
   1  an input is not valid PTX
-  2  the command line is wrong
+  2  the command line is wrong, or code for an input's `.target` does not run on the `--gpu`
   3  something could not be read or written
   4  ptxopt caught a bug of its own, and left the function as it was: please report it
   5 to 8  what `run` and `prove` found: see `ptxopt help run`, `ptxopt help prove`
@@ -182,7 +184,7 @@ fn parse_arguments() -> Result<Cli, clap::Error> {
     if let Some(name) = name {
         let message =
             format!("`{name}` takes its arguments after its name; a file of that name is `./{name}`");
-        return Err(command.error(ErrorKind::ArgumentConflict, message));
+        return Err(error_of(Some(name), ErrorKind::ArgumentConflict, message));
     }
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
@@ -222,9 +224,61 @@ fn start_logging(verbose: u8) {
         .init();
 }
 
-/// A message about the command line, in the form of those that the parser of arguments makes.
-fn usage_error(message: String) -> clap::Error {
-    Cli::command().error(ErrorKind::ValueValidation, message)
+/// A message about the command line, in the form of those that the parser of arguments makes, with the usage of a
+/// subcommand or of the main command.
+fn usage_error(subcommand: Option<&str>, message: String) -> clap::Error {
+    error_of(subcommand, ErrorKind::ValueValidation, message)
+}
+
+fn error_of(subcommand: Option<&str>, kind: ErrorKind, message: String) -> clap::Error {
+    let mut command = Cli::command();
+    command.build();
+    let about = subcommand.and_then(|name| command.find_subcommand_mut(name));
+    match about {
+        Some(subcommand) => subcommand.error(kind, message),
+        None => command.error(kind, message),
+    }
+}
+
+/// The subcommand that was probably meant by a word that is none.
+fn similar_subcommand(word: &str) -> Option<String> {
+    let command = Cli::command();
+    let names = command.get_subcommands().map(clap::Command::get_name).chain(["help"]);
+    let distance = |name: &str| strsim::damerau_levenshtein(word, name);
+    let nearest = names.min_by_key(|name| distance(name))?;
+    (distance(nearest) <= nearest.len() / 3).then(|| nearest.to_owned())
+}
+
+/// The module that an input is, or what is wrong with it.
+fn parse<'t>(console: &Console, input: &Input, text: &'t [u8]) -> Result<Module<'t>, Failure> {
+    ptxopt_grammar::parse(text).map_err(|diagnostics| {
+        let (name, renderer) = (input.to_string(), &console.renderer);
+        let message = match foreign::recognise(text) {
+            None => renderer.diagnostics(&name, text, &diagnostics),
+            Some(foreign) => match foreign.diagnostic() {
+                Some(diagnostic) => renderer.diagnostics(&name, text, &[diagnostic]),
+                None => renderer.refusal(&format!("`{name}` is {}", foreign.what), foreign.help),
+            },
+        };
+        Failure { status: Status::Invalid, message }
+    })
+}
+
+/// Refuses a GPU on which code for the module's target does not run.
+fn refuse_older(
+    console: &Console,
+    input: &Input,
+    module: &Module<'_>,
+    gpu: Option<Gpu>,
+) -> Result<(), Failure> {
+    match (gpu, Gpu::of(module)) {
+        (Some(gpu), Some(target)) if !gpu.runs(target) => {
+            let message = format!("`{input}` is for `.target {target}`, and such code does not run on {gpu}");
+            let help = format!("choose a `--gpu` that runs code for {target}, or compile for {gpu}");
+            Err(Failure { status: Status::Usage, message: console.renderer.refusal(&message, &help) })
+        }
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -234,5 +288,20 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn a_slip_of_the_finger_means_the_nearest_subcommand() {
+        for (word, meant) in [
+            ("dmup", Some("dump")),
+            ("prov", Some("prove")),
+            ("complettions", Some("completions")),
+            ("hlep", Some("help")),
+            ("kernel", None),
+            ("x", None),
+            ("out", None),
+        ] {
+            assert_eq!(similar_subcommand(word).as_deref(), meant, "{word}");
+        }
     }
 }

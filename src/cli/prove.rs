@@ -1,6 +1,6 @@
 //! `ptxopt prove`: whether two files compute the same, function by function.
 
-use super::{Console, Failure, Status};
+use super::{Console, Failure, Status, parse};
 use crate::input::Input;
 use crate::output::to_stdout;
 use ptxopt_grammar::meaning::disputed::Dispute;
@@ -91,13 +91,6 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
             fail(Status::Different, format!("different: {refuted} of {} functions", answers.len()))
         }
     }
-}
-
-fn parse<'t>(console: &Console, input: &Input, text: &'t [u8]) -> Result<Module<'t>, Failure> {
-    ptxopt_grammar::parse(text).map_err(|diagnostics| Failure {
-        status: Status::Invalid,
-        message: console.renderer.diagnostics(&input.to_string(), text, &diagnostics),
-    })
 }
 
 fn compare(before: &Module<'_>, after: &Module<'_>, semantics: VideoSemantics) -> Vec<(String, Answer)> {

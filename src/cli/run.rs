@@ -226,10 +226,7 @@ fn seeded(size: usize, seed: u64) -> Vec<u8> {
 pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let input = Input::from(args.file.clone());
     let text = input.read().map_err(|error| Failure::reading(console, &input, &error))?;
-    let module = ptxopt_grammar::parse(&text).map_err(|diagnostics| Failure {
-        status: Status::Invalid,
-        message: console.renderer.diagnostics(&input.to_string(), &text, &diagnostics),
-    })?;
+    let module = super::parse(console, &input, &text)?;
     let machine = Machine::new(&module);
     let launch = Launch {
         entry: entry(args, &machine)?,
@@ -273,7 +270,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
 }
 
 fn usage(message: String) -> Failure {
-    Failure { status: Status::Usage, message: usage_error(message).render().to_string() }
+    Failure { status: Status::Usage, message: usage_error(Some("run"), message).render().to_string() }
 }
 
 fn entry(args: &Args, machine: &Machine<'_, '_>) -> Result<String, Failure> {

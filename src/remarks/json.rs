@@ -18,22 +18,22 @@ fn place(place: &Place) -> Value {
 /// The object and a line feed.
 pub(super) fn remark(remark: &Remark<'_>) -> String {
     let record = remark.record;
-    let (verdict, conflicts) = match &record.kind {
-        Kind::Passed(How::Proved(Proof::Structural)) => ("structural", None),
-        Kind::Passed(How::Proved(Proof::Sat { conflicts })) => ("sat", Some(*conflicts)),
-        Kind::Passed(How::Sampled) => ("sampled", None),
-        Kind::Passed(How::Dead) => ("dead", None),
-        Kind::Passed(How::Unnamed) => ("unnamed", None),
-        Kind::Missed(why) => (why.name(), None),
-        Kind::Wrong(_) => ("wrong", None),
-        Kind::Diverged(_) => ("diverged", None),
-        Kind::Unending(_) => ("unending", None),
+    let verdict = match &record.kind {
+        Kind::Passed(how) => how.to_string(),
+        Kind::Missed(why) => why.name().to_owned(),
+        Kind::Wrong(_) => "wrong".to_owned(),
+        Kind::Diverged(_) => "diverged".to_owned(),
+        Kind::Unending(_) => "unending".to_owned(),
+    };
+    let conflicts = match &record.kind {
+        Kind::Passed(How::Proved(Proof::Sat { conflicts })) => Some(*conflicts),
+        Kind::Passed(_) | Kind::Missed(_) | Kind::Wrong(_) | Kind::Diverged(_) | Kind::Unending(_) => None,
     };
     let why = match &record.kind {
         Kind::Passed(_) => None,
         Kind::Missed(_) | Kind::Wrong(_) | Kind::Diverged(_) | Kind::Unending(_) => Some(remark.verdict()),
     };
-    let object = json!({
+    let mut object = json!({
         "kind": remark.kind(),
         "pass": remark.pass(),
         "rules": record.rules,
@@ -44,14 +44,16 @@ pub(super) fn remark(remark: &Remark<'_>) -> String {
         "function": record.function,
         "before": record.before,
         "after": record.after,
-        "unread": record.freed,
+        "freed": record.freed,
         "gpu": remark.gpu.map(|gpu| gpu.to_string()),
         "cost_before": record.cost.map(|(before, _)| bounds(before)),
         "cost_after": record.cost.map(|(_, after)| bounds(after)),
         "verdict": verdict,
         "conflicts": conflicts,
         "why": why,
-        "seconds": record.time.as_secs_f64(),
     });
+    if let Some(time) = remark.time {
+        object["seconds"] = json!(time.as_secs_f64());
+    }
     format!("{object}\n")
 }

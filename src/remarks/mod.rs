@@ -5,17 +5,19 @@
 //! which LLVM's own viewer reads. What comes from the input is shown with its control characters made visible.
 
 mod json;
+mod names;
 mod source;
 mod text;
 mod yaml;
 
 pub use source::{Lines, Place, Sources};
 
-use crate::render::harmless;
+use crate::render::{Colour, harmless};
 use ptxopt_grammar::diagnostic::Position;
 use ptxopt_passes::cost::Gpu;
-use ptxopt_passes::optimiser::{Kind, Record};
+use ptxopt_passes::optimiser::{How, Kind, Record, Why};
 use ptxopt_passes::pass_of;
+use std::time::Duration;
 
 /// The forms in which remarks are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -41,6 +43,19 @@ pub struct Remark<'r> {
     pub source: Option<Place>,
     /// The GPU whose costs counted.
     pub gpu: Option<Gpu>,
+    /// How long the decision took, if that is to be said.
+    pub time: Option<Duration>,
+}
+
+/// How remarks are written.
+#[derive(Clone, Copy, Debug)]
+pub struct View {
+    /// In which form.
+    pub format: Format,
+    /// Whether text is for a terminal.
+    pub colour: Colour,
+    /// Whether to say how long decisions took, which differs from run to run.
+    pub times: bool,
 }
 
 /// The remarks on a module, in the order of its text.
@@ -60,19 +75,24 @@ pub fn remarks<'r>(
         position: lines.position(record.offset),
         source: sources.at(record.offset),
         gpu,
+        time: None,
     };
     sorted.into_iter().map(remark).collect()
 }
 
-/// Remarks in a form.
+/// Remarks in a form. What a rewrite freed is told with it and has no remark of its own.
 #[must_use]
-pub fn write(remarks: &[Remark<'_>], format: Format) -> String {
-    let one = match format {
-        Format::Text => text::remark,
-        Format::Json => json::remark,
-        Format::Yaml => yaml::remark,
-    };
-    remarks.iter().map(one).collect()
+pub fn write(remarks: &mut [Remark<'_>], view: View) -> String {
+    let mut out = String::new();
+    for remark in remarks.iter_mut().filter(|remark| remark.record.kind != Kind::Passed(How::Freed)) {
+        remark.time = Some(remark.record.time).filter(|_| view.times);
+        out.push_str(&match view.format {
+            Format::Text => text::remark(remark, view.colour),
+            Format::Json => json::remark(remark),
+            Format::Yaml => yaml::remark(remark),
+        });
+    }
+    out
 }
 
 impl Remark<'_> {
@@ -80,6 +100,7 @@ impl Remark<'_> {
     fn kind(&self) -> &'static str {
         match &self.record.kind {
             Kind::Passed(_) => "passed",
+            Kind::Missed(Why::Native | Why::Unused | Why::Unreachable) => "analysis",
             Kind::Missed(why) if why.is_general() => "analysis",
             Kind::Missed(_) => "missed",
             Kind::Wrong(_) | Kind::Diverged(_) | Kind::Unending(_) => "failure",

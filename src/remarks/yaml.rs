@@ -1,7 +1,8 @@
 //! Remarks as LLVM's optimisation records, which opt-viewer shows beside the PTX.
 //!
-//! A viewer joins the values of `Args` to a sentence, so all of them are strings and read as one. A string is written
-//! as JSON writes it, which YAML reads alike.
+//! A viewer joins the values of `Args` to a sentence, so all of them are strings and read as one. A string stands in
+//! single quotes, as LLVM writes it: LLVM's own reader takes off those and no others. It also wants a function, so
+//! what is about a whole module is about `<module>`.
 
 use super::{Remark, shown};
 use ptxopt_passes::optimiser::Kind;
@@ -17,6 +18,7 @@ pub(super) fn remark(remark: &Remark<'_>) -> String {
         _failure => "Failure",
     };
     let mut out = String::new();
+    let function = if record.function.is_empty() { "<module>" } else { &record.function };
     let head = [
         format!("--- !{tag}"),
         format!("Pass:            {}", quoted(&format!("ptxopt-{}", remark.pass()))),
@@ -27,7 +29,7 @@ pub(super) fn remark(remark: &Remark<'_>) -> String {
             remark.position.line,
             remark.position.column
         ),
-        format!("Function:        {}", quoted(&record.function)),
+        format!("Function:        {}", quoted(function)),
         "Args:".to_owned(),
     ];
     for line in head {
@@ -66,21 +68,41 @@ fn arguments(remark: &Remark<'_>) -> Vec<(&'static str, String)> {
         say("Rules", "; by ", record.rules.join(", "));
     }
     if !record.freed.is_empty() {
-        say("Unread", "; nobody reads then: ", shown(&record.freed.join(" ")));
+        say("Freed", "; freed: ", shown(&record.freed.join(" ")));
     }
     if let Some(place) = &remark.source {
         say("Source", "; from ", place.to_string());
     }
-    if !record.time.is_zero() {
-        say("Time", "; decided in ", format!("{:.1?}", record.time));
+    if let Some(time) = remark.time {
+        say("Time", "; decided in ", format!("{time:.1?}"));
     }
     all
 }
 
-/// A string in quotes. YAML allows fewer characters than JSON does.
+/// A string in single quotes, of characters that YAML allows there: a quote is written twice, nothing else is special.
 fn quoted(text: &str) -> String {
     let allowed =
         |c: char| if matches!(c, '\u{fffe}' | '\u{ffff}') { char::REPLACEMENT_CHARACTER } else { c };
     let text: String = shown(text).chars().map(allowed).collect();
-    serde_json::to_string(&text).expect("a string can be written as JSON")
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_are_quoted_as_llvm_does_it() {
+        for (text, written) in [
+            ("", "''"),
+            ("a: \"b\" # {c}", "'a: \"b\" # {c}'"),
+            ("it's", "'it''s'"),
+            ("back\\slash", "'back\\slash'"),
+            ("caf\u{e9}", "'caf\u{e9}'"),
+            ("a\nb\tc\u{7f}", "'a\u{240a}b\u{2409}c\u{2421}'"),
+            ("\u{85}\u{fffe}", "'\u{fffd}\u{fffd}'"),
+        ] {
+            assert_eq!(quoted(text), written);
+        }
+    }
 }

@@ -7,6 +7,13 @@ use ptxopt_grammar::table::Needs;
 use ptxopt_grammar::tree::{Module, StmtKind};
 use std::fmt;
 
+/// The GPUs that NVIDIA's assemblers name, by number, and the suffixes that their names can have.
+const KNOWN: [(&[u32], &[Suffix]); 3] = [
+    (&[20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89], &[Suffix::Portable]),
+    (&[90], &[Suffix::Portable, Suffix::Architecture]),
+    (&[100, 101, 103, 107, 110, 120, 121], &[Suffix::Portable, Suffix::Architecture, Suffix::Family]),
+];
+
 /// A target: `sm_90`, `sm_90a`, `sm_120f`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Gpu {
@@ -53,6 +60,41 @@ impl Gpu {
         let (number, suffix) =
             Suffix::split(name.strip_prefix("sm_").or_else(|| name.strip_prefix("compute_"))?)?;
         Some(Self { number, suffix })
+    }
+
+    /// The GPU that a user means: `sm_90`, `compute_90` or just `90`, with a suffix or without.
+    ///
+    /// # Errors
+    ///
+    /// What names there are, if this is none.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let bare = Suffix::split(name).map(|(number, suffix)| Self { number, suffix });
+        bare.or_else(|| Self::parse(name)).filter(|gpu| gpu.is_known()).ok_or_else(|| {
+            let names = KNOWN.iter().flat_map(|(numbers, suffixes)| {
+                let letters: Vec<&str> = suffixes.iter().skip(1).map(|suffix| suffix.word()).collect();
+                let letters =
+                    if letters.is_empty() { String::new() } else { format!("[{}]", letters.join("|")) };
+                numbers.iter().map(move |number| format!("sm_{number}{letters}"))
+            });
+            format!("there is no such GPU; known are {}", names.collect::<Vec<_>>().join(", "))
+        })
+    }
+
+    /// Whether an assembler knows the name.
+    fn is_known(self) -> bool {
+        KNOWN
+            .iter()
+            .any(|(numbers, suffixes)| numbers.contains(&self.number) && suffixes.contains(&self.suffix))
+    }
+
+    /// Whether code for `target` runs on this GPU: on later ones, on those of a family, or on the GPU itself alone.
+    #[must_use]
+    pub fn runs(self, target: Self) -> bool {
+        match target.suffix {
+            Suffix::Portable => self.number >= target.number,
+            Suffix::Family => self.number >= target.number && family(self.number) == family(target.number),
+            Suffix::Architecture => self.number == target.number,
+        }
     }
 
     /// The target of a module; `None` if its `.target` names no GPU of NVIDIA's numbering.
@@ -135,6 +177,42 @@ mod tests {
         assert_eq!((gpu("sm_90a").number(), gpu("sm_90a").suffix()), (90, Suffix::Architecture));
         for name in ["", "sm_", "sm_x", "sm_90b", "90", "sm_90 ", "sm_99999999999"] {
             assert_eq!(Gpu::parse(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn users_name_gpus_in_three_ways() {
+        for name in ["sm_90a", "compute_90a", "90a"] {
+            assert_eq!(Gpu::named(name), Ok(gpu("sm_90a")));
+        }
+        for name in ["20", "sm_75", "sm_120f", "121a"] {
+            assert!(Gpu::named(name).is_ok(), "{name}");
+        }
+        for name in ["", "sm_", "sm_999", "89a", "sm_90f", "hopper", "sm_90 "] {
+            let why = Gpu::named(name).expect_err(name);
+            assert!(why.contains("sm_20, sm_21,") && why.contains("sm_90[a], sm_100[a|f]"), "{why}");
+        }
+        let measured = super::super::table::GENERATIONS.iter();
+        assert!(
+            measured
+                .flat_map(|all| [all.number()].into_iter().chain(all.like_it.iter().copied()))
+                .all(|number| Gpu::named(&number.to_string()).is_ok())
+        );
+    }
+
+    #[test]
+    fn code_runs_on_later_gpus_on_its_family_or_on_its_own() {
+        for (target, on, runs) in [
+            ("sm_75", "sm_90a", true),
+            ("sm_90", "sm_90", true),
+            ("sm_90", "sm_75", false),
+            ("sm_90a", "sm_90", true),
+            ("sm_90a", "sm_100", false),
+            ("sm_100f", "sm_103", true),
+            ("sm_103f", "sm_100", false),
+            ("sm_100f", "sm_120", false),
+        ] {
+            assert_eq!(gpu(on).runs(gpu(target)), runs, "{target} on {on}");
         }
     }
 

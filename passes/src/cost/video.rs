@@ -229,20 +229,44 @@ pub(super) fn cost(generation: usize, form: Form, [a, b, c]: [bool; 3]) -> Cost 
             });
             found.map_or_else(|| span(cells), |i| cells[i])
         }
-        Form::Simd(Simd { routing, .. }) => simd(cells, routing),
+        Form::Simd(form) => simd(cells, form),
     }
 }
 
-fn simd(cells: &[Cost], routing: Routing) -> Cost {
+fn simd(cells: &[Cost], form: Simd) -> Cost {
+    let routing = form.routing;
     let full = routing.lanes().full_mask();
     let Some(class) = Class::of(routing) else { return cells[usize::from(routing.mask()) - 1] };
     let first =
         usize::from(full) + 2 * CLASSES.iter().position(|&other| other == class).expect("all are there");
     let (all, one) = (cells[first], cells[first + 1]);
     let cost = widened(if routing.mask() == full { all } else { all.or(one) });
-    // The difference of a lane and itself, or the larger of both, is folded.
-    let folded = (0..routing.lanes().count()).any(|lane| routing.a().pick(lane) == routing.b().pick(lane));
-    if folded { Cost { least: 0, ..cost } } else { cost }
+    let least = match (read_twice(routing), routing.mask().count_ones()) {
+        (twice, lanes) if !folds_equals(form) => {
+            // The lane is taken out of its word, and extended, once for both.
+            debug_assert!(twice <= lanes, "lanes outside the mask are not computed");
+            cost.least.saturating_sub(2 * twice).max(1)
+        }
+        (twice, lanes) if twice == lanes => 0,
+        // A lane costs as much as the next, and what all of them share is needed for one.
+        (twice, lanes) => (cost.least * (lanes - twice) / lanes).max(1),
+    };
+    Cost { least, ..cost }
+}
+
+/// How many of the lanes that are computed read one lane as both operands.
+fn read_twice(routing: Routing) -> u32 {
+    let twice =
+        |&lane: &u8| routing.mask() >> lane & 1 == 1 && routing.a().pick(lane) == routing.b().pick(lane);
+    let count = (0..routing.lanes().count()).filter(twice).count();
+    u32::try_from(count).expect("there are four lanes at most")
+}
+
+/// Whether the assembler knows what becomes of a lane and itself: their difference, extrema, mean or comparison is a
+/// constant or the lane, their sum is neither.
+fn folds_equals(form: Simd) -> bool {
+    let sum = matches!(form.op, SimdOp::Arithmetic { op: SimdArithmetic::Add, .. });
+    form.atype == form.btype && !sum
 }
 
 /// A few selectors stand for thousands, so their interval gets a margin; `--sample` shows that it holds for others.

@@ -8,6 +8,7 @@ use super::live::{self, Readers};
 use super::memo::Memo;
 use super::record::{Bound, How, Kind, Record, Why, one_line};
 use super::rounds::Progress;
+use super::stays::Stays;
 use super::visible::{Declarations, Scopes, is_integer};
 use super::weave::{self, Fresh};
 use super::{Clock, Options};
@@ -172,33 +173,53 @@ impl Work<'_, '_, '_> {
     }
 
     fn stmt(&mut self, stmt: StmtId, records: &mut Vec<Record>) {
+        if self.readers.is_deleted(stmt) {
+            return;
+        }
+        let told = records.len();
+        let stays = self.rewrite(stmt, records);
+        // An attempt has told its own reason.
+        if records.len() == told {
+            records.extend(stays.and_then(|stays| self.stays(stmt, stays)));
+        }
+    }
+
+    /// Rewrites a statement if that pays and is proved; else the reason why it stays.
+    fn rewrite(&mut self, stmt: StmtId, records: &mut Vec<Record>) -> Option<Stays> {
         if let Some(class) = self.disputed(stmt) {
-            records.push(self.missed(stmt, Why::Disputed(class)));
-            return;
+            return Some(Why::Disputed(class).into());
         }
-        if !self.graph.flow().reachable(self.graph.flow().block(stmt)) || self.readers.is_deleted(stmt) {
-            return;
+        if !self.graph.flow().reachable(self.graph.flow().block(stmt)) {
+            return Some(Why::Unreachable.into());
         }
-        let Some(step) = self.graph.step(stmt) else { return };
+        let Some(step) = self.graph.step(stmt) else { return Some(Why::Unknown.into()) };
         let value = self.graph.results(stmt).next().expect("what is one step has a result");
         if self.knowledge.demanded[value.index()] == 0 || !self.readers.is_read(value) {
-            return;
+            return Some(Why::Unused.into());
         }
         let own = Recipe::one(step.clone());
         let alone = self.target.cost(&own);
         let before = self.cost_here(stmt, &own);
-        let found = self.spellings((stmt, step), value, records);
-        let mut offers: Vec<Offer> =
-            found.into_iter().filter_map(|spelling| self.offer(stmt, value, before, spelling)).collect();
+        let (mut offers, mut obstacles) = (Vec::new(), Vec::new());
+        for spelling in self.spellings((stmt, step), value, records) {
+            match self.offer(stmt, value, before, spelling) {
+                Ok(offer) => offers.push(offer),
+                Err(obstacle) => obstacles.push(obstacle),
+            }
+        }
+        // What the door does not understand it has no record of.
+        let offered = offers.first().map(|offer: &Offer| (offer.spelling.clone(), offer.cost));
+        obstacles.extend(offered.map(|(spelling, cost)| Self::obstacle(Why::Unclear, spelling, alone, cost)));
         // The best first; equal ones by fewest lines, by most that goes, then in the order of the rules.
-        offers.sort_by_key(|offer| {
+        offers.sort_by_key(|offer: &Offer| {
             (Reverse(offer.gain), offer.text.lines.len(), offer.cost.most, Reverse(offer.freed.len()))
         });
         for offer in offers {
             if self.accept(stmt, value, alone, offer, records) {
-                break;
+                return None;
             }
         }
+        Some(Self::nearest(alone, obstacles))
     }
 
     /// What the rules make of an instruction, from memory where it is one like others.
@@ -234,19 +255,21 @@ impl Work<'_, '_, '_> {
         disputed(instance.form).map(|dispute| dispute.name)
     }
 
-    fn missed(&self, stmt: StmtId, why: Why) -> Record {
+    pub(super) fn missed(&self, stmt: StmtId, why: Why) -> Record {
         Record::about(self.module, &self.graph.function().name, stmt, Kind::Missed(why))
     }
 
     /// A spelling as something that can be written here for less.
-    fn offer(&self, stmt: StmtId, value: ValueId, before: Cost, spelling: Spelling) -> Option<Offer> {
+    fn offer(&self, stmt: StmtId, value: ValueId, before: Cost, spelling: Spelling) -> Result<Offer, Stays> {
         let read: Vec<ValueId> = spelling.recipe.values().collect();
         let cost = self.target.cost(&spelling.recipe);
         let delete = self.options.passes.contains(&Pass::Dce);
         let freed = if delete { self.readers.freed(&self.graph, stmt, &read) } else { BTreeSet::new() };
         let saved: Cost = freed.iter().map(|&stmt| self.cost_of(stmt)).sum();
-        let least = self.least_gain(stmt, before, &spelling.recipe);
-        let gain = (before + saved).least.checked_sub(cost.most).filter(|&gain| gain >= least)?;
+        let obstacle = |why, spelling: Spelling| Err(Self::obstacle(why, spelling, before + saved, cost));
+        if let Some(why) = self.too_dear(stmt, [before, saved], &spelling.recipe, cost) {
+            return obstacle(why, spelling);
+        }
         // The assembler takes a float's register for untyped moves only.
         let copies = spelling.recipe.steps.iter().all(|step| step.copied().is_some());
         // And it takes a component of a vector for plain instructions only.
@@ -261,19 +284,25 @@ impl Work<'_, '_, '_> {
                 && self.readers.is_there(&self.graph, value)
                 && self.graph.register_of(value).as_ref().is_some_and(may_name)
         };
-        if !read.iter().all(here) || !self.target.has(&spelling.recipe) {
-            return None;
+        if let Some(why) = self.lacks(&spelling.recipe) {
+            return obstacle(why, spelling);
         }
-        let register = self.graph.register_of(value).filter(may_name)?;
-        let to = self.graph.register_text(register)?;
+        let to = self.graph.register_of(value).filter(may_name);
+        let to = to.and_then(|register| self.graph.register_text(register));
+        let Some(to) = to.filter(|_| read.iter().all(here)) else {
+            return obstacle(Why::Unheld, spelling);
+        };
         let widths: Vec<u32> = spelling.recipe.steps.iter().map(|step| step.width).collect();
         let fresh = |step: usize| {
             let before = widths[..step].iter().filter(|&&width| width == widths[step]).count();
             let first = self.counts.get(&widths[step]).copied().unwrap_or(0);
             self.fresh.name(widths[step], first + u32::try_from(before).expect("a recipe is short"))
         };
-        let text = spelling.recipe.text(&self.graph, &to, &fresh)?;
-        Some(Offer { spelling, text, cost, freed: freed.into_iter().collect(), gain })
+        let Some(text) = spelling.recipe.text(&self.graph, &to, &fresh) else {
+            return obstacle(Why::Unheld, spelling);
+        };
+        let gain = (before + saved).least.saturating_sub(cost.most);
+        Ok(Offer { spelling, text, cost, freed: freed.into_iter().collect(), gain })
     }
 
     /// Takes an offer if the door lets it through.
@@ -347,7 +376,7 @@ impl Work<'_, '_, '_> {
         let gone = self.readers.apply(&self.graph, stmt, &read, delete);
         let mut freed = Vec::new();
         for &stmt in &gone {
-            records.push(self.dead(stmt));
+            records.push(Record { kind: Kind::Passed(How::Freed), ..self.dead(stmt) });
             // What was made of it is never written; what that freed stays free, since nobody reads it either way.
             if let Some(never) = self.replaced.remove(&stmt) {
                 self.retracted.insert(never.record);

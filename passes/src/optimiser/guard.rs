@@ -7,7 +7,7 @@
 
 use super::record::{How, Kind, Record};
 use super::rounds::Run;
-use super::{Clock, Options, Outcome};
+use super::{Clock, Options, Outcome, Seen};
 use crate::graph::{Function, functions};
 use crate::machine::replay::{Changed, Difference, Shown, replay};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
@@ -119,7 +119,7 @@ fn blame(
     };
     let with = |limit: u64| {
         let options = Options { limit: Some(limit), ..options.clone() };
-        let empty = Outcome::empty(options.gpu);
+        let empty = Outcome::empty(options.gpu, Seen::default());
         Run::new(most_rounds, module, &options, clock, empty)
             .only(module, &changed.function)
             .finish(module, &mut |_, _| ())
@@ -170,7 +170,7 @@ mod tests {
         let record = |(stmt, function): (StmtId, &str)| {
             Record::about(&module, function, stmt, Kind::Passed(super::super::How::Sampled))
         };
-        let mut outcome = Outcome { text: Some(text.into_bytes()), ..Outcome::empty(None) };
+        let mut outcome = Outcome { text: Some(text.into_bytes()), ..Outcome::empty(None, Seen::default()) };
         outcome.records = stmts.zip(["one", "two"]).map(record).collect();
         let bug = more.map(|kind| Record { kind, ..outcome.records[0].clone() });
         outcome.records.extend(bug);

@@ -2,9 +2,10 @@
 //!
 //! A round looks at every function, makes the edits that pass the door, and splices them into the text once. The next
 //! round reads that text afresh, so it sees what the edits made possible, and nothing it believes is older than the
-//! text. Every edit lowers the cost of its function by at least one machine instruction, so there is a last round;
-//! reaching the limit of rounds is a bug. What the rounds leave is replayed, function by function, against the original,
-//! and where that shows a difference, or any other bug, the function goes back to what it was.
+//! text. Every edit lowers the cost of its function by at least one machine instruction, or has a number in the place of
+//! a video instruction, so there is a last round; reaching the limit of rounds is a bug. What the rounds leave is
+//! replayed, function by function, against the original, and where that shows a difference, or any other bug, the function
+//! goes back to what it was.
 
 mod choose;
 mod function;
@@ -13,6 +14,7 @@ mod live;
 mod memo;
 mod record;
 mod rounds;
+mod stays;
 mod unused;
 mod visible;
 mod weave;
@@ -24,7 +26,7 @@ pub use record::{Bound, How, Kind, Record, Why};
 use crate::Selection;
 use crate::cost::Gpu;
 use crate::door::Check;
-use crate::graph::Semantics;
+use crate::graph::{Semantics, functions};
 use crate::rules::{Pass, is_interesting};
 use ptxopt_grammar::tree::{Module, StmtKind};
 use rounds::Run;
@@ -79,12 +81,38 @@ pub struct Outcome {
     pub remembered: u64,
     /// What replays of the changed functions have covered.
     pub replayed: Replayed,
+    /// What there was to look at.
+    pub seen: Seen,
 }
 
 impl Outcome {
     /// Nothing done yet.
-    fn empty(gpu: Option<Gpu>) -> Self {
-        Self { text: None, records: Vec::new(), rounds: 0, gpu, remembered: 0, replayed: Replayed::default() }
+    fn empty(gpu: Option<Gpu>, seen: Seen) -> Self {
+        let replayed = Replayed::default();
+        Self { text: None, records: Vec::new(), rounds: 0, gpu, remembered: 0, replayed, seen }
+    }
+}
+
+/// What there is in a module for rules to look at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Seen {
+    /// Functions with a body.
+    pub functions: u64,
+    /// Video instructions.
+    pub video: u64,
+    /// Instructions of byte-wise code, such as `prmt`.
+    pub bytes: u64,
+}
+
+impl Seen {
+    fn of(module: &Module<'_>) -> Self {
+        let mut seen = Self { functions: functions(module).len() as u64, ..Self::default() };
+        if has_work(module) {
+            for row in module.stmts().filter_map(|stmt| module.row(stmt)).filter(|row| is_interesting(row)) {
+                *(if row.video.is_some() { &mut seen.video } else { &mut seen.bytes }) += 1;
+            }
+        }
+        seen
     }
 }
 
@@ -124,7 +152,7 @@ fn optimise_within(
     watch: &mut dyn FnMut(u32, &[u8]),
 ) -> Outcome {
     let gpu = options.gpu.or_else(|| Gpu::of(module));
-    let outcome = Outcome::empty(gpu);
+    let outcome = Outcome::empty(gpu, Seen::of(module));
     if options.passes.is_empty() || !options.dce_all && !has_work(module) {
         return outcome;
     }

@@ -73,8 +73,10 @@ pub enum How {
     Proved(Proof),
     /// On some inputs.
     Sampled,
-    /// By counting its readers: there are none.
+    /// Its result was unused in the text as it came.
     Dead,
+    /// Its result is unused since a rewrite, whose record lists it.
+    Freed,
     /// By looking for its name, which nothing mentions: a declaration.
     Unnamed,
 }
@@ -100,6 +102,35 @@ pub enum Why {
     NoCosts,
     /// The limit of rewrites was reached.
     Limit,
+    /// A spelling that costs less, or whose cost is unknown, needs an instruction that the module cannot have.
+    Lacks {
+        /// The instruction, such as `lop3.b32`.
+        instruction: String,
+        /// The module's target, such as `sm_35`.
+        target: String,
+        /// Its version of PTX.
+        ptx: (u8, u8),
+    },
+    /// A spelling that costs less reads a value that no register holds where the statement stands.
+    Unheld,
+    /// A spelling costs less, and cannot be put in the place of the statement to be proved.
+    Unclear,
+    /// A spelling costs less, by no more than the tables can be wrong by.
+    Noise,
+    /// What a spelling costs on this GPU, or the instruction itself, is unknown.
+    Uncosted,
+    /// All spellings that the rules find cost as much or more.
+    Dearer,
+    /// The rules find no other spelling.
+    Unspelled,
+    /// It is one machine instruction, or none.
+    Native,
+    /// What it means is unknown.
+    Unknown,
+    /// Nothing uses a bit of its result.
+    Unused,
+    /// Control does not reach it.
+    Unreachable,
 }
 
 /// Text on one line, with single blanks.
@@ -139,21 +170,39 @@ impl Why {
             Self::Faulty(_) => "faulty",
             Self::NoCosts => "no-costs",
             Self::Limit => "limit",
+            Self::Lacks { .. } => "lacks",
+            Self::Unheld => "unheld",
+            Self::Unclear => "unclear",
+            Self::Noise => "noise",
+            Self::Uncosted => "uncosted",
+            Self::Dearer => "dearer",
+            Self::Unspelled => "unspelled",
+            Self::Native => "native",
+            Self::Unknown => "unknown",
+            Self::Unused => "unused",
+            Self::Unreachable => "unreachable",
         }
     }
 
     /// Whether it is about a function or a module rather than about one rewrite.
     #[must_use]
     pub const fn is_general(&self) -> bool {
-        match self {
-            Self::Unmodelled(_) | Self::Debug | Self::NoCosts => true,
-            Self::Unproved
-            | Self::Unfounded
-            | Self::Disputed(_)
-            | Self::Comment
-            | Self::Faulty(_)
-            | Self::Limit => false,
-        }
+        matches!(self, Self::Unmodelled(_) | Self::Debug | Self::NoCosts)
+    }
+
+    /// Whether a rewrite was at hand: something that costs less, or may, and that one thing stood in the way of.
+    #[must_use]
+    pub const fn is_near(&self) -> bool {
+        !matches!(
+            self,
+            Self::Uncosted
+                | Self::Dearer
+                | Self::Unspelled
+                | Self::Native
+                | Self::Unknown
+                | Self::Unused
+                | Self::Unreachable
+        )
     }
 }
 
@@ -171,6 +220,22 @@ impl std::fmt::Display for Why {
             Self::Faulty(fault) => write!(f, "the assembler gets the cheaper form wrong: {fault}"),
             Self::NoCosts => f.write_str("the costs of this GPU are not known"),
             Self::Limit => f.write_str("the limit of rewrites was reached"),
+            Self::Lacks { instruction, target, ptx: (major, minor) } => {
+                write!(
+                    f,
+                    "another spelling needs `{instruction}`, which {target} with PTX {major}.{minor} lacks"
+                )
+            }
+            Self::Unheld => f.write_str("a cheaper spelling reads a value that no register holds here"),
+            Self::Unclear => f.write_str("a cheaper spelling is not understood where it would stand"),
+            Self::Noise => f.write_str("a cheaper spelling saves no more than the estimates can be wrong by"),
+            Self::Uncosted => f.write_str("what it or another spelling costs on this GPU is unknown"),
+            Self::Dearer => f.write_str("all spellings known cost as much or more"),
+            Self::Unspelled => f.write_str("no other spelling is known"),
+            Self::Native => f.write_str("it is one machine instruction already"),
+            Self::Unknown => f.write_str("what it means is unknown"),
+            Self::Unused => f.write_str("no bit of its result is used; `--dce all` deletes what is unused"),
+            Self::Unreachable => f.write_str("control does not reach it"),
         }
     }
 }
@@ -180,7 +245,8 @@ impl std::fmt::Display for How {
         match self {
             Self::Proved(proof) => write!(f, "proved ({proof})"),
             Self::Sampled => f.write_str("sampled, not proved"),
-            Self::Dead => f.write_str("nobody reads it"),
+            Self::Dead => f.write_str("its result is unused"),
+            Self::Freed => f.write_str("its result is unused since a rewrite"),
             Self::Unnamed => f.write_str("nothing names it"),
         }
     }

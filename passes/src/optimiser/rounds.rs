@@ -5,7 +5,7 @@
 
 use super::function::{self, Shared};
 use super::memo::Memo;
-use super::record::{Bound, Kind, Record};
+use super::record::{Bound, How, Kind, Record};
 use super::unused::{self, Place};
 use super::visible::declarations;
 use super::weave::Fresh;
@@ -15,6 +15,7 @@ use crate::door::Door;
 use crate::graph::{Function, functions};
 use crate::rules::{Pass, is_interesting};
 use choose::Target;
+use hashbrown::HashMap;
 use ptxopt_grammar::edit::{Edited, Edits};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 
@@ -48,6 +49,8 @@ struct State {
     changed: bool,
     /// Whether it is left alone.
     left_alone: bool,
+    /// The round that looked at it last, and the one before that.
+    looked: [u32; 2],
 }
 
 /// A module on its way through the rounds.
@@ -67,7 +70,16 @@ pub(super) struct Run<'r> {
     sweeping: bool,
     /// The text that the last sweep left.
     swept: Option<Vec<u8>>,
+    /// What was told so far.
+    told: Vec<Told>,
     outcome: Outcome,
+}
+
+/// A record, with the round and the number of the function that it is from.
+struct Told {
+    round: u32,
+    function: usize,
+    record: Record,
 }
 
 fn has_interesting(module: &Module<'_>, function: &Function) -> bool {
@@ -103,7 +115,7 @@ impl<'r> Run<'r> {
     ) -> Self {
         let state = |function| {
             let open = options.dce_all || has_interesting(module, function);
-            State { open, changed: false, left_alone: false }
+            State { open, changed: false, left_alone: false, looked: [0; 2] }
         };
         Self {
             most_rounds,
@@ -117,6 +129,7 @@ impl<'r> Run<'r> {
             states: functions(module).iter().map(state).collect(),
             sweeping: false,
             swept: None,
+            told: Vec::new(),
             outcome,
         }
     }
@@ -143,6 +156,7 @@ impl<'r> Run<'r> {
             self.outcome.text = Some(text);
         }
         self.outcome.remembered = self.door.remembered();
+        self.outcome.records = last_words(self.told, &self.states, module);
         self.outcome
     }
 
@@ -153,7 +167,7 @@ impl<'r> Run<'r> {
             self.swept = Some(module.text().to_vec());
             self.states.iter_mut().for_each(|state| state.open = state.changed);
         }
-        let told = self.outcome.records.len();
+        let told = self.told.len();
         let edits = self.round(module);
         self.sweeping = edits.is_empty();
         if self.sweeping {
@@ -172,11 +186,19 @@ impl<'r> Run<'r> {
     /// Makes of the records of a round that is not written, from number `told` on, one for each function that was to
     /// change: that it was one too many.
     fn give_up(&mut self, told: usize) {
-        let mut undone = self.outcome.records.split_off(told);
-        undone.retain(|record| matches!(record.kind, Kind::Passed(_)));
-        undone.dedup_by(|next, first| next.function == first.function);
-        let unending = |record| Record { kind: Kind::Unending(Bound::Rounds), ..record };
-        self.outcome.records.extend(undone.into_iter().map(unending));
+        let mut undone = self.told.split_off(told);
+        undone.retain(|told| matches!(told.record.kind, Kind::Passed(_)));
+        undone.dedup_by(|next, first| next.record.function == first.record.function);
+        let unending = |told: Told| Told {
+            record: Record { kind: Kind::Unending(Bound::Rounds), ..told.record },
+            ..told
+        };
+        self.told.extend(undone.into_iter().map(unending));
+        for state in &mut self.states {
+            if state.looked[0] == self.outcome.rounds {
+                state.looked[0] = state.looked[1];
+            }
+        }
     }
 
     fn round(&mut self, module: &Module<'_>) -> Edits {
@@ -189,12 +211,13 @@ impl<'r> Run<'r> {
         let Self { options, clock, ref fresh, .. } = *self;
         let declarations = declarations(module);
         let shared = Shared { options, target, rules: &rules, fresh, clock, declarations: &declarations };
-        let first = self.outcome.rounds == 1;
+        let round = self.outcome.rounds;
         let mut told = Vec::new();
-        for (function, state) in functions(module).iter().zip(&mut self.states) {
+        for (number, (function, state)) in functions(module).iter().zip(&mut self.states).enumerate() {
             if !state.open {
                 continue;
             }
+            state.looked = [round, state.looked[0]];
             let (door, progress, memo) = (&mut self.door, &mut self.progress, &mut self.memo);
             let records = function::run(module, function, &shared, door, progress, memo, &mut edits);
             // What no edit touched will look the same in the next round.
@@ -202,20 +225,18 @@ impl<'r> Run<'r> {
             state.changed |= state.open;
             state.left_alone |=
                 records.iter().any(|record| matches!(&record.kind, Kind::Missed(why) if why.is_general()));
-            told.extend(
-                records.into_iter().filter(|record| first || !matches!(record.kind, Kind::Missed(_))),
-            );
+            told.extend(records.into_iter().map(|record| Told { round, function: number, record }));
         }
         self.tell(told);
         edits
     }
 
     /// Notes records, with the places that they had in the text as it came.
-    fn tell(&mut self, records: impl IntoIterator<Item = Record>) {
-        for mut record in records {
-            record.offset =
-                self.origins.iter().rev().fold(record.offset, |offset, origins| origins.old(offset));
-            self.outcome.records.push(record);
+    fn tell(&mut self, told: impl IntoIterator<Item = Told>) {
+        for mut told in told {
+            let offset = &mut told.record.offset;
+            *offset = self.origins.iter().rev().fold(*offset, |offset, origins| origins.old(offset));
+            self.told.push(told);
         }
     }
 
@@ -226,20 +247,43 @@ impl<'r> Run<'r> {
         if !self.options.passes.contains(&Pass::Dce) {
             return edits;
         }
-        let mut told = Vec::new();
+        let (round, mut told) = (self.outcome.rounds, Vec::new());
         let pairs = functions(module).into_iter().zip(functions(new));
-        for ((old, function), state) in pairs.zip(&mut self.states) {
+        for (number, ((old, function), state)) in pairs.zip(&mut self.states).enumerate() {
             if !state.left_alone && (all || state.changed) {
                 let before = Place { module, function: &old };
                 let after = Place { module: new, function: &function };
                 let records = unused::sweep(before, after, &self.fresh, all, &mut edits);
                 state.changed |= !records.is_empty();
-                told.extend(records);
+                told.extend(records.into_iter().map(|record| Told { round, function: number, record }));
             }
         }
         self.tell(told);
         edits
     }
+}
+
+/// What is still so at the end. Every round that looks at a function tells anew why its statements stay, and the last
+/// of them counts. What kept a rewrite from being a better one is told with it. Of what rewrites wrote nothing is told.
+fn last_words(told: Vec<Told>, states: &[State], module: &Module<'_>) -> Vec<Record> {
+    let starts: Vec<usize> = module.stmts().map(|stmt| module.stmt_span(stmt).start).collect();
+    let stmt = |record: &Record| starts.partition_point(|&start| start <= record.offset);
+    let mut rewritten: HashMap<usize, u32> = HashMap::new();
+    for Told { round, record, .. } in &told {
+        match record.kind {
+            // It does not stay at all.
+            Kind::Passed(How::Dead | How::Freed | How::Unnamed) => {
+                rewritten.insert(stmt(record), u32::MAX);
+            }
+            Kind::Passed(How::Proved(_) | How::Sampled) => {
+                rewritten.entry(stmt(record)).or_insert(*round);
+            }
+            Kind::Missed(_) | Kind::Wrong(_) | Kind::Diverged(_) | Kind::Unending(_) => {}
+        }
+    }
+    let counts = |told: &Told| rewritten.get(&stmt(&told.record)).unwrap_or(&states[told.function].looked[0]);
+    let is_so = |told: &Told| !matches!(told.record.kind, Kind::Missed(_)) || told.round == *counts(told);
+    told.into_iter().filter(is_so).map(|told| told.record).collect()
 }
 
 /// A text that edits made.

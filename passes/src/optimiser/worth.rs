@@ -40,17 +40,17 @@ impl Work<'_, '_, '_> {
 
     /// How much a rewrite must save. The tables measure instructions alone. The assembler fuses plain ones with their
     /// neighbours, so one less of them may be none; of long emulations it shares parts with others, so less than a
-    /// third of one may be none. A number in the place of an instruction is never more.
+    /// third of one may be none. A number in the place of a video instruction is never more, even where the assembler
+    /// finds the number itself.
     pub(super) fn least_gain(&self, stmt: StmtId, before: Cost, recipe: &Recipe) -> u32 {
         let number = match recipe.steps.as_slice() {
             [step] => matches!(step.copied(), Some(Source::Constant(_))),
             _more => false,
         };
         match self.module.row(stmt) {
+            Some(row) if row.video.is_some() && number => 0,
             // What it costs here is less than alone: it shares parts with others.
-            Some(row) if row.video.is_some() && before.least < before.most && !number => {
-                (before.least / 3).max(1)
-            }
+            Some(row) if row.video.is_some() && before.least < before.most => (before.least / 3).max(1),
             Some(row) if is_interesting(row) || number => 1,
             Some(_) | None => 2,
         }

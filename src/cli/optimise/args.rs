@@ -49,7 +49,7 @@ pub(in crate::cli) struct Args {
 #[group(id = CHOICES)]
 #[command(next_help_heading = "What to do")]
 pub(super) struct Choices {
-    /// The GPU to write for; the default is the module's `.target`
+    /// The GPU to write for, such as `sm_90`, `90` or `sm_90a`; the default is the module's `.target`
     #[arg(long, value_name = "GPU", value_parser = gpu)]
     gpu: Option<Gpu>,
 
@@ -83,7 +83,7 @@ pub(super) struct Shows {
     #[arg(long)]
     pub(super) diff: bool,
 
-    /// Say what was done at each place and what was nearly done, on standard error
+    /// Say what was done at each place, and why video instructions stay, on standard error
     #[arg(long, value_name = "FORMAT")]
     pub(super) remarks: Option<Format>,
 
@@ -95,7 +95,7 @@ pub(super) struct Shows {
     #[arg(long)]
     pub(super) print_after: bool,
 
-    /// Say how long each phase took
+    /// Say how long each phase took, and in remarks how long each decision took
     #[arg(long)]
     pub(super) time: bool,
 
@@ -150,8 +150,8 @@ impl Choices {
     }
 }
 
-pub(in crate::cli) fn gpu(name: &str) -> Result<Gpu, &'static str> {
-    Gpu::parse(name).ok_or("expected a GPU such as `sm_90`")
+pub(in crate::cli) fn gpu(name: &str) -> Result<Gpu, String> {
+    Gpu::named(name)
 }
 
 fn at_least_one(number: &str) -> Result<NonZeroUsize, &'static str> {

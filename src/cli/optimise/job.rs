@@ -1,11 +1,11 @@
 //! One input: read, rewritten, written, and what there is to say of it.
 
 use super::Plan;
-use crate::cli::{Console, Failure, Status};
+use crate::cli::{Console, Failure, parse, refuse_older};
 use crate::diff;
 use crate::input::Input;
 use crate::output::Output;
-use crate::remarks::{self, Lines, Remark, Sources};
+use crate::remarks::{self, Lines, Remark, Sources, View};
 use crate::summary::Tally;
 use ptxopt_grammar::tree::Module;
 use ptxopt_passes::door::Wrong;
@@ -70,10 +70,8 @@ impl Job {
         let mut times = Times::default();
         let text = input.read().map_err(|error| Failure::reading(console, input, &error))?;
         times.reading = clock.lap();
-        let module = ptxopt_grammar::parse(&text).map_err(|diagnostics| Failure {
-            status: Status::Invalid,
-            message: console.renderer.diagnostics(&name, &text, &diagnostics),
-        })?;
+        let module = parse(console, input, &text)?;
+        refuse_older(console, input, &module, plan.options.gpu)?;
         times.parsing = clock.lap();
         let mut told = Told::default();
         let outcome = self.optimise(plan, &module, &mut told);
@@ -119,9 +117,10 @@ impl Job {
         let name = self.input.to_string();
         let lines = Lines::of(if outcome.records.is_empty() { b"" } else { module.text() });
         let sources = if plan.show.remarks.is_some() { Sources::of(module) } else { Sources::default() };
-        let remarks = remarks::remarks(&outcome.records, &name, &lines, &sources, outcome.gpu);
+        let mut remarks = remarks::remarks(&outcome.records, &name, &lines, &sources, outcome.gpu);
         if let Some(format) = plan.show.remarks {
-            told.remarks = remarks::write(&remarks, format);
+            let view = View { format, colour: plan.remarks_colour(console), times: plan.show.time };
+            told.remarks = remarks::write(&mut remarks, view);
         }
         told.bugs = remarks.iter().filter_map(|remark| bug(remark, console)).collect();
         Tally::of(outcome, &remarks, module.stmts().len())
@@ -235,7 +234,7 @@ mod tests {
             time: Duration::ZERO,
         };
         let position = Position { line: 7, column: 1 };
-        let remark = Remark { record: &record, file: "x.ptx", position, source: None, gpu: None };
+        let remark = Remark { record: &record, file: "x.ptx", position, source: None, gpu: None, time: None };
         let said = bug(&remark, &Console::new(ColorChoice::Never)).expect("it is wrong");
         assert!(
             said.starts_with("error: a rewrite in `f`, line 7 of `x.ptx`, would have been wrong"),

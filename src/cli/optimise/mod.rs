@@ -9,14 +9,16 @@ mod tell;
 
 pub(super) use args::{Args, GROUPS, gpu};
 
-use super::{Console, Status, usage_error};
+use super::{Console, Failure, Status, similar_subcommand, usage_error};
 use crate::input::Input;
-use crate::output::Output;
+use crate::output::{Begun, Output};
 use crate::remarks::Format;
 use crate::render::Colour;
 use job::Job;
 use ptxopt_passes::optimiser::Options;
 use std::collections::BTreeMap;
+use std::fs;
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -46,7 +48,18 @@ struct Show {
 
 /// Reads, checks and writes everything; a usage error if the arguments do not say where to.
 pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error> {
-    let plan = Plan::new(args).map_err(usage_error)?;
+    if let Some(message) = meant_a_subcommand(args) {
+        return Err(usage_error(None, message));
+    }
+    let plan = Plan::new(args).map_err(|message| usage_error(None, message))?;
+    // Remarks that cannot be written must be known before any output is.
+    let remarks = match plan.begin_remarks() {
+        Ok(remarks) => remarks,
+        Err((output, error)) => {
+            console.say(&Failure::writing(console, output, &error).message);
+            return Ok(Status::Unreachable);
+        }
+    };
     let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = args.jobs.map_or_else(cores, NonZeroUsize::get).min(plan.jobs.len());
     let next = AtomicUsize::new(0);
@@ -64,7 +77,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error>
             });
         }
         drop(sender);
-        tell::tell(&reports, &plan, console)
+        tell::tell(&reports, &plan, remarks, console)
     }))
 }
 
@@ -87,6 +100,20 @@ impl Plan {
         Ok(Self { jobs, directory: None, options, show })
     }
 
+    /// The output of remarks, if they have one of their own.
+    fn begin_remarks(&self) -> Result<Option<Begun>, (&Output, io::Error)> {
+        let Some(output) = &self.show.remarks_output else { return Ok(None) };
+        let begin = || {
+            if let (Output::File(path), Some(directory)) = (output, &self.directory)
+                && path.parent() == Some(directory)
+            {
+                fs::create_dir_all(directory)?;
+            }
+            output.begin()
+        };
+        begin().map(Some).map_err(|error| (output, error))
+    }
+
     /// Whether the results leave standard output free.
     fn leaves_stdout(&self) -> bool {
         self.jobs.iter().all(|job| job.output != Output::Stdout)
@@ -94,6 +121,15 @@ impl Plan {
 
     fn diff_colour(&self, console: &Console) -> Colour {
         if self.leaves_stdout() { console.stdout_colour } else { console.stderr_colour }
+    }
+
+    /// Remarks in a file have no colours, whatever is asked for: they are for other programs.
+    fn remarks_colour(&self, console: &Console) -> Colour {
+        match self.show.remarks_output {
+            None => console.stderr_colour,
+            Some(Output::Stdout) => console.stdout_colour,
+            Some(Output::File(_)) => Colour::None,
+        }
     }
 }
 
@@ -110,6 +146,13 @@ impl Show {
             stats: shows.stats,
         })
     }
+}
+
+/// What to say of a first input that is no file and nearly the name of a subcommand.
+fn meant_a_subcommand(args: &Args) -> Option<String> {
+    let word = args.inputs.first().filter(|path| !path.exists())?.to_str()?;
+    let meant = similar_subcommand(word)?;
+    Some(format!("there is no file `{word}` and no such subcommand; did you mean `{meant}`?"))
 }
 
 /// One output per input, in `directory`.

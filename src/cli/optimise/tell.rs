@@ -4,7 +4,7 @@ use super::Plan;
 use super::job::{News, Report, Times};
 use crate::cli::progress::Progress;
 use crate::cli::{Console, Failure, Status};
-use crate::output::to_stdout;
+use crate::output::{Begun, to_stdout};
 use crate::summary::Tally;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -20,7 +20,12 @@ struct Total {
 }
 
 /// Says what the reports say, in the order of the inputs, and returns the worst.
-pub(super) fn tell(reports: &mpsc::Receiver<(usize, Report)>, plan: &Plan, console: &Console) -> Status {
+pub(super) fn tell(
+    reports: &mpsc::Receiver<(usize, Report)>,
+    plan: &Plan,
+    remarks: Option<Begun>,
+    console: &Console,
+) -> Status {
     let mut progress = Progress::new(plan.jobs.len());
     let mut waiting = BTreeMap::new();
     let mut next = 0;
@@ -34,7 +39,7 @@ pub(super) fn tell(reports: &mpsc::Receiver<(usize, Report)>, plan: &Plan, conso
         }
     }
     drop(progress);
-    total.end(plan, console);
+    total.end(plan, remarks, console);
     total.worst.unwrap_or(Status::Done)
 }
 
@@ -80,9 +85,9 @@ impl Total {
         self.tally.add(tally);
     }
 
-    fn end(&mut self, plan: &Plan, console: &Console) {
-        if let Some(output) = &plan.show.remarks_output
-            && let Err(error) = output.write(std::iter::once(self.remarks.as_bytes()))
+    fn end(&mut self, plan: &Plan, remarks: Option<Begun>, console: &Console) {
+        if let (Some(output), Some(remarks)) = (&plan.show.remarks_output, remarks)
+            && let Err(error) = remarks.write(std::iter::once(self.remarks.as_bytes()))
         {
             self.failed(&Failure::writing(console, output, &error), console);
         }

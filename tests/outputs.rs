@@ -1,0 +1,141 @@
+//! Where outputs go: pipes and descriptors as well as files, remarks that cannot be written, and readers of remarks.
+
+#![cfg(unix)]
+
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+const GOOD: &[u8] = b".version 8.0\n.target sm_75\n.visible .entry good()\n{\n\tret;\n}\n";
+
+/// Runs a script of bash in `directory`, where `in.ptx` is a module and `$PTXOPT` the command.
+fn script(directory: &TempDir, script: &str) -> Output {
+    std::fs::write(directory.path().join("in.ptx"), GOOD).expect("it can be written");
+    let mut bash = Command::new("bash");
+    bash.current_dir(directory).env("PTXOPT", env!("CARGO_BIN_EXE_ptxopt")).args(["-c", script]);
+    bash.output().expect("there is a bash")
+}
+
+fn directory() -> TempDir {
+    tempfile::tempdir().expect("a directory can be made")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn standard_output_has_many_names() {
+    let directory = directory();
+    for name in ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        for script_text in [
+            format!("\"$PTXOPT\" in.ptx -o {name}"),
+            format!("\"$PTXOPT\" in.ptx -o {name} | cat"),
+            // What was written before stays, and so does the file itself.
+            format!("(printf x; \"$PTXOPT\" in.ptx -o {name}) >out; tail -c +2 out"),
+            format!("printf x >out; \"$PTXOPT\" in.ptx -o {name} >>out; tail -c +2 out"),
+        ] {
+            let output = script(&directory, &script_text);
+            assert_eq!(
+                (output.status.code(), text(&output.stderr)),
+                (Some(0), String::new()),
+                "{script_text}"
+            );
+            assert_eq!(text(&output.stdout), text(GOOD), "{script_text}");
+        }
+    }
+}
+
+#[test]
+fn other_descriptors_are_written_to_where_they_are() {
+    let directory = directory();
+    for script_text in [
+        "\"$PTXOPT\" in.ptx -o /dev/fd/3 3>out; cat out",
+        "exec 3>out; printf x >&3; \"$PTXOPT\" in.ptx -o /dev/fd/3; tail -c +2 out",
+        "\"$PTXOPT\" in.ptx -o /dev/fd/3 3>&1 | cat",
+        "\"$PTXOPT\" in.ptx -o /dev/stderr 2>&1",
+        // In a shell of its own: this one would keep the pipe open.
+        "(\"$PTXOPT\" in.ptx -o >(cat >pipe; echo done >>pipe))\n\
+         for _ in {1..600}; do grep -q done pipe 2>/dev/null && break; sleep 0.05; done; grep -v done pipe",
+    ] {
+        let output = script(&directory, script_text);
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()), "{script_text}");
+        assert_eq!(text(&output.stdout), text(GOOD), "{script_text}");
+    }
+}
+
+#[test]
+fn remarks_that_cannot_be_written_keep_the_output_from_being() {
+    let directory = directory();
+    let before = "printf before >out.ptx; mkdir there; printf x >sealed; chmod 444 sealed\n";
+    for remarks in ["missing/out.json", "there", "sealed"] {
+        let run = format!(
+            "{before}\"$PTXOPT\" in.ptx -o out.ptx --remarks json --remarks-output {remarks}; echo $?; cat out.ptx"
+        );
+        let output = script(&directory, &run);
+        assert_eq!(text(&output.stdout), "3\nbefore", "{remarks}");
+        assert!(text(&output.stderr).contains(&format!("error: cannot write `{remarks}`: ")), "{remarks}");
+    }
+}
+
+#[test]
+fn remarks_may_go_to_the_new_directory_of_the_outputs() {
+    let directory = directory();
+    let run = "\"$PTXOPT\" in.ptx --out-dir new --remarks json --remarks-output new/remarks.json && ls new";
+    let output = script(&directory, run);
+    assert_eq!(
+        (text(&output.stdout).as_str(), text(&output.stderr).as_str()),
+        ("in.ptx\nremarks.json\n", "")
+    );
+}
+
+#[test]
+fn remarks_repeat_unless_times_are_asked_for() {
+    let directory = directory();
+    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/blend.ptx");
+    let run = |format: &str, time: &str| {
+        let run = format!(
+            "\"$PTXOPT\" '{}' -o /dev/null --remarks {format} --remarks-output - {time}",
+            module.display()
+        );
+        text(&script(&directory, &run).stdout)
+    };
+    for format in ["text", "json", "yaml"] {
+        assert_eq!(run(format, ""), run(format, ""), "{format}");
+    }
+    for (format, key) in [("json", "\"seconds\":"), ("yaml", "- Time: ")] {
+        assert!(!run(format, "").contains(key) && run(format, "--time").contains(key), "{format}");
+    }
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a test that is skipped says so")]
+fn llvm_reads_the_remarks() {
+    let names = ["llvm-remarkutil", "llvm-remarkutil-19"];
+    let there =
+        |name: &&str| Command::new(name).arg("--version").output().is_ok_and(|out| out.status.success());
+    let Some(tool) = names.into_iter().find(there) else {
+        eprintln!("SKIPPED: there is no `llvm-remarkutil`, as in Debian's llvm-19");
+        return;
+    };
+    let directory = directory();
+    let module = ".version 8.0\n.target sm_75\n.visible .func (.reg .b32 %d) it$s(.reg .b32 %a)\n{\n\
+                  \tvavrg4.u32.u32.u32 %d, %a, %a, %a;\n\tret;\n}\n";
+    std::fs::write(directory.path().join("it's.ptx"), module).expect("it can be written");
+    std::fs::write(directory.path().join("debug.ptx"), text(GOOD).replace("sm_75", "sm_75, debug"))
+        .expect("it can be written");
+    let run = format!(
+        "\"$PTXOPT\" \"it's.ptx\" debug.ptx --out-dir new --remarks yaml --remarks-output in.yaml &&\n\
+         {tool} yaml2bitstream in.yaml -o bits && {tool} bitstream2yaml bits -o -"
+    );
+    let output = script(&directory, &run);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
+    let read = text(&output.stdout);
+    // LLVM quotes what needs it and nothing else: no quote of ours is part of a value.
+    for line in
+        ["Pass:            ptxopt-simplify\n", "Function:        'it$s'\n", "  - GPU:             sm_75\n"]
+    {
+        assert!(read.contains(line), "{line}{read}");
+    }
+    assert!(!read.contains('"'), "{read}");
+}
