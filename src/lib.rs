@@ -6,6 +6,7 @@ pub mod cli;
 pub mod diff;
 pub mod dot;
 pub mod input;
+pub mod measure;
 pub mod output;
 pub mod remarks;
 pub mod render;

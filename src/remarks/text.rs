@@ -16,7 +16,7 @@ pub(super) fn remark(remark: &Remark<'_>) -> String {
     }
     add(format_args!(": {}", remark.verdict()));
     if let Some((before, after)) = record.cost {
-        add(format_args!("; cost {before} -> {after}"));
+        add(format_args!("; estimated cost {before} -> {after}"));
     }
     add(format_args!("\n"));
     add(format_args!("  - {}\n", remark.before()));

@@ -1,5 +1,6 @@
 //! Records: what was done, what was nearly done, and why.
 
+use super::Estimate;
 use crate::cost::Cost;
 use crate::door::{Judgement, Wrong};
 use crate::prover::Proof;
@@ -97,6 +98,8 @@ pub enum Why {
     NoCosts,
     /// The limit of rewrites was reached.
     Limit,
+    /// The caller wants the function to be left alone, and says why.
+    Left(String),
 }
 
 /// Text on one line, with single blanks.
@@ -122,6 +125,16 @@ impl Record {
     }
 }
 
+impl Record {
+    /// What the rewrite saves, if it was made and its costs are known: what is sure by the tables.
+    #[must_use]
+    pub fn estimate(&self) -> Option<Estimate> {
+        let (Kind::Passed(_), Some((before, after))) = (&self.kind, self.cost) else { return None };
+        let of = u64::from(before.least);
+        Some(Estimate { saved: of.saturating_sub(u64::from(after.most)), of })
+    }
+}
+
 impl Why {
     /// What users call it.
     #[must_use]
@@ -136,6 +149,7 @@ impl Why {
             Self::Faulty(_) => "faulty",
             Self::NoCosts => "no-costs",
             Self::Limit => "limit",
+            Self::Left(_) => "left",
         }
     }
 
@@ -143,7 +157,7 @@ impl Why {
     #[must_use]
     pub const fn is_general(&self) -> bool {
         match self {
-            Self::Unmodelled(_) | Self::Debug | Self::NoCosts => true,
+            Self::Unmodelled(_) | Self::Debug | Self::NoCosts | Self::Left(_) => true,
             Self::Unproved
             | Self::Unfounded
             | Self::Disputed(_)
@@ -168,6 +182,7 @@ impl std::fmt::Display for Why {
             Self::Faulty(fault) => write!(f, "the assembler gets the cheaper form wrong: {fault}"),
             Self::NoCosts => f.write_str("the costs of this GPU are not known"),
             Self::Limit => f.write_str("the limit of rewrites was reached"),
+            Self::Left(reason) => f.write_str(reason),
         }
     }
 }

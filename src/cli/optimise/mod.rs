@@ -4,6 +4,7 @@
 //! all earlier files are said, so that the order is that of the command line whatever the number of threads.
 
 mod args;
+mod assembling;
 mod job;
 mod tell;
 
@@ -11,9 +12,11 @@ pub(super) use args::{Args, GROUPS, gpu};
 
 use super::{Console, Status, usage_error};
 use crate::input::Input;
+use crate::measure::Assembler;
 use crate::output::Output;
 use crate::remarks::Format;
 use crate::render::Colour;
+use assembling::Assembling;
 use job::Job;
 use ptxopt_passes::optimiser::Options;
 use std::collections::BTreeMap;
@@ -29,6 +32,8 @@ struct Plan {
     /// The directory to create before the first output is written.
     directory: Option<std::path::PathBuf>,
     options: Options,
+    /// The assembler that measures, if it is to.
+    assembling: Option<Assembling>,
     show: Show,
 }
 
@@ -40,13 +45,26 @@ struct Show {
     /// Where the remarks go; standard error if nowhere else.
     remarks_output: Option<Output>,
     print_after: bool,
+    measure: bool,
     time: bool,
     stats: bool,
 }
 
 /// Reads, checks and writes everything; a usage error if the arguments do not say where to.
 pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error> {
-    let plan = Plan::new(args).map_err(usage_error)?;
+    let mut plan = Plan::new(args).map_err(usage_error)?;
+    if args.shows.measure || args.choices.keep_better {
+        match Assembler::find(args.shows.ptxas.as_deref()) {
+            Ok(assembler) => {
+                plan.assembling = Some(Assembling { assembler, keep_better: args.choices.keep_better });
+            }
+            Err(failure) => {
+                console.say(&console.renderer.failure(&failure.to_string()));
+                return Ok(Status::Unreachable);
+            }
+        }
+    }
+    let plan = plan;
     let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let threads = args.jobs.map_or_else(cores, NonZeroUsize::get).min(plan.jobs.len());
     let next = AtomicUsize::new(0);
@@ -72,11 +90,14 @@ impl Plan {
     fn new(args: &Args) -> Result<Self, String> {
         let inputs = args.inputs.iter().cloned().map(Input::from);
         let (options, show) = (args.choices.options(), Show::new(args)?);
+        if args.shows.ptxas.is_some() && !(args.shows.measure || args.choices.keep_better) {
+            return Err("`--ptxas` is for `--measure` and `--keep-better`".to_owned());
+        }
         let given = args.output.as_ref().filter(|path| path.is_dir()).or(args.out_dir.as_ref());
         if let Some(directory) = given {
             let jobs = jobs_into(directory, inputs)?;
             keep_apart(&jobs, show.remarks_output.as_ref())?;
-            return Ok(Self { jobs, directory: args.out_dir.clone(), options, show });
+            return Ok(Self { jobs, directory: args.out_dir.clone(), options, assembling: None, show });
         }
         if args.inputs.len() > 1 {
             return Err("several inputs need `--out-dir DIR` to go to".to_owned());
@@ -84,7 +105,7 @@ impl Plan {
         let output = args.output.as_deref().map_or(Ok(Output::Stdout), file_named)?;
         let jobs: Vec<Job> = inputs.map(|input| Job { input, output: output.clone() }).collect();
         keep_apart(&jobs, show.remarks_output.as_ref())?;
-        Ok(Self { jobs, directory: None, options, show })
+        Ok(Self { jobs, directory: None, options, assembling: None, show })
     }
 
     /// Whether the results leave standard output free.
@@ -106,6 +127,7 @@ impl Show {
             remarks: shows.remarks,
             remarks_output,
             print_after: shows.print_after,
+            measure: shows.measure,
             time: shows.time,
             stats: shows.stats,
         })
