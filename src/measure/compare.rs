@@ -148,7 +148,7 @@ mod tests {
         let expected = "  instructions  registers  spilled bytes\n\
                         \x20      10 -> 9    8 -> 12              0  a\n\
                         \x20       5 -> 6          ?         0 -> 4  b\n\
-                        \x20           115                    0 -> 4  all: 3 functions, of which 1 are the same as before\n";
+                        \x20          115                    0 -> 4  all: 3 functions, of which 1 are the same as before\n";
         assert_eq!(shown, expected, "{shown}");
     }
 }
