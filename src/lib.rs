@@ -7,6 +7,7 @@ pub mod diff;
 pub mod dot;
 pub mod foreign;
 pub mod input;
+pub mod measure;
 pub mod output;
 pub mod remarks;
 pub mod render;

@@ -1,7 +1,8 @@
 //! What a run came to: how much was saved, by what, and what was nearly possible. At most one screen.
 
+use crate::measure::accuracy;
 use crate::remarks::{Remark, shown};
-use ptxopt_passes::optimiser::{How, Kind, Outcome, Replayed, Seen, Why};
+use ptxopt_passes::optimiser::{Estimate, How, Kind, Outcome, Replayed, Seen, Why};
 use ptxopt_passes::pass_of;
 use ptxopt_passes::prover::Proof;
 use ptxopt_passes::rules::rules;
@@ -21,8 +22,10 @@ pub struct Tally {
     changed: u64,
     statements: u64,
     rounds: u64,
-    /// The fewest and the most machine instructions that were saved.
-    saved: (u64, Option<u64>),
+    /// What was saved by the tables.
+    estimate: Estimate,
+    /// Machine instructions before and after, where they were counted.
+    counted: Option<(u64, u64)>,
     gpus: BTreeMap<String, u64>,
     /// How often each rule of each pass was applied.
     rules: BTreeMap<(&'static str, &'static str), u64>,
@@ -54,7 +57,7 @@ impl Tally {
             changed: u64::from(outcome.text.is_some()),
             statements: statements as u64,
             rounds: u64::from(outcome.rounds),
-            saved: (0, Some(0)),
+            estimate: outcome.estimate(),
             remembered: outcome.remembered,
             replayed: outcome.replayed,
             seen: outcome.seen,
@@ -75,15 +78,6 @@ impl Tally {
                 self.how(*how);
                 for &rule in &record.rules {
                     *self.rules.entry((pass(rule, remark), rule)).or_default() += 1;
-                }
-                if let Some((before, after)) = record.cost {
-                    let bounded = before.most != u32::MAX;
-                    self.saved.0 += u64::from(before.least.saturating_sub(after.most));
-                    self.saved.1 = self
-                        .saved
-                        .1
-                        .filter(|_| bounded)
-                        .map(|most| most + u64::from(before.most.saturating_sub(after.least)));
                 }
             }
             Kind::Missed(why) => self.missed(why, remark),
@@ -124,13 +118,18 @@ impl Tally {
         reason.0 += 1;
     }
 
+    /// Notes how many machine instructions there were before and after.
+    pub fn measured(&mut self, instructions: (u64, u64)) {
+        self.counted = Some(instructions);
+    }
+
     /// Adds the numbers of another run.
     pub fn add(&mut self, other: Self) {
-        self.saved = match self.files {
-            0 => other.saved,
-            _some => {
-                (self.saved.0 + other.saved.0, self.saved.1.zip(other.saved.1).map(|(one, two)| one + two))
-            }
+        self.estimate.saved += other.estimate.saved;
+        self.estimate.of += other.estimate.of;
+        self.counted = match (self.counted, other.counted) {
+            (Some(one), Some(two)) => Some((one.0 + two.0, one.1 + two.1)),
+            (one, two) => one.or(two),
         };
         self.files += other.files;
         self.changed += other.changed;
@@ -179,9 +178,9 @@ impl Tally {
         self.files
     }
 
-    /// The summary, a few lines.
+    /// The summary, a few lines; the release of the assembler where one has counted.
     #[must_use]
-    pub fn summary(&self) -> String {
+    pub fn summary(&self, assembler: Option<&str>) -> String {
         let mut out = String::new();
         let mut add = |line: String| writeln!(out, "{line}").expect("a string can be written to");
         if self.files > 1 {
@@ -190,7 +189,7 @@ impl Tally {
         if self.rewrites() + self.dead + self.unnamed == 0 {
             add(self.nothing());
         } else {
-            add(format!("{}, {}", self.changes(), self.savings()));
+            add(format!("{}: {}", self.changes(), self.savings(assembler)));
         }
         let mut rules: Vec<_> = self.rules.iter().collect();
         rules.sort_by_key(|&(rule, count)| (std::cmp::Reverse(*count), rule));
@@ -223,6 +222,9 @@ impl Tally {
         for (why, count) in &self.stays {
             add(format!("  {count:>5} {why}"));
         }
+        if self.counted.is_none() && self.estimate.of > 0 {
+            add(format!("estimates: {}", accuracy::sentence()));
+        }
         out
     }
 
@@ -252,19 +254,18 @@ impl Tally {
         }
     }
 
-    fn savings(&self) -> String {
+    fn savings(&self, assembler: Option<&str>) -> String {
         let gpus: Vec<&str> = self.gpus.keys().map(String::as_str).collect();
         let on = match gpus.as_slice() {
             [] => String::new(),
             [gpu] => format!(" on {gpu}"),
             several => format!(" on {} GPUs", several.len()),
         };
-        let (least, most) = self.saved;
-        match most {
-            Some(most) if most == least => format!("{} fewer{on}", counted(least, "machine instruction")),
-            Some(most) => format!("{least} to {most} machine instructions fewer{on}"),
-            None => format!("at least {} fewer{on}", counted(least, "machine instruction")),
+        if let (Some((before, after)), Some(release)) = (self.counted, assembler) {
+            return format!("{before} machine instructions became {after}{on} (counted by ptxas {release})");
         }
+        let Estimate { saved, of } = self.estimate;
+        format!("about {saved} of {of} machine instructions saved{on} (estimate)")
     }
 
     /// All numbers, for `--stats`.

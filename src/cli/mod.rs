@@ -13,6 +13,7 @@ mod run;
 
 use crate::foreign;
 use crate::input::Input;
+use crate::measure::accuracy;
 use crate::render::{Colour, Renderer};
 use clap::error::ErrorKind;
 use clap::{ArgAction, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -33,7 +34,7 @@ use std::process::ExitCode;
     subcommand_negates_reqs = true,
     override_usage = "ptxopt [OPTIONS] <INPUT>...\n       ptxopt [OPTIONS] <COMMAND>",
     max_term_width = 100,
-    after_help = AFTER_HELP
+    after_help = after_help()
 )]
 struct Cli {
     #[command(flatten)]
@@ -51,7 +52,7 @@ struct Cli {
     color: ColorChoice,
 }
 
-const AFTER_HELP: &str = "\
+const EXAMPLES: &str = "\
 Examples:
   ptxopt in.ptx -o out.ptx          write the result to a file
   ptxopt - <in.ptx >out.ptx         the same through pipes
@@ -59,7 +60,10 @@ Examples:
   ptxopt in.ptx -o out.ptx --diff   and show what changed
   ptxopt explain                    list the rules by which it rewrites
   ptxopt dump in.ptx                show what each statement is, reads and writes
+  ptxopt --keep-better in.ptx -o out.ptx  keep what NVIDIA's assembler counts as better
+";
 
+const EXIT_STATUS: &str = "\
 Exit status:
   0  everything was written
   1  an input is not valid PTX
@@ -69,6 +73,14 @@ Exit status:
   5 to 8  what `run` and `prove` found: see `ptxopt help run`, `ptxopt help prove`
   With several inputs, the highest. An output is written whole or not touched;
   an input that fails does not keep the others from being written.";
+
+fn after_help() -> String {
+    let accuracy = accuracy::sentence();
+    format!(
+        "{EXAMPLES}\nWhat rewrites save is estimated, from what each instruction costs alone. {accuracy}\n\
+         `--measure` counts, with the `ptxas` of your CUDA.\n\n{EXIT_STATUS}"
+    )
+}
 
 #[derive(Debug, Subcommand)]
 enum Command {

@@ -27,7 +27,7 @@ pub(super) fn remark(remark: &Remark<'_>, colour: Colour) -> String {
     }
     add(format_args!(": {}", remark.verdict()));
     if let Some((before, after)) = record.cost {
-        add(format_args!("; cost {before} -> {after}"));
+        add(format_args!("; estimated cost {before} -> {after}"));
     }
     add(format_args!("\n"));
     add(format_args!("{}\n", colour.paint(RED, &format!("  - {}", remark.before()))));

@@ -58,8 +58,8 @@ fn arguments(remark: &Remark<'_>) -> Vec<(&'static str, String)> {
     };
     say(key, ": ", remark.verdict());
     if let Some((before, after)) = record.cost {
-        say("CostBefore", "; cost ", before.to_string());
-        say("CostAfter", " -> ", after.to_string());
+        say("EstimatedBefore", "; estimated cost ", before.to_string());
+        say("EstimatedAfter", " -> ", after.to_string());
     }
     if let Some(gpu) = remark.gpu.filter(|_| record.cost.is_some()) {
         say("GPU", " on ", gpu.to_string());

@@ -8,12 +8,18 @@
 #![expect(clippy::print_stdout, reason = "tests say how much they covered, and what they skipped")]
 
 mod acceptance;
+mod accuracy;
+#[path = "../support/assemblers.rs"]
+mod assemblers;
 #[path = "../support/constants.rs"]
 mod constants;
 mod folded;
 mod folding;
 #[path = "../support/forms.rs"]
 mod forms;
+#[path = "../support/gains.rs"]
+mod gains;
+mod measured;
 #[path = "../support/numbers.rs"]
 mod numbers;
 #[path = "../support/one.rs"]
@@ -26,4 +32,4 @@ mod renaming;
 mod roles;
 
 #[path = "../support/modules.rs"]
-mod support;
+mod modules;

@@ -1,7 +1,8 @@
 //! Runs NVIDIA's assembler, and compares what it makes.
 
+use crate::assemblers::{self, VERSIONS};
 use object::{Object, ObjectSection};
-use std::collections::BTreeMap;
+use ptxopt::measure::Measured;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,22 +10,17 @@ use std::process::Command;
 /// The assemblers that were found, the newest first, each with the lowest target that it takes.
 pub(crate) struct Assemblers {
     list: Vec<(PathBuf, u32)>,
+    measuring: assemblers::Assemblers,
 }
-
-const VERSIONS: [(&str, u32); 3] = [("13.5", 75), ("12.9", 50), ("11.8", 35)];
 
 impl Assemblers {
     /// `None`, and a line that says so, where they are absent and may be.
     pub(crate) fn find() -> Option<Self> {
-        let folder = std::env::var_os("PTXOPT_NVIDIA")
-            .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/nvidia"), PathBuf::from);
-        let list: Vec<_> = VERSIONS
-            .into_iter()
-            .map(|(version, lowest)| (folder.join(version).join("ptxas"), lowest))
-            .filter(|(path, _)| path.is_file())
-            .collect();
-        if list.len() == VERSIONS.len() {
-            return Some(Self { list });
+        let folder = assemblers::folder();
+        if let Some(measuring) = assemblers::Assemblers::installed() {
+            let list =
+                VERSIONS.map(|(version, lowest)| (folder.join(version).join("ptxas"), lowest)).to_vec();
+            return Some(Self { list, measuring });
         }
         let required = std::env::var_os("PTXOPT_REQUIRE_ASSEMBLER").is_some();
         assert!(!required, "NVIDIA's assembler is not in {}", folder.display());
@@ -64,63 +60,15 @@ impl Assemblers {
         Ok(String::from_utf8_lossy(&result.stdout).into_owned())
     }
 
-    /// What the assembler makes of each function of `text` for exactly `target`.
-    pub(crate) fn measure(&self, text: &[u8], target: &str) -> Result<BTreeMap<String, Measured>, String> {
-        let number: String = target.chars().filter(char::is_ascii_digit).collect();
-        let number: u32 = number.parse().map_err(|_| format!("`{target}` is no target"))?;
-        let fitting = self.list.iter().find(|(_, lowest)| *lowest <= number);
-        let (program, _) = fitting.ok_or_else(|| format!("`{target}` is too old"))?;
-        let assembled =
-            run(program, text, target, &["-v", "-c"]).or_else(|_| run(program, text, target, &["-v"]))?;
-        Measured::read(&assembled, number)
+    /// What the newest assembler that takes `target` makes of each function of `text`.
+    pub(crate) fn measure(&self, text: &[u8], target: &str) -> Result<Measured, String> {
+        self.measuring.measure(text, target).map_err(|failure| failure.to_string())
     }
-}
 
-/// What the assembler makes of a function.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct Measured {
-    /// Machine instructions but those that do nothing.
-    pub(crate) instructions: u32,
-    /// Registers; known of entries.
-    pub(crate) registers: u32,
-}
-
-impl Measured {
-    fn read((cubin, said): &(Vec<u8>, String), number: u32) -> Result<BTreeMap<String, Self>, String> {
-        let file =
-            object::File::parse(&**cubin).map_err(|error| format!("the cubin cannot be read: {error}"))?;
-        let mut all: BTreeMap<String, Self> = BTreeMap::new();
-        for section in file.sections() {
-            let Some(name) = section.name().ok().and_then(|name| name.strip_prefix(".text.")) else {
-                continue;
-            };
-            let code = section.data().map_err(|error| error.to_string())?;
-            all.entry(name.to_owned()).or_default().instructions = instructions(code, number);
-        }
-        let mut entry = None;
-        for line in said.lines() {
-            if let Some((_, rest)) = line.split_once("Compiling entry function '") {
-                entry = rest.split('\'').next();
-            }
-            let used = line.split_once("Used ").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());
-            if let (Some(name), Some(used)) = (entry, used) {
-                all.entry(name.to_owned()).or_default().registers = used;
-            }
-        }
-        Ok(all)
+    /// Those that measure.
+    pub(crate) fn measuring(&self) -> &assemblers::Assemblers {
+        &self.measuring
     }
-}
-
-/// The instructions of a function but those that do nothing.
-fn instructions(code: &[u8], number: u32) -> u32 {
-    let words = code.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
-    // Up to sm_62 an instruction has 8 bytes, and every eighth or fourth says when the others may begin.
-    let count = match number {
-        ..50 => words.enumerate().filter(|(i, word)| i % 8 != 0 && word >> 48 != 0x8580).count(),
-        50..70 => words.enumerate().filter(|(i, word)| i % 4 != 0 && word >> 48 != 0x50b0).count(),
-        70.. => words.step_by(2).filter(|word| word & 0xfff != 0x918).count(),
-    };
-    u32::try_from(count).expect("a function is smaller than that")
 }
 
 /// The cubin, and what the assembler said.

@@ -3,8 +3,8 @@
 //! A name that the resolver ties to the wrong declaration, or a use that it misses, changes what the assembler
 //! makes or is rejected by it.
 
+use crate::modules::{TestModule, modules};
 use crate::ptxas::{Assemblers, target};
-use crate::support::{TestModule, modules};
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::names::{DeclKind, NameParts};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, ScopeId, StmtKind};

@@ -21,6 +21,21 @@ pub(crate) fn modules() -> Vec<TestModule> {
     modules
 }
 
+/// The compiled and hand-written modules that are no cases.
+#[allow(dead_code, reason = "not every test that shares this file asks for them alone")]
+pub(crate) fn corpus() -> Vec<TestModule> {
+    modules().into_iter().filter(|module| module.name.starts_with("corpus/")).collect()
+}
+
+/// A file, or all modules in a folder.
+#[allow(dead_code, reason = "the tests need those of the repository alone")]
+pub(crate) fn below(path: &Path) -> Vec<TestModule> {
+    let mut files = if path.is_dir() { files_below(path) } else { vec![path.to_owned()] };
+    files.retain(|path| [".ptx", ".ptx.gz"].iter().any(|end| path.to_string_lossy().ends_with(end)));
+    files.sort();
+    files.iter().map(|path| TestModule { name: path.display().to_string(), text: read(path) }).collect()
+}
+
 /// All of them, and the kernels and cases that are there for the optimiser.
 #[allow(dead_code, reason = "not every test that shares this file optimises")]
 pub(crate) fn modules_to_optimise() -> Vec<TestModule> {

@@ -1,6 +1,6 @@
 //! What instructions cost: how many machine instructions NVIDIA's assembler makes of one of PTX.
 //!
-//! The numbers were measured with the assembler itself, by `cargo bench --bench costs`, and lie next to this file;
+//! The numbers were measured with the assembler itself, by `cargo run --release --example costs`, and lie next to this file;
 //! nothing is run or read when a cost is asked for. A cost is an interval: exact where the very form was measured,
 //! wide where only its neighbours were, and unbounded where nothing is known. An edit pays only if the most that
 //! the new text can cost is less than the least that the old text can, so an interval that is too wide loses an

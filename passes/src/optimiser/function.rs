@@ -32,6 +32,7 @@ pub(super) struct Work<'w, 'm, 't> {
     options: &'w Options,
     pub(super) target: Target,
     rules: &'w [&'static Rule],
+    on_plain: &'w [&'static Rule],
     door: &'w mut Door,
     fresh: &'w Fresh,
     progress: &'w mut Progress,
@@ -65,6 +66,8 @@ pub(super) struct Shared<'w> {
     pub(super) options: &'w Options,
     pub(super) target: Target,
     pub(super) rules: &'w [&'static Rule],
+    /// Those of them that look at plain code.
+    pub(super) on_plain: &'w [&'static Rule],
     pub(super) fresh: &'w Fresh,
     pub(super) clock: Clock<'w>,
     pub(super) declarations: &'w Declarations,
@@ -91,6 +94,9 @@ pub(super) fn run(
     memo: &mut Memo,
     edits: &mut Edits,
 ) -> Vec<Record> {
+    if let Some(reason) = shared.options.leave.get(&function.name) {
+        return left(module, function, reason);
+    }
     let graph = match Graph::new(module, function.clone(), shared.options.semantics) {
         Ok(graph) => graph,
         Err(unmodelled) => {
@@ -106,6 +112,7 @@ pub(super) fn run(
         options: shared.options,
         target: shared.target,
         rules: shared.rules,
+        on_plain: shared.on_plain,
         door,
         fresh: shared.fresh,
         progress,
@@ -130,6 +137,14 @@ pub(super) fn run(
     work.write(edits);
     let kept = records.into_iter().enumerate().filter(|(number, _)| !retracted.contains(number));
     kept.map(|(_, record)| record).collect()
+}
+
+/// What there is to tell of a function that is left alone.
+fn left(module: &Module<'_>, function: &Function, reason: &str) -> Vec<Record> {
+    let mut body = function.body.clone().filter_map(StmtId::new);
+    let first = body.find(|&stmt| module.kind(stmt) == StmtKind::Instruction);
+    let kind = Kind::Missed(Why::Left(reason.to_owned()));
+    first.map(|stmt| Record::about(module, &function.name, stmt, kind)).into_iter().collect()
 }
 
 /// Whether all that is left to do is to move a register to itself.
@@ -235,8 +250,9 @@ impl Work<'_, '_, '_> {
         {
             return known;
         }
+        let rules = if self.is_video(stmt) { self.rules } else { self.on_plain };
         let (found, too_many) =
-            choose::spellings(&self.graph, &self.knowledge, step, value, self.rules, &self.target);
+            choose::spellings(&self.graph, &self.knowledge, step, value, rules, &self.target);
         if too_many {
             records.push(Record { kind: Kind::Unending(Bound::Spellings), ..self.missed(stmt, Why::Limit) });
         }
@@ -244,6 +260,10 @@ impl Work<'_, '_, '_> {
             self.memo.put(shape, &numbers, &found);
         }
         found
+    }
+
+    pub(super) fn is_video(&self, stmt: StmtId) -> bool {
+        self.module.row(stmt).is_some_and(|row| row.video.is_some())
     }
 
     fn disputed(&self, stmt: StmtId) -> Option<&'static str> {
@@ -269,6 +289,9 @@ impl Work<'_, '_, '_> {
         let obstacle = |why, spelling: Spelling| Err(Self::obstacle(why, spelling, before + saved, cost));
         if let Some(why) = self.too_dear(stmt, [before, saved], &spelling.recipe, cost) {
             return obstacle(why, spelling);
+        }
+        if self.is_left_to_the_assembler(stmt, &freed) {
+            return obstacle(Why::Plain, spelling);
         }
         // The assembler takes a float's register for untyped moves only.
         let copies = spelling.recipe.steps.iter().all(|step| step.copied().is_some());

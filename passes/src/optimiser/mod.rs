@@ -30,6 +30,7 @@ use crate::graph::{Semantics, functions};
 use crate::rules::{Pass, is_interesting};
 use ptxopt_grammar::tree::{Module, StmtKind};
 use rounds::Run;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What to do, and for which GPU.
@@ -47,6 +48,10 @@ pub struct Options {
     pub limit: Option<u64>,
     /// Whether what nobody read in the first place goes too.
     pub dce_all: bool,
+    /// The functions that are left alone, and why.
+    pub leave: BTreeMap<String, String>,
+    /// Rules that propose nothing for plain code: to measure what each of them is worth there.
+    pub without: Vec<&'static str>,
 }
 
 impl Default for Options {
@@ -59,6 +64,8 @@ impl Default for Options {
             semantics: Semantics::default(),
             limit: None,
             dce_all: false,
+            leave: BTreeMap::new(),
+            without: Vec::new(),
         }
     }
 }
@@ -113,6 +120,26 @@ impl Seen {
             }
         }
         seen
+    }
+}
+
+/// What rewrites save by the tables of costs; machine instructions.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Estimate {
+    /// How many fewer.
+    pub saved: u64,
+    /// How many the statements cost that were changed or went.
+    pub of: u64,
+}
+
+impl Outcome {
+    /// What all rewrites that were made save.
+    #[must_use]
+    pub fn estimate(&self) -> Estimate {
+        self.records.iter().filter_map(Record::estimate).fold(Estimate::default(), |sum, one| Estimate {
+            saved: sum.saved + one.saved,
+            of: sum.of + one.of,
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! Records: what was done, what was nearly done, and why.
 
+use super::Estimate;
 use crate::cost::Cost;
 use crate::door::{Judgement, Wrong};
 use crate::machine::replay::Difference;
@@ -131,6 +132,10 @@ pub enum Why {
     Unused,
     /// Control does not reach it.
     Unreachable,
+    /// Plain code, of which the assembler makes what a cheaper spelling would save, as far as was measured.
+    Plain,
+    /// The caller wants the function to be left alone, and says why.
+    Left(String),
 }
 
 /// Text on one line, with single blanks.
@@ -153,6 +158,16 @@ impl Record {
             freed: Vec::new(),
             time: Duration::ZERO,
         }
+    }
+}
+
+impl Record {
+    /// What the rewrite saves, if it was made and its costs are known: what is sure by the tables.
+    #[must_use]
+    pub fn estimate(&self) -> Option<Estimate> {
+        let (Kind::Passed(_), Some((before, after))) = (&self.kind, self.cost) else { return None };
+        let of = u64::from(before.least);
+        Some(Estimate { saved: of.saturating_sub(u64::from(after.most)), of })
     }
 }
 
@@ -181,13 +196,15 @@ impl Why {
             Self::Unknown => "unknown",
             Self::Unused => "unused",
             Self::Unreachable => "unreachable",
+            Self::Plain => "plain",
+            Self::Left(_) => "left",
         }
     }
 
     /// Whether it is about a function or a module rather than about one rewrite.
     #[must_use]
     pub const fn is_general(&self) -> bool {
-        matches!(self, Self::Unmodelled(_) | Self::Debug | Self::NoCosts)
+        matches!(self, Self::Unmodelled(_) | Self::Debug | Self::NoCosts | Self::Left(_))
     }
 
     /// Whether a rewrite was at hand: something that costs less, or may, and that one thing stood in the way of.
@@ -199,6 +216,7 @@ impl Why {
                 | Self::Dearer
                 | Self::Unspelled
                 | Self::Native
+                | Self::Plain
                 | Self::Unknown
                 | Self::Unused
                 | Self::Unreachable
@@ -236,6 +254,8 @@ impl std::fmt::Display for Why {
             Self::Unknown => f.write_str("what it means is unknown"),
             Self::Unused => f.write_str("no bit of its result is used; `--dce all` deletes what is unused"),
             Self::Unreachable => f.write_str("control does not reach it"),
+            Self::Plain => f.write_str("plain code is left to the assembler, which makes it cheaper itself"),
+            Self::Left(reason) => f.write_str(reason),
         }
     }
 }

@@ -208,9 +208,19 @@ impl<'r> Run<'r> {
         let Some(gpu) = self.options.gpu.or(own) else { return edits };
         let target = Target { costs: Costs::of(&gpu), gpu: own, ptx: version(module) };
         let rules = choose::enabled(&self.options.passes);
+        let without = &self.options.without;
+        let on_plain: Vec<_> = rules.iter().copied().filter(|rule| !without.contains(&rule.name)).collect();
         let Self { options, clock, ref fresh, .. } = *self;
         let declarations = declarations(module);
-        let shared = Shared { options, target, rules: &rules, fresh, clock, declarations: &declarations };
+        let shared = Shared {
+            options,
+            target,
+            rules: &rules,
+            on_plain: &on_plain,
+            fresh,
+            clock,
+            declarations: &declarations,
+        };
         let round = self.outcome.rounds;
         let mut told = Vec::new();
         for (number, (function, state)) in functions(module).iter().zip(&mut self.states).enumerate() {

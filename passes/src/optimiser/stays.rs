@@ -48,7 +48,7 @@ impl Stays {
         let blocked = matches!(self.why, Why::Lacks { .. } | Why::Unheld | Why::Unclear);
         let distance = if blocked && cost != u32::MAX {
             Distance::Blocked
-        } else if matches!(self.why, Why::Noise) {
+        } else if matches!(self.why, Why::Noise | Why::Plain) {
             Distance::Doubtful
         } else if matches!(self.why, Why::Lacks { .. }) {
             Distance::Missing
@@ -125,9 +125,5 @@ impl Work<'_, '_, '_> {
             cost,
             ..self.missed(stmt, why)
         })
-    }
-
-    fn is_video(&self, stmt: StmtId) -> bool {
-        self.module.row(stmt).is_some_and(|row| row.video.is_some())
     }
 }

@@ -7,9 +7,10 @@ use super::function::Work;
 use crate::cost::Cost;
 use crate::graph::Origin;
 use crate::recipe::{Code, Recipe, Source, Step};
-use crate::rules::is_interesting;
+use crate::rules::{is_byte_move, is_interesting};
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_grammar::video::Form;
+use std::collections::BTreeSet;
 
 impl Work<'_, '_, '_> {
     /// What a statement's own instruction costs where it stands. The tables measure it alone; what the assembler takes
@@ -54,6 +55,18 @@ impl Work<'_, '_, '_> {
             Some(row) if is_interesting(row) || number => 1,
             Some(_) | None => 2,
         }
+    }
+
+    /// Whether a statement is plain code that is left as it is. The assembler does the algebra of plain code itself, and
+    /// fuses an instruction with its readers: `bfe` and the conversion of a byte to a float become one instruction, a
+    /// `mov` of the word and the conversion two. So what a cheaper spelling gains depends on readers, and may be less
+    /// than nothing. Measured with each rule switched off (`cargo run --example gains -- --ablate`), other spellings of
+    /// plain code saved nothing but where several byte moves become one, or where video code goes with them. A byte
+    /// move alone stays too: as a copy of the word it loses the knowledge that the upper bytes are zero.
+    pub(super) fn is_left_to_the_assembler(&self, stmt: StmtId, freed: &BTreeSet<StmtId>) -> bool {
+        let goes = |stmt: &StmtId| self.cost_of(*stmt).least > 0;
+        let joined = self.module.row(stmt).is_some_and(is_byte_move) && freed.iter().any(goes);
+        !(joined || self.is_video(stmt) || freed.iter().any(|&stmt| self.is_video(stmt)))
     }
 
     pub(super) fn cost_of(&self, stmt: StmtId) -> Cost {

@@ -86,3 +86,10 @@ pub fn is_interesting(row: &Row) -> bool {
     const BYTES: [&str; 6] = ["prmt", "lop3", "dp4a", "dp2a", "sad", "bfe"];
     row.video.is_some() || BYTES.contains(&row.name)
 }
+
+/// Whether an instruction moves bytes as a selector says. NVIDIA's assembler joins such moves only at times; the algebra
+/// of shifts, masks and fields it does itself.
+#[must_use]
+pub fn is_byte_move(row: &Row) -> bool {
+    row.name == "prmt"
+}

@@ -69,6 +69,10 @@ pub(super) struct Choices {
     #[arg(long, value_name = "WHICH")]
     dce: Option<Dead>,
 
+    /// Leave alone every function that the assembler makes longer, or lets spill more, for its rewrites
+    #[arg(long)]
+    pub(super) keep_better: bool,
+
     /// Make at most so many rewrites in each input: halving N finds the one to blame
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
@@ -98,6 +102,14 @@ pub(super) struct Shows {
     /// Say how long each phase took, and in remarks how long each decision took
     #[arg(long)]
     pub(super) time: bool,
+
+    /// Assemble before and after, and say what became of each function, on standard error
+    #[arg(long)]
+    pub(super) measure: bool,
+
+    /// NVIDIA's assembler, for `--measure` and `--keep-better`; the default is `$PTXOPT_PTXAS`, then `ptxas` in `PATH`
+    #[arg(long, value_name = "PATH")]
+    pub(super) ptxas: Option<PathBuf>,
 
     /// Say how often each rule was applied, and how much was proved
     #[arg(long)]
@@ -146,6 +158,7 @@ impl Choices {
                 Some(Dead::Freed) | None => false,
                 Some(Dead::All) => true,
             },
+            ..Options::default()
         }
     }
 }

@@ -1,16 +1,18 @@
 //! One input: read, rewritten, written, and what there is to say of it.
 
 use super::Plan;
-use crate::cli::{Console, Failure, parse, refuse_older};
+use super::assembling::Count;
+use crate::cli::{Console, Failure, Status, parse, refuse_older};
 use crate::diff;
 use crate::input::Input;
+use crate::measure;
 use crate::output::Output;
 use crate::remarks::{self, Lines, Remark, Sources, View};
 use crate::summary::Tally;
 use ptxopt_grammar::tree::Module;
 use ptxopt_passes::door::Wrong;
 use ptxopt_passes::machine::replay::Difference;
-use ptxopt_passes::optimiser::{self, Bound, Kind, Outcome, Record};
+use ptxopt_passes::optimiser::{self, Bound, Kind, Options, Outcome, Record};
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -44,6 +46,8 @@ pub(super) struct Times {
     pub(super) reading: Duration,
     pub(super) parsing: Duration,
     pub(super) passes: Duration,
+    /// Assembling, where that was asked for.
+    pub(super) assembling: Duration,
     pub(super) writing: Duration,
 }
 
@@ -54,6 +58,8 @@ pub(super) struct Told {
     pub(super) rounds: Vec<u8>,
     pub(super) diff: Vec<u8>,
     pub(super) remarks: String,
+    /// What the assembler made of each function.
+    pub(super) measured: String,
     /// Rewrites that would have been wrong, and work without end.
     pub(super) bugs: String,
 }
@@ -74,10 +80,25 @@ impl Job {
         refuse_older(console, input, &module, plan.options.gpu)?;
         times.parsing = clock.lap();
         let mut told = Told::default();
-        let outcome = self.optimise(plan, &module, &mut told);
-        times.passes = clock.lap();
-        let (statements, tally) =
-            (module.stmts().len(), self.tell(plan, console, &module, &outcome, &mut told));
+        let (outcome, count) = self.optimise(plan, &module, &mut told, &mut times).map_err(|failure| {
+            let message = explained(&format!("`{name}` cannot be measured"), &failure, console);
+            Failure { status: Status::Unreachable, message }
+        })?;
+        clock.lap();
+        let statements = module.stmts().len();
+        let mut tally = self.tell(plan, console, &module, &outcome, &mut told);
+        if let (Some(count), Some(assembling)) = (count, &plan.assembling) {
+            let release = assembling.assembler.release();
+            tally.measured(count.comparison.instructions());
+            if plan.show.measure {
+                told.measured = format!("{name}, assembled for {} by ptxas {release}:\n", count.gpu)
+                    + &measure::table(&count.comparison);
+            }
+            if let Some(failure) = count.refused {
+                let what = format!("a bug, please report it: what was made of `{name}` is not written");
+                told.bugs += &explained(&what, &failure, console);
+            }
+        }
         drop(module);
         let new = outcome.text.as_deref().unwrap_or(&text);
         if plan.show.diff {
@@ -94,7 +115,35 @@ impl Job {
         Ok(News { read: text.len(), written: new.len(), statements, times, tally, told })
     }
 
-    fn optimise(&self, plan: &Plan, module: &Module<'_>, told: &mut Told) -> Outcome {
+    /// Optimises, measures if asked to, and notes how long either took.
+    fn optimise(
+        &self,
+        plan: &Plan,
+        module: &Module<'_>,
+        told: &mut Told,
+        times: &mut Times,
+    ) -> Result<(Outcome, Option<Count>), measure::Failure> {
+        let Some(assembling) = &plan.assembling else {
+            return Ok((self.passes(plan, module, &plan.options, told, times), None));
+        };
+        let start = Instant::now();
+        let mut passes = |options: &Options| {
+            told.rounds.clear();
+            self.passes(plan, module, options, told, times)
+        };
+        let (outcome, count) = assembling.run(module, &plan.options, &mut passes)?;
+        times.assembling = start.elapsed().saturating_sub(times.passes);
+        Ok((outcome, Some(count)))
+    }
+
+    fn passes(
+        &self,
+        plan: &Plan,
+        module: &Module<'_>,
+        options: &Options,
+        told: &mut Told,
+        times: &mut Times,
+    ) -> Outcome {
         let start = Instant::now();
         let clock = || start.elapsed();
         let mut watch = |round: u32, text: &[u8]| {
@@ -103,7 +152,9 @@ impl Job {
                 told.rounds.extend(text);
             }
         };
-        optimiser::optimise_watched(module, &plan.options, &clock, &mut watch)
+        let outcome = optimiser::optimise_watched(module, options, &clock, &mut watch);
+        times.passes += start.elapsed();
+        outcome
     }
 
     fn tell(
@@ -125,6 +176,17 @@ impl Job {
         told.bugs = remarks.iter().filter_map(|remark| bug(remark, console)).collect();
         Tally::of(outcome, &remarks, module.stmts().len())
     }
+}
+
+/// What was not done, and, line by line, what the assembler says about it.
+fn explained(what: &str, failure: &measure::Failure, console: &Console) -> String {
+    let said = failure.to_string();
+    let mut lines = said.lines();
+    let mut message = console.renderer.failure(&format!("{what}: {}", lines.next().unwrap_or_default()));
+    for line in lines {
+        writeln!(message, "  {}", remarks::shown(line)).expect("a string can be written to");
+    }
+    message
 }
 
 /// What to say of a bug of ptxopt that it found itself.

@@ -4,6 +4,7 @@
 //! all earlier files are said, so that the order is that of the command line whatever the number of threads.
 
 mod args;
+mod assembling;
 mod job;
 mod tell;
 
@@ -11,9 +12,11 @@ pub(super) use args::{Args, GROUPS, gpu};
 
 use super::{Console, Failure, Status, similar_subcommand, usage_error};
 use crate::input::Input;
+use crate::measure::Assembler;
 use crate::output::{Begun, Output};
 use crate::remarks::Format;
 use crate::render::Colour;
+use assembling::Assembling;
 use job::Job;
 use ptxopt_passes::optimiser::Options;
 use std::collections::BTreeMap;
@@ -31,6 +34,8 @@ struct Plan {
     /// The directory to create before the first output is written.
     directory: Option<std::path::PathBuf>,
     options: Options,
+    /// The assembler that measures, if it is to.
+    assembling: Option<Assembling>,
     show: Show,
 }
 
@@ -42,6 +47,7 @@ struct Show {
     /// Where the remarks go; standard error if nowhere else.
     remarks_output: Option<Output>,
     print_after: bool,
+    measure: bool,
     time: bool,
     stats: bool,
 }
@@ -51,7 +57,19 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error>
     if let Some(message) = meant_a_subcommand(args) {
         return Err(usage_error(None, message));
     }
-    let plan = Plan::new(args).map_err(|message| usage_error(None, message))?;
+    let mut plan = Plan::new(args).map_err(|message| usage_error(None, message))?;
+    if args.shows.measure || args.choices.keep_better {
+        match Assembler::find(args.shows.ptxas.as_deref()) {
+            Ok(assembler) => {
+                plan.assembling = Some(Assembling { assembler, keep_better: args.choices.keep_better });
+            }
+            Err(failure) => {
+                console.say(&console.renderer.failure(&failure.to_string()));
+                return Ok(Status::Unreachable);
+            }
+        }
+    }
+    let plan = plan;
     // Remarks that cannot be written must be known before any output is.
     let remarks = match plan.begin_remarks() {
         Ok(remarks) => remarks,
@@ -85,11 +103,14 @@ impl Plan {
     fn new(args: &Args) -> Result<Self, String> {
         let inputs = args.inputs.iter().cloned().map(Input::from);
         let (options, show) = (args.choices.options(), Show::new(args)?);
+        if args.shows.ptxas.is_some() && !(args.shows.measure || args.choices.keep_better) {
+            return Err("`--ptxas` is for `--measure` and `--keep-better`".to_owned());
+        }
         let given = args.output.as_ref().filter(|path| path.is_dir()).or(args.out_dir.as_ref());
         if let Some(directory) = given {
             let jobs = jobs_into(directory, inputs)?;
             keep_apart(&jobs, show.remarks_output.as_ref())?;
-            return Ok(Self { jobs, directory: args.out_dir.clone(), options, show });
+            return Ok(Self { jobs, directory: args.out_dir.clone(), options, assembling: None, show });
         }
         if args.inputs.len() > 1 {
             return Err("several inputs need `--out-dir DIR` to go to".to_owned());
@@ -97,7 +118,7 @@ impl Plan {
         let output = args.output.as_deref().map_or(Ok(Output::Stdout), file_named)?;
         let jobs: Vec<Job> = inputs.map(|input| Job { input, output: output.clone() }).collect();
         keep_apart(&jobs, show.remarks_output.as_ref())?;
-        Ok(Self { jobs, directory: None, options, show })
+        Ok(Self { jobs, directory: None, options, assembling: None, show })
     }
 
     /// The output of remarks, if they have one of their own.
@@ -142,6 +163,7 @@ impl Show {
             remarks: shows.remarks,
             remarks_output,
             print_after: shows.print_after,
+            measure: shows.measure,
             time: shows.time,
             stats: shows.stats,
         })

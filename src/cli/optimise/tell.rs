@@ -58,11 +58,12 @@ impl Total {
             Ok(news) => news,
             Err(failure) => return self.failed(&failure, console),
         };
-        let Times { reading, parsing, passes, writing } = times;
-        let (input, all) = (&report.input, reading + parsing + passes + writing);
+        let Times { reading, parsing, passes, assembling, writing } = times;
+        let (input, all) = (&report.input, reading + parsing + passes + assembling + writing);
         log::info!("`{input}`: {read} bytes, {statements} statements, {written} bytes written in {all:.1?}");
         log::debug!(
-            "reading {reading:.1?}, parsing {parsing:.1?}, passes {passes:.1?}, writing {writing:.1?}"
+            "reading {reading:.1?}, parsing {parsing:.1?}, passes {passes:.1?}, assembling {assembling:.1?}, \
+             writing {writing:.1?}"
         );
         console.say_bytes(&told.rounds);
         if !told.bugs.is_empty() {
@@ -77,6 +78,7 @@ impl Total {
         } else {
             console.say_bytes(&told.diff);
         }
+        console.say(&told.measured);
         match plan.show.remarks_output {
             None => console.say(&told.remarks),
             Some(_) => self.remarks.push_str(&told.remarks),
@@ -101,7 +103,8 @@ impl Total {
             console.say(&self.times.text(&self.tally));
         }
         if console.summary {
-            console.say(&self.tally.summary());
+            let release = plan.assembling.as_ref().map(|assembling| assembling.assembler.release());
+            console.say(&self.tally.summary(release));
         }
     }
 }
@@ -111,6 +114,7 @@ impl Times {
         self.reading += other.reading;
         self.parsing += other.parsing;
         self.passes += other.passes;
+        self.assembling += other.assembling;
         self.writing += other.writing;
     }
 
@@ -123,9 +127,11 @@ impl Times {
             (self.passes, "passes"),
             (tally.proofs, "proofs, a part of it"),
             (tally.replays(), "replays, a part of it"),
+            (self.assembling, "assembling"),
             (self.writing, "writing"),
         ];
-        for (time, phase) in phases {
+        let asked = |phase: &str| phase != "assembling" || !self.assembling.is_zero();
+        for (time, phase) in phases.into_iter().filter(|(_, phase)| asked(phase)) {
             let milliseconds = time.as_secs_f64() * 1e3;
             writeln!(out, "{milliseconds:>9.2} ms {phase}").expect("a string can be written to");
         }

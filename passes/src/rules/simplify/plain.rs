@@ -1,10 +1,9 @@
-//! Plain instructions: what byte code leaves over once masks and constants are known.
+//! Plain instructions: what video instructions leave over once masks and constants are known.
 //!
-//! NVIDIA's assembler does general algebra itself. Here is what it cannot know, the facts and the demanded bits, and
-//! what other rules need to see through: one mask instead of two, one byte move instead of a field.
+//! NVIDIA's assembler does general algebra itself, so the program's own plain code is left to it (see
+//! `optimiser/worth.rs`). What is here simplifies the plain spellings of video instructions before they are written.
 
 use crate::recipe::{Recipe, Source, Step};
-use crate::rules::build::{Building, Wanted};
 use crate::rules::operands::{Operand, SIGNED_WORD, WORD, within};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
@@ -33,31 +32,6 @@ pub(super) static RULES: &[Rule] = &[
         propose: neutral,
     },
     Rule {
-        name: "plain-equal",
-        pass: Pass::Simplify,
-        law: "x&x = x|x = min(x,x) = max(x,x) = x; x^x = x-x = 0",
-        examples: &[
-            "and.b32 %d, %a, %a;",
-            "xor.b32 %d, %a, %a;",
-            "sub.u32 %d, %a, %a;",
-            "mov.b32 %e, %a; max.s32 %d, %e, %a;",
-        ],
-        propose: equal,
-    },
-    Rule {
-        name: "idle-mask",
-        pass: Pass::Simplify,
-        law: "x&y = x if no bit that matters is set in x and clear in y; x|y = x^y = x if none is set in y",
-        examples: &[
-            "and.b32 %e, %a, 0xff; st.global.b32 [%in+16], %e; and.b32 %d, %e, 0xffff;",
-            "and.b32 %e, %a, 0xffff; and.b32 %d, %e, 0xff; and.b32 %d, %d, 0xff;",
-            "or.b32 %e, %a, 0xff000000; shl.b32 %d, %e, 8;",
-            "xor.b32 %e, %a, 0xff000000; vadd.u32.u32.u32 %d, %e.h0, %b.h0;",
-            "and.b32 %e, %a, 0x00ffffff; vadd4.u32.u32.u32 %d.b210, %e, %b, %c;",
-        ],
-        propose: idle_mask,
-    },
-    Rule {
         name: "plain-ordered",
         pass: Pass::Fold,
         law: "min(x,y) = x and max(x,y) = y where x <= y always",
@@ -77,21 +51,6 @@ pub(super) static RULES: &[Rule] = &[
         propose: power,
     },
     Rule {
-        name: "nested-constants",
-        pass: Pass::Simplify,
-        law: "(x&k)&m = x&(k&m), likewise for or, exclusive or, sums and shifts; (x>>n)<<n and (x<<n)>>n are masks",
-        examples: &[
-            "and.b32 %e, %a, 0xff0f; and.b32 %d, 0xfff, %e;",
-            "xor.b32 %e, %a, 0xff0f; xor.b32 %d, %e, 0xfff;",
-            "shl.b32 %e, %a, 20; shl.b32 %d, %e, 13;",
-            "shr.s32 %e, %a, 20; shr.s32 %d, %e, 13;",
-            "shr.u32 %e, %a, 8; shl.b32 %d, %e, 8;",
-            "shl.b32 %e, %a, 8; shr.u32 %d, %e, 8;",
-            "add.u32 %e, %a, 8; add.s32 %d, %e, -3;",
-        ],
-        propose: nested,
-    },
-    Rule {
         name: "lop3-fewer",
         pass: Pass::Simplify,
         law: "a function of three words that shows fewer of them is one of fewer",
@@ -104,18 +63,6 @@ pub(super) static RULES: &[Rule] = &[
             "lop3.b32 %d, %a, %b, %c, 0x33;",
         ],
         propose: lop3,
-    },
-    Rule {
-        name: "whole-byte-field",
-        pass: Pass::Simplify,
-        law: "a field of whole bytes is a byte move",
-        examples: &[
-            "bfe.u32 %d, %a, 8, 8;",
-            "bfe.s32 %d, %a, 24, 8;",
-            "bfe.s32 %d, %a, 0, 16;",
-            "bfi.b32 %d, %a, %b, 8, 16;",
-        ],
-        propose: field,
     },
 ];
 
@@ -181,44 +128,6 @@ fn neutral(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     }
 }
 
-fn equal(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
-    let (Some((name, ty)), &[a, b]) = (opcode(site), &site.step.sources[..]) else { return };
-    if ty == "pred" || ty.starts_with('f') || ty.starts_with('b') && ty.starts_with("bf") {
-        return;
-    }
-    let same = a == b || site.bytes(a).is_some_and(|bytes| site.bytes(b) == Some(bytes));
-    match name {
-        "and" | "or" | "min" | "max" if same => copy(site, out, a),
-        "xor" | "sub" if same => copy(site, out, Source::Constant(0)),
-        _other => {}
-    }
-}
-
-fn idle_mask(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
-    let (Some((name, _)), &[a, b]) = (opcode(site), &site.step.sources[..]) else { return };
-    for (kept, mask) in [(a, b), (b, a)] {
-        let (kept_fact, mask) = (site.fact(kept), site.fact(mask));
-        let idle = match name {
-            "and" => site.demanded & !(mask.ones() | kept_fact.zeros()) == 0,
-            "or" => site.demanded & !(mask.zeros() | kept_fact.ones()) == 0,
-            "xor" => site.demanded & !mask.zeros() == 0,
-            _other => false,
-        };
-        // Bits that nobody demands of the kept one may become anything, and the mask is what cuts them off.
-        if idle && promised(site, kept) {
-            copy(site, out, kept);
-        }
-    }
-}
-
-/// Whether the bits that matter here are demanded of the source itself.
-fn promised(site: &Site<'_, '_, '_>, source: Source) -> bool {
-    match source {
-        Source::Value(value) => site.demanded & !site.knowledge.demanded[value.index()] == 0,
-        Source::Constant(_) | Source::Step(_) => true,
-    }
-}
-
 fn ordered(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let (Some((name, ty)), &[a, b]) = (opcode(site), &site.step.sources[..]) else { return };
     let sign = match ty {
@@ -253,45 +162,6 @@ fn power(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
             let amount = Source::Constant(factor.trailing_zeros().into());
             out.push(Recipe::one(Step::plain("shl.b32", &[kept, amount])));
         }
-    }
-}
-
-/// A commutative or shifting step of one register and one number: opcode, register, number.
-fn with_number(site: &Site<'_, '_, '_>, step: &Step) -> Option<(String, Source, u64)> {
-    let crate::recipe::Code::Plain(words) = &step.code else { return None };
-    let &[a, b] = &step.sources[..] else { return None };
-    let (name, ty) = words.split_once('.')?;
-    let name = match (name, ty) {
-        ("and" | "or" | "xor" | "shl", "b32") | ("shr", "u32" | "s32") => words.clone(),
-        ("add", "u32" | "s32") => "add.u32".to_owned(),
-        _other => return None,
-    };
-    let number = |source| Some(site.constant(source)? & u64::from(u32::MAX));
-    match (number(a), number(b)) {
-        (_, Some(number)) => Some((name, a, number)),
-        (Some(number), None) if !name.starts_with("sh") => Some((name, b, number)),
-        (Some(_) | None, None) => None,
-    }
-}
-
-fn nested(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
-    let Some((outer, middle, m)) = with_number(site, site.step) else { return };
-    let Some((inner, x, k)) = site.definition(middle).and_then(|step| with_number(site, &step)) else {
-        return;
-    };
-    let mut push =
-        |words: &str, number| out.push(Recipe::one(Step::plain(words, &[x, Source::Constant(number)])));
-    let all = u64::from(u32::MAX);
-    match (outer.as_str(), inner.as_str()) {
-        ("and.b32", "and.b32") => push("and.b32", k & m),
-        ("or.b32", "or.b32") => push("or.b32", k | m),
-        ("xor.b32", "xor.b32") => push("xor.b32", k ^ m),
-        ("add.u32", "add.u32") => push("add.u32", (k + m) & all),
-        ("shl.b32", "shl.b32") | ("shr.u32", "shr.u32") if k < 32 && m < 32 => push(&outer, k + m),
-        ("shr.s32", "shr.s32") if k < 32 && m < 32 => push(&outer, (k + m).min(31)),
-        ("shl.b32", "shr.u32" | "shr.s32") if k == m && k < 32 => push("and.b32", all << k & all),
-        ("shr.u32", "shl.b32") if k == m && k < 32 => push("and.b32", all >> k),
-        _other => {}
     }
 }
 
@@ -333,31 +203,4 @@ fn lop3(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
             }
         }
     }
-}
-
-fn field(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
-    let Some((name @ ("bfe" | "bfi"), ty @ ("u32" | "s32" | "b32"))) = opcode(site) else { return };
-    let sources = &site.step.sources[..];
-    let (Some(&length), Some(&from)) = (sources.last(), sources.iter().rev().nth(1)) else { return };
-    let (Some(from), Some(length)) = (constant(site, from), constant(site, length)) else { return };
-    if from % 8 != 0 || !matches!(length, 8 | 16) || from + length > 32 {
-        return;
-    }
-    let mut building = Building::default();
-    let (low, bits) = (u32::try_from(from).unwrap_or(0), u32::try_from(length).unwrap_or(8));
-    let result = if name == "bfe" {
-        let sign = if ty == "s32" { Sign::Signed } else { Sign::Unsigned };
-        building.extract(&Operand::new(site, sources[0], low, bits, sign))
-    } else {
-        let byte = |byte: u8| {
-            let at = u32::from(byte) * 8;
-            if (low..low + bits).contains(&at) {
-                Wanted::Of(sources[0], byte - u8::try_from(low / 8).unwrap_or(0))
-            } else {
-                Wanted::Of(sources[1], byte)
-            }
-        };
-        building.gather([0, 1, 2, 3].map(byte))
-    };
-    out.push(building.finish(result));
 }

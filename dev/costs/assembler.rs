@@ -4,11 +4,10 @@
 //! are volatile, so that no kernel lacks any: what a kernel has more than one that loads the same and stores a copy
 //! is what its instruction costs.
 
-use object::{Object, ObjectSection};
+use crate::assemblers::Assemblers;
+use ptxopt::measure::Failure;
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -58,7 +57,7 @@ struct Kernel {
 
 /// One assembler for one target.
 pub(crate) struct Assembler {
-    program: PathBuf,
+    program: ptxopt::measure::Assembler,
     target: String,
     version: &'static str,
 }
@@ -73,10 +72,9 @@ const KERNEL_LINES: usize = 7;
 impl Assembler {
     /// The assembler of that version; the target may have a suffix.
     pub(crate) fn new(version: &str, target: &str) -> Self {
-        let folder = std::env::var_os("PTXOPT_NVIDIA")
-            .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("target/nvidia"), PathBuf::from);
-        let program = folder.join(version).join("ptxas");
-        assert!(program.is_file(), "{} is not there; `sh .ci/tools` puts it there", program.display());
+        let assemblers = Assemblers::installed();
+        let assemblers = assemblers.expect("NVIDIA's assemblers are there; `sh .ci/tools` puts them there");
+        let program = assemblers.version(version).clone();
         let version = match version {
             "11.8" => "7.8",
             "12.9" => "8.8",
@@ -146,29 +144,19 @@ impl Assembler {
 
     /// How many instructions each kernel has; if the module is rejected, the places of the samples that are to blame.
     fn lengths(&self, samples: &[Kernel]) -> Result<Vec<u32>, Vec<usize>> {
-        let folder = tempfile::tempdir().expect("a folder for temporary files can be made");
-        let (input, output) = (folder.path().join("in.ptx"), folder.path().join("out.cubin"));
-        std::fs::write(&input, self.module(samples)).expect("a temporary file can be written");
-        let result = Command::new(&self.program)
-            .args([format!("-arch={}", self.target), "-o".to_owned()])
-            .args([&output, &input])
-            .output()
-            .expect("the assembler runs");
-        if !result.status.success() {
-            let said = String::from_utf8_lossy(&[result.stdout, result.stderr].concat()).into_owned();
-            let numbers =
-                said.split(", line ").skip(1).filter_map(|rest| rest.split(';').next()?.parse().ok());
-            let kernel = |line: usize| Some(line.checked_sub(1 + HEAD_LINES)? / KERNEL_LINES);
-            let rejected: Vec<usize> = numbers.filter_map(kernel).collect();
-            assert!(!rejected.is_empty(), "{said}");
-            return Err(rejected);
-        }
-        let cubin = std::fs::read(&output).expect("the assembler has written it");
-        let file = object::File::parse(&*cubin).expect("the assembler writes object files");
-        let length = |i| {
-            let section = file.section_by_name(&format!(".text.k{i}")).expect("each kernel has its section");
-            instructions(section.data().expect("the file is whole"), &self.target)
+        let measured = match self.program.assemble(self.module(samples).as_bytes(), &self.target) {
+            Ok(measured) => measured,
+            Err(Failure::Refused(said)) => {
+                let numbers =
+                    said.split(", line ").skip(1).filter_map(|rest| rest.split(';').next()?.parse().ok());
+                let kernel = |line: usize| Some(line.checked_sub(1 + HEAD_LINES)? / KERNEL_LINES);
+                let rejected: Vec<usize> = numbers.filter_map(kernel).collect();
+                assert!(!rejected.is_empty(), "{said}");
+                return Err(rejected);
+            }
+            Err(failure) => panic!("{failure}"),
         };
+        let length = |i| instructions(&measured.functions[&format!("k{i}")].code, &self.target);
         Ok((0..samples.len()).map(length).collect())
     }
 
@@ -223,19 +211,11 @@ const fn bits(letter: char) -> u32 {
     }
 }
 
-/// The instructions of a kernel but those that fill it up to a full line.
-fn instructions(code: &[u8], target: &str) -> u32 {
+/// How many instructions a kernel has. Those of sm_50 to sm_62 cannot always say when others may begin, and a `DEPBAR`
+/// waits for a load; it is not the instruction's.
+fn instructions(code: &[u128], target: &str) -> u32 {
     let number: u32 = target[3..].trim_end_matches(char::is_alphabetic).parse().expect("`sm_` and a number");
-    let words = code.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight bytes")));
-    // Up to sm_62 an instruction has 8 bytes, and every eighth or fourth says when the others may begin. Those of
-    // sm_50 and later cannot always say it, and a `DEPBAR` waits for a load; it is not the instruction's.
-    let count = match number {
-        ..50 => words.enumerate().filter(|(i, word)| i % 8 != 0 && word >> 48 != 0x8580).count(),
-        50..70 => {
-            let filler = |word: u64| matches!(word >> 48, 0x50b0 | 0xf0f0);
-            words.enumerate().filter(|&(i, word)| i % 4 != 0 && !filler(word)).count()
-        }
-        70.. => words.step_by(2).filter(|word| word & 0xfff != 0x918).count(),
-    };
+    let waits = |&&word: &&u128| (50..70).contains(&number) && word >> 48 == 0xf0f0;
+    let count = code.len() - code.iter().filter(waits).count();
     u32::try_from(count).expect("a kernel is small")
 }

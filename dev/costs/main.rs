@@ -1,12 +1,14 @@
-//! Measures what instructions cost and writes the tables of `passes/src/cost`: `cargo bench --bench costs`.
+//! Measures what instructions cost and writes the tables of `passes/src/cost`: `cargo run --release --example costs`.
 //!
 //! Names of tables and of GPUs restrict it to these and their columns, and the others stay as they are:
-//! `cargo bench --bench costs -- plain.tsv sm_90`.
+//! `cargo run --release --example costs -- plain.tsv sm_90`.
 //! With `--check` nothing is written, and every line that would be written otherwise is shown; with `--sample` some
 //! forms that the table does not have are measured instead, on all GPUs, and compared with what the optimiser takes
 //! for their costs. NVIDIA's assemblers are expected in `target/nvidia`, where `sh .ci/tools` puts them.
 
 mod assembler;
+#[path = "../../tests/support/assemblers.rs"]
+mod assemblers;
 mod plain;
 mod rows;
 mod sample;
@@ -20,7 +22,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
     let check = arguments.iter().any(|argument| argument == "--check");
     let gpus: Vec<&String> = arguments.iter().filter(|argument| argument.starts_with("sm_")).collect();
     let wanted = |gpu: &str| gpus.is_empty() || gpus.iter().any(|wanted| *wanted == gpu);

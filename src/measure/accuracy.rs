@@ -1,0 +1,88 @@
+//! How good the estimates are: what was estimated and what NVIDIA's assembler counted on the modules of the repository.
+//!
+//! `cargo run --release --example gains -- --write` writes the table; a test assembles the modules again and compares.
+
+use std::fmt::Write;
+
+/// Where the modules are.
+pub const MODULES: &str = "tests/corpus/modules";
+
+/// What was found over the modules of one compiler, each optimised for its own target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Who made the modules.
+    pub producer: String,
+    /// How many there are.
+    pub modules: u64,
+    /// How many machine instructions fewer were estimated.
+    pub estimated: u64,
+    /// And how many fewer the assembler made.
+    pub counted: i64,
+}
+
+/// The table that was checked in.
+///
+/// # Panics
+///
+/// If it is not what [`text`] writes; a test reads it.
+#[must_use]
+pub fn rows() -> Vec<Row> {
+    let lines = include_str!("accuracy.tsv").lines().filter(|line| !line.starts_with('#'));
+    lines.map(|line| row(line).expect("the table is whole")).collect()
+}
+
+fn row(line: &str) -> Option<Row> {
+    let mut cells = line.split('\t');
+    Some(Row {
+        producer: cells.next()?.to_owned(),
+        modules: cells.next()?.parse().ok()?,
+        estimated: cells.next()?.parse().ok()?,
+        counted: cells.next()?.parse().ok()?,
+    })
+}
+
+/// The text of a table.
+#[must_use]
+pub fn text(rows: &[Row]) -> String {
+    let mut out = format!(
+        "# Machine instructions saved on {MODULES}, estimated and counted; written by the example `gains`\n\
+         # compiler\tmodules\testimated\tcounted\n"
+    );
+    for Row { producer, modules, estimated, counted } in rows {
+        writeln!(out, "{producer}\t{modules}\t{estimated}\t{counted}").expect("a string can be written to");
+    }
+    out
+}
+
+/// What users are told of it, in a sentence.
+#[must_use]
+pub fn sentence() -> String {
+    let rows = rows();
+    let modules: u64 = rows.iter().map(|row| row.modules).sum();
+    let estimated: u64 = rows.iter().map(|row| row.estimated).sum();
+    let counted: i64 = rows.iter().map(|row| row.counted).sum();
+    format!(
+        "On the {modules} modules of {MODULES}, {estimated} machine instructions fewer were estimated, and \
+         NVIDIA's assembler counted {counted} fewer."
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_what_is_written() {
+        assert_eq!(text(&rows()), include_str!("accuracy.tsv"));
+        assert!(
+            rows().iter().map(|row| row.estimated).sum::<u64>() > 0,
+            "it is of modules in which much is done"
+        );
+    }
+
+    #[test]
+    fn the_readme_says_the_same() {
+        let readme: Vec<&str> = include_str!("../../README.md").split_whitespace().collect();
+        assert!(readme.join(" ").contains(&sentence()), "{}", sentence());
+    }
+}

@@ -1,0 +1,277 @@
+//! Runs NVIDIA's assembler, `ptxas`, on a module.
+//!
+//! It works in a folder of its own for temporary files and has a time limit, after which it is ended: nothing that it
+//! does can reach another file or keep a run from ending.
+
+use super::Measured;
+use super::cubin;
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long one module may take: the longest known kernels take minutes.
+const LIMIT: Duration = Duration::from_secs(600);
+/// The longest pause between two looks at whether the program has ended.
+const LONGEST_PAUSE: Duration = Duration::from_millis(20);
+/// How much of what a program says about an error is passed on.
+const MOST_SAID: usize = 4000;
+
+/// What is asked for where no path is given.
+pub const VARIABLE: &str = "PTXOPT_PTXAS";
+
+/// An assembler that has been found and runs.
+#[derive(Clone, Debug)]
+pub struct Assembler {
+    program: PathBuf,
+    /// Its release, such as `13.5`.
+    release: String,
+    limit: Duration,
+}
+
+/// Why nothing was measured.
+#[derive(Debug)]
+pub enum Failure {
+    /// There is no assembler where it was looked for.
+    Missing(String),
+    /// It could not be run, or did not end.
+    Broken(String),
+    /// It does not take the module; what it said.
+    Refused(String),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Missing(what) | Self::Broken(what) => f.write_str(what),
+            Self::Refused(said) => write!(f, "the assembler does not take it:\n{}", shortened(said)),
+        }
+    }
+}
+
+impl Assembler {
+    /// The assembler at `given`, or else the one that the environment variable [`VARIABLE`] names, or else the one in
+    /// `PATH`.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Missing`] if it is not there, [`Failure::Broken`] if what is there is no assembler.
+    pub fn find(given: Option<&Path>) -> Result<Self, Failure> {
+        let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let found = match given.map(Path::to_owned).or(named) {
+            Some(path) if path.is_dir() => path.join("ptxas"),
+            Some(path) => path,
+            None => in_path(&std::env::var_os("PATH").unwrap_or_default()).ok_or_else(|| {
+                Failure::Missing(format!(
+                    "there is no `ptxas` in `PATH`; `--ptxas PATH` or the environment variable `{VARIABLE}` says where \
+                     NVIDIA's assembler is"
+                ))
+            })?,
+        };
+        if !found.is_file() {
+            return Err(Failure::Missing(format!("there is no assembler `{}`", found.display())));
+        }
+        Self::at(found)
+    }
+
+    /// The assembler at a path.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Broken`] if it does not run or does not say which release it is.
+    pub fn at(program: PathBuf) -> Result<Self, Failure> {
+        // It runs in another folder.
+        let program = std::path::absolute(&program).unwrap_or(program);
+        let mut assembler = Self { program, release: String::new(), limit: LIMIT };
+        let folder = temporary()?;
+        let (status, said) = assembler.run(folder.path(), &[OsStr::new("--version")])?;
+        let release = said.split_once("release ").and_then(|(_, rest)| rest.split([',', '\n']).next());
+        match release.filter(|_| status.success() && said.contains("Ptx")) {
+            Some(release) => release.trim().clone_into(&mut assembler.release),
+            None => {
+                let program = assembler.program.display();
+                return Err(Failure::Broken(format!("`{program}` is no assembler for PTX of NVIDIA's")));
+            }
+        }
+        Ok(assembler)
+    }
+
+    /// The release that it says it is, such as `13.5`.
+    #[must_use]
+    pub fn release(&self) -> &str {
+        &self.release
+    }
+
+    /// Assembles a module for a GPU such as `sm_90a`.
+    ///
+    /// A module that calls what another one defines is not linked; a few forms can only be assembled with linking, so
+    /// that is tried second.
+    ///
+    /// # Errors
+    ///
+    /// [`Failure::Refused`] if the assembler does not take the module, or the reason why it could not be asked.
+    pub fn assemble(&self, text: &[u8], gpu: &str) -> Result<Measured, Failure> {
+        match self.assemble_with(text, gpu, &["--compile-only"]) {
+            Err(Failure::Refused(_)) => self.assemble_with(text, gpu, &[]),
+            other => other,
+        }
+    }
+
+    fn assemble_with(&self, text: &[u8], gpu: &str, options: &[&str]) -> Result<Measured, Failure> {
+        let folder = temporary()?;
+        let (input, output) = ("in.ptx", "out.cubin");
+        fs::write(folder.path().join(input), text).map_err(|error| unwritable(&error))?;
+        let architecture = format!("--gpu-name={gpu}");
+        let mut arguments: Vec<&OsStr> = vec![OsStr::new("--verbose"), OsStr::new(&architecture)];
+        arguments.extend(options.iter().map(OsStr::new));
+        arguments.extend(["--output-file", output, input].map(OsStr::new));
+        let (status, said) = self.run(folder.path(), &arguments)?;
+        if !status.success() {
+            let silent = || format!("it ended with {status} and said nothing");
+            return Err(Failure::Refused(if said.trim().is_empty() { silent() } else { said }));
+        }
+        let broken = |what: String| {
+            Failure::Broken(format!("`{}` says that all is well, but {what}", self.program.display()))
+        };
+        let cubin = fs::read(folder.path().join(output))
+            .map_err(|error| broken(format!("there is no cubin: {error}")))?;
+        let number = number(gpu);
+        let functions = cubin::functions(&cubin, number).map_err(broken)?;
+        Ok(Measured::new(functions, &said))
+    }
+
+    /// Runs the program in a folder until it ends, and returns how it ended and what it said.
+    fn run(&self, folder: &Path, arguments: &[&OsStr]) -> Result<(ExitStatus, String), Failure> {
+        let program = self.program.display();
+        // What it says goes to a file, which cannot fill up as a pipe does while nobody reads.
+        let path = folder.join("said");
+        let said = File::create(&path).map_err(|error| unwritable(&error))?;
+        let second = said.try_clone().map_err(|error| unwritable(&error))?;
+        let mut child = Command::new(&self.program)
+            .args(arguments)
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(said)
+            .stderr(second)
+            .spawn()
+            .map_err(|error| Failure::Broken(format!("`{program}` does not run: {error}")))?;
+        let began = Instant::now();
+        let mut pause = Duration::from_millis(1);
+        let status = loop {
+            let lost = |error| Failure::Broken(format!("`{program}` cannot be waited for: {error}"));
+            if let Some(status) = child.try_wait().map_err(lost)? {
+                break status;
+            }
+            if began.elapsed() >= self.limit {
+                // If it has just ended by itself, there is nothing to end.
+                let _ended = child.kill();
+                let _status = child.wait();
+                let limit = self.limit.as_secs_f64();
+                return Err(Failure::Broken(format!("`{program}` has not ended after {limit} s")));
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        };
+        let said = fs::read(&path).map_err(|error| unwritable(&error))?;
+        Ok((status, String::from_utf8_lossy(&said).into_owned()))
+    }
+}
+
+/// The number of a GPU: 90 of `sm_90a`.
+fn number(gpu: &str) -> u32 {
+    let digits: String = gpu.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or(u32::MAX)
+}
+
+fn in_path(path: &OsStr) -> Option<PathBuf> {
+    std::env::split_paths(path).map(|folder| folder.join("ptxas")).find(|program| program.is_file())
+}
+
+fn temporary() -> Result<tempfile::TempDir, Failure> {
+    tempfile::tempdir().map_err(|error| unwritable(&error))
+}
+
+fn unwritable(error: &io::Error) -> Failure {
+    Failure::Broken(format!("temporary files cannot be written or read: {error}"))
+}
+
+/// What was said of errors, and not more of it than somebody reads.
+fn shortened(said: &str) -> String {
+    let mut text = said.lines().filter(|line| !line.starts_with("ptxas info")).collect::<Vec<_>>().join("\n");
+    if let Some((end, _)) = text.char_indices().nth(MOST_SAID) {
+        text.truncate(end);
+        text.push_str(" …");
+    }
+    text
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    /// A program that is a script, in a folder of its own.
+    fn script(body: &str) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        let path = folder.path().join("ptxas");
+        fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("a file can be written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        (folder, path)
+    }
+
+    const VERSION: &str = "case $1 in --version) echo 'ptxas: NVIDIA (R) Ptx optimizing assembler'; \
+                           echo 'Cuda compilation tools, release 13.5, V13.5.37'; exit 0;; esac";
+
+    #[test]
+    fn a_release_is_read() {
+        let (_folder, path) = script(VERSION);
+        assert_eq!(Assembler::at(path).expect("it says its release").release(), "13.5");
+    }
+
+    #[test]
+    fn another_program_is_no_assembler() {
+        let (_folder, path) = script("echo 'cat 9.1'");
+        let error = Assembler::at(path).expect_err("it is none").to_string();
+        assert!(error.ends_with("is no assembler for PTX of NVIDIA's"), "{error}");
+    }
+
+    #[test]
+    fn a_directory_is_looked_into() {
+        let (folder, _path) = script(VERSION);
+        assert!(Assembler::find(Some(folder.path())).is_ok());
+        let empty = tempfile::tempdir().expect("a folder can be made");
+        let error = Assembler::find(Some(empty.path())).expect_err("it is empty");
+        assert!(matches!(error, Failure::Missing(_)), "{error}");
+    }
+
+    #[test]
+    fn what_does_not_end_is_ended() {
+        let (_folder, path) = script(&format!("{VERSION}\nexec sleep 100"));
+        let assembler =
+            Assembler { limit: Duration::from_millis(50), ..Assembler::at(path).expect("it runs") };
+        let began = Instant::now();
+        let error = assembler.assemble(b"", "sm_90").expect_err("it does not end").to_string();
+        assert!(error.ends_with("has not ended after 0.05 s"), "{error}");
+        assert!(began.elapsed() < Duration::from_secs(10));
+    }
+
+    #[test]
+    fn what_is_refused_is_told_in_its_words() {
+        let (_folder, path) =
+            script(&format!("{VERSION}\necho 'ptxas in.ptx, line 3; error : no' >&2\nexit 255"));
+        let error = Assembler::at(path).expect("it runs").assemble(b"", "sm_90").expect_err("it refuses");
+        assert_eq!(error.to_string(), "the assembler does not take it:\nptxas in.ptx, line 3; error : no");
+    }
+
+    #[test]
+    fn a_cubin_that_is_not_there_is_missed() {
+        let (_folder, path) = script(VERSION);
+        let error =
+            Assembler::at(path).expect("it runs").assemble(b"", "sm_90").expect_err("it writes nothing");
+        assert!(matches!(error, Failure::Broken(_)), "{error}");
+    }
+}

@@ -1,0 +1,132 @@
+//! What NVIDIA's assembler makes of a module: machine instructions, registers and spills, function by function.
+//!
+//! The optimiser estimates, from tables in which each instruction was measured alone; here is counted what really comes
+//! out. Only this part of ptxopt runs other programs.
+
+pub mod accuracy;
+mod assembler;
+mod compare;
+pub mod cubin;
+
+pub use assembler::{Assembler, Failure, VARIABLE};
+pub use compare::{Comparison, Worse, table};
+
+use ptxopt_passes::cost::Gpu;
+use std::collections::BTreeMap;
+
+/// The oldest target that CUDA 11 can assemble for; what is older was dropped before.
+const OLDEST: u32 = 35;
+
+/// What a function became.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Function {
+    /// The machine instructions, but for what only fills.
+    pub code: Vec<u128>,
+    /// The registers that it needs; the assembler says so of kernels alone.
+    pub registers: Option<u32>,
+    /// How many bytes are stored to and loaded from the stack because there are no registers left for them.
+    pub spills: u32,
+}
+
+impl Function {
+    /// How many machine instructions it has.
+    #[must_use]
+    pub fn instructions(&self) -> u32 {
+        u32::try_from(self.code.len()).expect("a cubin is smaller than that")
+    }
+}
+
+/// What a module became: its functions by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Measured {
+    /// The functions; those that the assembler inlined everywhere are not there.
+    pub functions: BTreeMap<String, Function>,
+}
+
+impl Measured {
+    /// From the functions of a cubin, and what the assembler said while it made that.
+    fn new(functions: Vec<cubin::Function>, said: &str) -> Self {
+        let function = |cubin::Function { name, instructions }| {
+            (name, Function { code: instructions, ..Function::default() })
+        };
+        let mut measured = Self { functions: functions.into_iter().map(function).collect() };
+        measured.hear(said);
+        measured
+    }
+
+    /// Notes what `ptxas --verbose` says: the name of a function, then its spills, then, of a kernel, its registers.
+    fn hear(&mut self, said: &str) {
+        let mut name = None;
+        for line in said.lines() {
+            if let Some((_, rest)) = line.split_once("Function properties for ") {
+                name = Some(rest.trim().trim_matches('\''));
+            }
+            let Some(function) = name.and_then(|name| self.functions.get_mut(name)) else { continue };
+            if line.contains("bytes spill stores") {
+                let before = |what| number_before(line, what).unwrap_or(0);
+                function.spills = before(" bytes spill stores") + before(" bytes spill loads");
+            }
+            if let Some((_, rest)) = line.split_once("Used ") {
+                function.registers = rest.split(' ').next().and_then(|number| number.parse().ok());
+            }
+        }
+    }
+
+    /// How many machine instructions all functions have.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.functions.values().map(|function| u64::from(function.instructions())).sum()
+    }
+}
+
+/// What the assembler is told to assemble for: the GPU asked for, or the module's own.
+///
+/// A module for `sm_90a` can be assembled for that alone, so its own name counts where the numbers are the same.
+/// Targets older than those that CUDA 11 knows are assembled for its oldest.
+#[must_use]
+pub fn architecture(own: Gpu, asked: Option<Gpu>) -> String {
+    let gpu = asked.filter(|asked| asked.number() != own.number()).unwrap_or(own);
+    if gpu.number() < OLDEST { format!("sm_{OLDEST}") } else { gpu.to_string() }
+}
+
+fn number_before(line: &str, what: &str) -> Option<u32> {
+    let (before, _) = line.split_once(what)?;
+    before.rsplit(' ').next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_module_is_assembled_for_what_was_asked_under_a_name_that_fits() {
+        let gpu = |name: &str| Gpu::parse(name).expect("it is one");
+        let for_which = |own: &str, asked: Option<&str>| architecture(gpu(own), asked.map(gpu));
+        assert_eq!(for_which("sm_80", None), "sm_80");
+        assert_eq!(for_which("sm_80", Some("sm_90")), "sm_90");
+        assert_eq!(for_which("sm_90a", Some("sm_90")), "sm_90a");
+        assert_eq!(for_which("sm_20", None), "sm_35");
+    }
+
+    #[test]
+    fn what_the_assembler_says_is_understood() {
+        let functions =
+            ["k", "f"].map(|name| cubin::Function { name: name.to_owned(), instructions: vec![1, 2] });
+        let said = "ptxas info    : 0 bytes gmem\n\
+                    ptxas info    : Compiling entry function 'k' for 'sm_90'\n\
+                    ptxas info    : Function properties for k\n    \
+                    16 bytes stack frame, 12 bytes spill stores, 8 bytes spill loads\n\
+                    ptxas info    : Used 10 registers, used 0 barriers\n\
+                    ptxas info    : Compile time = 6.519 ms\n\
+                    ptxas info    : Function properties for f\n    \
+                    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads\n";
+        let measured = Measured::new(functions.to_vec(), said);
+        let shown = |name: &str| {
+            let function = &measured.functions[name];
+            (function.instructions(), function.registers, function.spills)
+        };
+        assert_eq!(shown("k"), (2, Some(10), 20));
+        assert_eq!(shown("f"), (2, None, 0));
+        assert_eq!(measured.instructions(), 4);
+    }
+}

@@ -1,0 +1,128 @@
+//! `--measure` and `--keep-better`, as users call them, with the assembler itself.
+
+use crate::assemblers::folder;
+use crate::ptxas::Assemblers;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// What a run of the command leaves.
+struct Run {
+    status: Option<i32>,
+    said: String,
+    /// What it wrote, if anything.
+    written: Option<String>,
+}
+
+/// Runs the command on a file, with an assembler and into a folder for this run alone.
+fn run(file: &Path, assembler: &Path, options: &[&str]) -> Run {
+    let scratch = tempfile::tempdir().expect("a folder can be made");
+    let output = scratch.path().join("out.ptx");
+    let ran: Output = Command::new(env!("CARGO_BIN_EXE_ptxopt"))
+        .args(options)
+        .arg(file)
+        .arg("-o")
+        .arg(&output)
+        .env("PTXOPT_PTXAS", assembler)
+        .output()
+        .expect("the command runs");
+    Run {
+        status: ran.status.code(),
+        said: String::from_utf8_lossy(&ran.stderr).into_owned(),
+        written: std::fs::read_to_string(&output).ok(),
+    }
+}
+
+fn below_tests(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(name)
+}
+
+fn version(version: &str) -> PathBuf {
+    folder().join(version).join("ptxas")
+}
+
+/// The two numbers of `a -> b`.
+fn change(text: &str) -> Option<(u32, u32)> {
+    let (before, after) = text.split_once(" -> ")?;
+    let last = |text: &str| text.split_whitespace().last()?.parse().ok();
+    let first = |text: &str| text.split_whitespace().next()?.parse().ok();
+    Some((last(before)?, first(after)?))
+}
+
+#[test]
+fn a_function_is_counted_before_and_after() {
+    let Some(assemblers) = Assemblers::find() else { return };
+    let file = below_tests("cli/blend.ptx");
+    let ran = run(&file, &version("13.5"), &["--measure", "-v"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.said);
+    let row = ran.said.lines().find(|line| line.ends_with("  blend")).expect("there is a row");
+    let told = change(row).expect("it changes");
+    let count = |text: &str| {
+        let measured = assemblers.measure(text.as_bytes(), "sm_75").expect("it is legal");
+        measured.functions["blend"].instructions()
+    };
+    let before = std::fs::read_to_string(&file).expect("the file is part of the repository");
+    assert_eq!(told, (count(&before), count(&ran.written.expect("it was written"))));
+    assert!(told.1 < told.0, "{row}");
+    let summary =
+        format!("{} machine instructions became {} on sm_75 (counted by ptxas 13.5)", told.0, told.1);
+    assert!(ran.said.contains(&summary), "{}", ran.said);
+    assert!(!ran.said.contains("estimate:"), "what was counted is no estimate: {}", ran.said);
+}
+
+/// Its loop becomes short enough to be unrolled, and the function longer.
+const LONGER: &str = "corpus/modules/by-hand/sums.ptx";
+
+#[test]
+fn a_function_that_would_get_longer_stays_if_asked_to() {
+    if Assemblers::find().is_none() {
+        return;
+    }
+    let file = below_tests(LONGER);
+    let before = std::fs::read_to_string(&file).expect("the file is part of the repository");
+    let ran = run(&file, &version("12.9"), &["--measure"]);
+    let row = ran.said.lines().find(|line| line.ends_with("  sums")).expect("there is a row");
+    let (was, is) = change(row).expect("it changes");
+    assert!(is > was, "{row}");
+    assert_ne!(ran.written.as_deref(), Some(&*before), "without being asked to, it changes");
+    let ran = run(&file, &version("12.9"), &["--keep-better", "--remarks", "text"]);
+    assert_eq!(ran.status, Some(0), "{}", ran.said);
+    assert_eq!(ran.written.as_deref(), Some(&*before));
+    let why = format!("it would get worse: {was} machine instructions would become {is}");
+    assert!(ran.said.contains(&why), "{}", ran.said);
+}
+
+#[test]
+fn a_function_that_gets_shorter_is_kept() {
+    if Assemblers::find().is_none() {
+        return;
+    }
+    let file = below_tests("cli/blend.ptx");
+    let (free, better) =
+        (run(&file, &version("13.5"), &[]), run(&file, &version("13.5"), &["--keep-better"]));
+    assert_eq!(better.written, free.written);
+}
+
+#[test]
+fn what_the_assembler_refuses_is_told_in_its_words_and_nothing_is_written() {
+    if Assemblers::find().is_none() {
+        return;
+    }
+    // It is for sm_61, which that version does not know any more.
+    let ran = run(&below_tests("corpus/modules/by-hand/sums.ptx"), &version("13.5"), &["--measure"]);
+    assert_eq!((ran.status, ran.written), (Some(3), None), "{}", ran.said);
+    assert!(
+        ran.said.contains("cannot be measured: the assembler does not take it:\n  ptxas fatal"),
+        "{}",
+        ran.said
+    );
+}
+
+#[test]
+fn an_assembler_that_is_not_there_is_missed_before_anything_is_written() {
+    let nowhere = Path::new("/nowhere/ptxas");
+    for option in ["--measure", "--keep-better"] {
+        let ran = run(&below_tests("cli/blend.ptx"), nowhere, &[option]);
+        assert_eq!((ran.status, ran.written), (Some(3), None), "{}", ran.said);
+        assert!(ran.said.contains("there is no assembler `/nowhere/ptxas`"), "{}", ran.said);
+    }
+}
