@@ -26,11 +26,12 @@ pub(super) fn remark(remark: &Remark<'_>) -> String {
         Kind::Passed(How::Unnamed) => ("unnamed", None),
         Kind::Missed(why) => (why.name(), None),
         Kind::Wrong(_) => ("wrong", None),
+        Kind::Illegal(_) => ("illegal", None),
         Kind::Unending(_) => ("unending", None),
     };
     let why = match &record.kind {
         Kind::Passed(_) => None,
-        Kind::Missed(_) | Kind::Wrong(_) | Kind::Unending(_) => Some(remark.verdict()),
+        Kind::Missed(_) | Kind::Wrong(_) | Kind::Illegal(_) | Kind::Unending(_) => Some(remark.verdict()),
     };
     let object = json!({
         "kind": remark.kind(),

@@ -82,7 +82,7 @@ impl Remark<'_> {
             Kind::Passed(_) => "passed",
             Kind::Missed(why) if why.is_general() => "analysis",
             Kind::Missed(_) => "missed",
-            Kind::Wrong(_) | Kind::Unending(_) => "failure",
+            Kind::Wrong(_) | Kind::Illegal(_) | Kind::Unending(_) => "failure",
         }
     }
 
@@ -98,7 +98,7 @@ impl Remark<'_> {
             (_, Some(rule)) => rule,
             (Kind::Missed(why), None) => why.name(),
             (Kind::Unending(_), None) => "unending",
-            (Kind::Passed(_) | Kind::Wrong(_), None) => "rewrite",
+            (Kind::Passed(_) | Kind::Wrong(_) | Kind::Illegal(_), None) => "rewrite",
         }
     }
 
@@ -108,6 +108,7 @@ impl Remark<'_> {
             Kind::Passed(how) => how.to_string(),
             Kind::Missed(why) => shown(&why.to_string()),
             Kind::Wrong(_) => "it would have been wrong: a bug of ptxopt".to_owned(),
+            Kind::Illegal(words) => format!("PTX has no `{}`: a bug of ptxopt", shown(words)),
             Kind::Unending(bound) => format!("{bound}: a bug of ptxopt"),
         }
     }

@@ -14,6 +14,8 @@ mod folded;
 mod folding;
 #[path = "../support/forms.rs"]
 mod forms;
+mod legal;
+mod mutants;
 #[path = "../support/numbers.rs"]
 mod numbers;
 #[path = "../support/one.rs"]

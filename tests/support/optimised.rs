@@ -76,6 +76,9 @@ pub(crate) fn is_consistent(module: &Module<'_>, outcome: &Outcome, options: &Op
         if let Kind::Unending(bound) = &record.kind {
             return Err(format!("{bound}: `{}`", record.before));
         }
+        if let Kind::Illegal(words) = &record.kind {
+            return Err(format!("PTX has no `{words}`: {:?}: `{}`", record.rules, record.before));
+        }
         if let Kind::Wrong(wrong) = &record.kind {
             return Err(format!(
                 "wrong: {:?}: `{}` -> {:?}: {wrong:?}",

@@ -134,11 +134,7 @@ impl Target {
     /// Whether the module may contain the recipe's instructions.
     pub(super) fn has(&self, recipe: &Recipe) -> bool {
         recipe.steps.iter().all(|step| {
-            let words = match &step.code {
-                Code::Video(form) => form.to_string(),
-                Code::Plain(words) => words.clone(),
-                Code::Pack => "mov.b32".to_owned(),
-            };
+            let words = step.words();
             let needs = lookup(words.as_bytes()).map(|row| row.needs(words.as_bytes()));
             needs.is_some_and(|needs| self.gpu.is_some_and(|gpu| gpu.has(&needs, self.ptx)))
         })

@@ -14,12 +14,14 @@ use super::{Clock, Options};
 use crate::cost::Cost;
 use crate::door::{Candidate, Door};
 use crate::graph::{Function, Graph, Register, ValueId};
-use crate::recipe::{Code, Recipe, Step, Text};
+use crate::recipe::{Code, Recipe, Source, Step, Text, is_move};
 use crate::rules::{DEAD, Pass, Rule};
 use crate::site::Knowledge;
 use hashbrown::HashSet;
 use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::legal::{self, Fault, Given};
 use ptxopt_grammar::meaning::disputed::disputed;
+use ptxopt_grammar::names::Type;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use ptxopt_grammar::video;
 use std::cmp::Reverse;
@@ -131,11 +133,18 @@ pub(super) fn run(
     kept.map(|(_, record)| record).collect()
 }
 
+/// The type of a new register of so many bits.
+fn untyped(width: u32) -> Type {
+    if width == 1 { Type::Pred } else { Type::parse(format!(".b{width}").as_bytes()) }
+}
+
 /// Whether all that is left to do is to move a register to itself.
 fn is_idle(lines: &[String]) -> bool {
     let [line] = lines else { return false };
-    let operands = line.strip_prefix("mov.").and_then(|rest| rest.strip_suffix(';')?.split_once(' '));
-    operands.and_then(|(_type, operands)| operands.split_once(", ")).is_some_and(|(to, from)| to == from)
+    let Some((words, operands)) = line.strip_suffix(';').and_then(|line| line.split_once(' ')) else {
+        return false;
+    };
+    is_move(words) && operands.split_once(", ").is_some_and(|(to, from)| to == from)
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -190,6 +199,7 @@ impl Work<'_, '_, '_> {
         let found = self.spellings((stmt, step), value, records);
         let mut offers: Vec<Offer> =
             found.into_iter().filter_map(|spelling| self.offer(stmt, value, before, spelling)).collect();
+        offers.retain(|offer| self.is_legal(stmt, value, offer, records));
         // The best first; equal ones by fewest lines, by most that goes, then in the order of the rules.
         offers.sort_by_key(|offer| {
             (Reverse(offer.gain), offer.text.lines.len(), offer.cost.most, Reverse(offer.freed.len()))
@@ -274,6 +284,41 @@ impl Work<'_, '_, '_> {
         };
         let text = spelling.recipe.text(&self.graph, &to, &fresh)?;
         Some(Offer { spelling, text, cost, freed: freed.into_iter().collect(), gain })
+    }
+
+    /// Whether PTX has each instruction of an offer, by the table. A rule that spells one that does not exist is a bug;
+    /// that a register has a type which the instruction does not take is none.
+    fn is_legal(&self, stmt: StmtId, value: ValueId, offer: &Offer, records: &mut Vec<Record>) -> bool {
+        let recipe = &offer.spelling.recipe;
+        let typed = |value: ValueId| {
+            let decl = self.graph.register_of(value).and_then(|register| self.graph.declaration(register));
+            decl.map_or(Given::Other, |decl| Given::Register(self.module.decl(decl).ty))
+        };
+        let fresh = |step: &Step| Given::Register(untyped(step.width));
+        for (at, step) in recipe.steps.iter().enumerate() {
+            let to = if at + 1 == recipe.steps.len() { typed(value) } else { fresh(step) };
+            let from = step.sources.iter().map(|source| match *source {
+                Source::Value(value) => typed(value),
+                Source::Step(step) => fresh(&recipe.steps[step]),
+                Source::Constant(_) => Given::Whole,
+            });
+            let given: Vec<Given> = match step.code {
+                Code::Pack => vec![to, Given::Vector],
+                Code::Plain(_) | Code::Video(_) => std::iter::once(to).chain(from).collect(),
+            };
+            match legal::instruction(step.words().as_bytes(), &given) {
+                Ok(()) => {}
+                Err(Fault::Operands) => return false,
+                Err(Fault::Form) => {
+                    let mut record = self.missed(stmt, Why::Unproved);
+                    record.rules = offer.spelling.trail.iter().map(|rule| rule.name).collect();
+                    record.after.clone_from(&offer.text.lines);
+                    records.push(Record { kind: Kind::Illegal(step.words()), ..record });
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Takes an offer if the door lets it through.

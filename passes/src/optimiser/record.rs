@@ -41,6 +41,8 @@ pub enum Kind {
     Missed(Why),
     /// A rewrite that would have been wrong: a bug.
     Wrong(Box<Wrong>),
+    /// A rewrite to an instruction that PTX does not have, by its opcode: a bug.
+    Illegal(String),
     /// Work that did not end where it must: a bug.
     Unending(Bound),
 }

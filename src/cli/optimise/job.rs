@@ -53,6 +53,8 @@ pub(super) struct Told {
     pub(super) rounds: Vec<u8>,
     pub(super) diff: Vec<u8>,
     pub(super) remarks: String,
+    /// What of the input is unknown, rendered.
+    pub(super) warnings: String,
     /// Rewrites that would have been wrong, and work without end.
     pub(super) bugs: String,
 }
@@ -73,8 +75,14 @@ impl Job {
             status: Status::Invalid,
             message: console.renderer.diagnostics(&name, &text, &diagnostics),
         })?;
-        times.parsing = clock.lap();
         let mut told = Told::default();
+        let warnings = module.warnings();
+        if plan.strict && !warnings.is_empty() {
+            let message = console.renderer.diagnostics(&name, &text, &warnings);
+            return Err(Failure { status: Status::Invalid, message });
+        }
+        told.warnings = console.renderer.warnings(&name, &text, &warnings);
+        times.parsing = clock.lap();
         let outcome = self.optimise(plan, &module, &mut told);
         times.passes = clock.lap();
         let (statements, tally) =
@@ -132,8 +140,23 @@ fn bug(remark: &Remark<'_>, console: &Console) -> Option<String> {
     match &remark.record.kind {
         Kind::Passed(_) | Kind::Missed(_) => None,
         Kind::Wrong(wrong) => Some(wrong_rewrite(wrong, remark, console)),
+        Kind::Illegal(words) => Some(illegal(words, remark, console)),
         Kind::Unending(bound) => Some(unending(*bound, remark, console)),
     }
+}
+
+fn illegal(words: &str, remark: &Remark<'_>, console: &Console) -> String {
+    let Record { rules, function, before, after, .. } = remark.record;
+    let title = format!(
+        "a rewrite in `{function}`, line {} of `{}`, would have been to `{words}`, which PTX does not have, \
+         and was not made: a bug of ptxopt, please report it",
+        remark.position.line, remark.file
+    );
+    let mut message = console.renderer.failure(&title);
+    let (before, after) = (remarks::shown(before), remarks::shown(&after.join(" ")));
+    writeln!(message, "  rules   {}\n  before  {before}\n  after   {after}", rules.join(", "))
+        .expect("a string can be written to");
+    message
 }
 
 fn unending(bound: Bound, remark: &Remark<'_>, console: &Console) -> String {
@@ -221,6 +244,28 @@ mod tests {
         );
         for line in ["  rules   one, two\n", "  before  mov.b32 %d, %a;\n", "input   %a = 0x", "lane "] {
             assert!(said.contains(line), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_rewrite_to_an_instruction_that_does_not_exist_is_told_as_a_bug() {
+        let record = Record {
+            kind: Kind::Illegal("mov.b8".to_owned()),
+            pass: Pass::Fold,
+            rules: vec!["fold-constant"],
+            function: "f".to_owned(),
+            offset: 0,
+            before: "cvt.u8.u32 %b, %a;".to_owned(),
+            after: vec!["mov.b8 %b, 5;".to_owned()],
+            cost: None,
+            freed: Vec::new(),
+            time: Duration::ZERO,
+        };
+        let position = Position { line: 7, column: 1 };
+        let remark = Remark { record: &record, file: "x.ptx", position, source: None, gpu: None };
+        let said = bug(&remark, &Console::new(ColorChoice::Never)).expect("it is a bug");
+        for part in ["line 7 of `x.ptx`", "`mov.b8`, which PTX does not have", "after   mov.b8 %b, 5;\n"] {
+            assert!(said.contains(part), "{said}");
         }
     }
 }

@@ -29,6 +29,8 @@ struct Plan {
     /// The directory to create before the first output is written.
     directory: Option<std::path::PathBuf>,
     options: Options,
+    /// Whether warnings are errors.
+    strict: bool,
     show: Show,
 }
 
@@ -71,12 +73,12 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error>
 impl Plan {
     fn new(args: &Args) -> Result<Self, String> {
         let inputs = args.inputs.iter().cloned().map(Input::from);
-        let (options, show) = (args.choices.options(), Show::new(args)?);
+        let (options, strict, show) = (args.choices.options(), args.choices.strict, Show::new(args)?);
         let given = args.output.as_ref().filter(|path| path.is_dir()).or(args.out_dir.as_ref());
         if let Some(directory) = given {
             let jobs = jobs_into(directory, inputs)?;
             keep_apart(&jobs, show.remarks_output.as_ref())?;
-            return Ok(Self { jobs, directory: args.out_dir.clone(), options, show });
+            return Ok(Self { jobs, directory: args.out_dir.clone(), options, strict, show });
         }
         if args.inputs.len() > 1 {
             return Err("several inputs need `--out-dir DIR` to go to".to_owned());
@@ -84,7 +86,7 @@ impl Plan {
         let output = args.output.as_deref().map_or(Ok(Output::Stdout), file_named)?;
         let jobs: Vec<Job> = inputs.map(|input| Job { input, output: output.clone() }).collect();
         keep_apart(&jobs, show.remarks_output.as_ref())?;
-        Ok(Self { jobs, directory: None, options, show })
+        Ok(Self { jobs, directory: None, options, strict, show })
     }
 
     /// Whether the results leave standard output free.
