@@ -40,7 +40,7 @@ fn in_gap(gap: &[u8]) -> Option<usize> {
             [b'\\', ..] => return Some(at),
             [b'/', b'/', ..] => at += memchr::memchr(b'\n', &gap[at..]).unwrap_or(gap.len() - at),
             [b'/', b'*', ..] => {
-                at += 2 + memchr::memmem::find(&gap[at + 2..], b"*/").map_or(gap.len(), |end| end + 2)
+                at += 2 + memchr::memmem::find(&gap[at + 2..], b"*/").map_or(gap.len(), |end| end + 2);
             }
             _ => at += 1,
         }

@@ -308,25 +308,25 @@ impl<'t> Builder<'t> {
             if node.kind() != NodeKind::Directive {
                 continue;
             }
-            let expected = match self.tokens.kind(TokenId(node.first)) {
-                Tok::Ptr if !typed => "expected the type before `.ptr`",
-                Tok::Ptr if pointer || space => "expected one `.ptr` alone",
-                Tok::Ptr => {
-                    pointer = true;
-                    continue;
-                }
-                Tok::Space if pointer && !space => {
-                    space = true;
-                    continue;
-                }
-                Tok::Space | Tok::Reg if !typed => continue,
-                Tok::Directive if !typed => {
-                    // `.v4` and its like come before the type.
-                    typed = !matches!(self.text_of(node.first), [b'.', b'v', ..]);
-                    continue;
-                }
-                Tok::Directive => "expected one type alone",
-                _ => "expected the name of the parameter, or `.ptr` before a state space",
+            let kind = self.tokens.kind(TokenId(node.first));
+            let expected = if kind == Tok::Ptr && typed && !pointer && !space {
+                pointer = true;
+                continue;
+            } else if kind == Tok::Space && pointer && !space {
+                space = true;
+                continue;
+            } else if matches!(kind, Tok::Space | Tok::Reg) && !typed {
+                continue;
+            } else if kind == Tok::Directive && !typed {
+                // `.v4` and its like come before the type.
+                typed = !matches!(self.text_of(node.first), [b'.', b'v', ..]);
+                continue;
+            } else if kind == Tok::Ptr {
+                if typed { "expected one `.ptr` alone" } else { "expected the type before `.ptr`" }
+            } else if kind == Tok::Directive {
+                "expected one type alone"
+            } else {
+                "expected the name of the parameter, or `.ptr` before a state space"
             };
             let word = String::from_utf8_lossy(self.text_of(node.first)).into_owned();
             let found =

@@ -51,7 +51,7 @@ pub(crate) fn check(module: &Module<'_>, declared: bool) -> Vec<Diagnostic> {
         .map(|spelling| match forms(module, spelling) {
             Ok(shapes) => shapes,
             Err(diagnostic) => {
-                diagnostics.push(diagnostic);
+                diagnostics.push(*diagnostic);
                 Vec::new()
             }
         })
@@ -70,21 +70,21 @@ pub(crate) fn check(module: &Module<'_>, declared: bool) -> Vec<Diagnostic> {
 }
 
 /// The shapes of a spelling.
-fn forms(module: &Module<'_>, spelling: SpellingId) -> Result<Vec<Shape>, Diagnostic> {
+fn forms(module: &Module<'_>, spelling: SpellingId) -> Result<Vec<Shape>, Box<Diagnostic>> {
     let Some(row) = module.spellings.row(spelling) else { return Ok(Vec::new()) };
     let words = module.spellings.words(spelling, module.text);
     for (at, modifier) in modifiers(words).enumerate() {
         let shown = String::from_utf8_lossy(modifier);
         let span = || modifier_span(module, spelling, at);
         if TypeWord::is_like(modifier) && TypeWord::parse(modifier).is_none() {
-            return Err(unknown_type(span(), modifier, TypeWord::all().map(TypeWord::word)));
+            return Err(Box::new(unknown_type(span(), modifier, TypeWord::all().map(TypeWord::word))));
         }
         if !modifier.is_empty() && modifier.iter().all(u8::is_ascii_digit) {
             let found = Diagnostic::new(span(), format!("`.{shown}` is no modifier"));
-            return Err(found.label("expected a word after the dot"));
+            return Err(Box::new(found.label("expected a word after the dot")));
         }
     }
-    shapes(row, words).map_err(|mistyped| mistyped_opcode(module, spelling, row, mistyped))
+    shapes(row, words).map_err(|mistyped| Box::new(mistyped_opcode(module, spelling, row, mistyped)))
 }
 
 /// What is wrong with the types of an opcode.
@@ -202,12 +202,13 @@ fn wrong_number(module: &Module<'_>, stmt: StmtId, shapes: &[Shape], count: usiz
 fn misfit(module: &Module<'_>, stmt: StmtId, node: NodeId, (at, operand): (usize, Operand)) -> Diagnostic {
     let span = module.node_span(node);
     let name = opcode(module, stmt);
-    let found = match given(module, node) {
-        Given::Register(ty) => {
-            format!("`{name}` takes no register of type `{}` as operand {}", ty.word(), at + 1)
-        }
-        Given::Special => format!("`{name}` takes no special register as operand {}", at + 1),
-        _ => format!("`{name}` does not take this as operand {}", at + 1),
+    let given = given(module, node);
+    let found = if let Given::Register(ty) = given {
+        format!("`{name}` takes no register of type `{}` as operand {}", ty.word(), at + 1)
+    } else if given == Given::Special {
+        format!("`{name}` takes no special register as operand {}", at + 1)
+    } else {
+        format!("`{name}` does not take this as operand {}", at + 1)
     };
     let found = Diagnostic::new(span, found).label(operand.expected());
     match module.decl_of(node) {
@@ -259,11 +260,30 @@ fn given(module: &Module<'_>, node: NodeId) -> Given {
         NodeKind::Vector => Given::Vector,
         NodeKind::Address => Given::Address,
         NodeKind::Pair => Given::Pair,
-        NodeKind::Complement => match given(module, NodeId(node.0 - 1)) {
-            Given::Register(ty) => Given::Complement(ty),
-            _ => Given::Other,
-        },
-        _ => Given::Other,
+        NodeKind::Complement => {
+            if let Given::Register(ty) = given(module, NodeId(node.0 - 1)) {
+                Given::Complement(ty)
+            } else {
+                Given::Other
+            }
+        }
+        NodeKind::Constant
+        | NodeKind::Negated
+        | NodeKind::Suffixed
+        | NodeKind::Offset
+        | NodeKind::Element
+        | NodeKind::List
+        | NodeKind::Declared
+        | NodeKind::Word
+        | NodeKind::Str
+        | NodeKind::Directive
+        | NodeKind::Guard
+        | NodeKind::GuardNot
+        | NodeKind::Family
+        | NodeKind::Dimension
+        | NodeKind::Initialiser
+        | NodeKind::Align
+        | NodeKind::Attribute => Given::Other,
     }
 }
 

@@ -40,10 +40,15 @@ impl Module<'_> {
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let opcodes = self.spellings.iter().filter_map(|spelling| self.unknown_opcode(spelling));
         let mut warnings: Vec<Diagnostic> = opcodes.take(MOST_DIAGNOSTICS).collect();
-        let statements = self.stmts().flat_map(|stmt| match self.kind(stmt) {
-            StmtKind::Unknown => self.unknown_statement(stmt).into_iter().collect(),
-            StmtKind::Entry | StmtKind::Function => self.unknown_properties(stmt),
-            _ => Vec::new(),
+        let statements = self.stmts().flat_map(|stmt| {
+            let kind = self.kind(stmt);
+            if kind == StmtKind::Unknown {
+                self.unknown_statement(stmt).into_iter().collect()
+            } else if matches!(kind, StmtKind::Entry | StmtKind::Function) {
+                self.unknown_properties(stmt)
+            } else {
+                Vec::new()
+            }
         });
         warnings.extend(statements.take(MOST_DIAGNOSTICS));
         warnings.sort_by_key(|warning| warning.span.start);

@@ -231,7 +231,8 @@ pub(crate) fn shapes(row: &Row, words: &[u8]) -> Result<Vec<Shape>, Mistyped> {
     let typed = || modifiers(words).enumerate().filter_map(|(at, word)| Some((at, TypeWord::parse(word)?)));
     let types: Vec<TypeWord> = typed().map(|(_, ty)| ty).collect();
     let mut found = Vec::new();
-    // How many of the types fit the shape that fits best, and what that one wants next.
+    // How many of the types fit the shape that fits best, and what that one wants next; a shape of any types at all has
+    // nothing to say of that.
     let (mut fitting, mut wanted) = (0, Vec::new());
     let mut considered = false;
     for text in row.takes {
@@ -255,9 +256,7 @@ pub(crate) fn shapes(row: &Row, words: &[u8]) -> Result<Vec<Shape>, Mistyped> {
                 wanted.clear();
             }
             fitting = good;
-            // A shape of any types at all has nothing to say of what is missing.
-            wanted
-                .extend(sets.get(good).filter(|set| **set != "ANY").into_iter().flat_map(|set| members(set)));
+            wanted.extend(sets.get(good).into_iter().flat_map(|set| members(set)));
         }
     }
     if !found.is_empty() || !considered {

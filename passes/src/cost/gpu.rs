@@ -143,7 +143,7 @@ mod tests {
         for (text, name) in [
             (".version 8.0\n.target sm_90a, debug\n.address_size 64\n", Some("sm_90a")),
             (".version 8.0 .target\ttexmode_independent,compute_75 // sm_20\n", Some("sm_75")),
-            (".version 8.0\n.target ours\n", None),
+            (".version 8.0\n.target texmode_unified\n", None),
         ] {
             let module = ptxopt_grammar::parse(text.as_bytes()).expect("it is a module");
             assert_eq!(Gpu::of(&module).map(|gpu| gpu.to_string()).as_deref(), name);
