@@ -153,37 +153,31 @@ pub(crate) fn modifier_span(module: &Module<'_>, spelling: SpellingId, at: usize
 
 /// What is wrong with the operands of an instruction.
 fn operands(module: &Module<'_>, stmt: StmtId, shapes: &[Shape]) -> Option<Diagnostic> {
-    let mut given = [(Given::Other, 0); MOST_OPERANDS];
+    // Filled from the end: the outermost nodes are found from the last to the first.
+    let mut places = [Given::Other; MOST_OPERANDS];
     let range = module.node_range(stmt);
     let (mut end, mut count) = (range.end, 0);
-    // The outermost nodes, from the last to the first; the guard comes before them.
     while end > range.start {
         let node = module.nodes[end as usize - 1];
         if node.kind().is_guard() {
             break;
         }
-        if let Some(place) = given.get_mut(count) {
-            *place = (self::given(module, NodeId(end - 1)), end - 1);
+        if count < MOST_OPERANDS {
+            places[MOST_OPERANDS - 1 - count] = given(module, NodeId(end - 1));
         }
         count += 1;
         end -= 1 + node.below();
     }
-    let known = &mut given[..count.min(MOST_OPERANDS)];
-    known.reverse();
-    let mut only = [Given::Other; MOST_OPERANDS];
-    for (to, from) in only.iter_mut().zip(known.iter()) {
-        *to = from.0;
-    }
-    let only = &only[..known.len()];
+    let known = &places[MOST_OPERANDS - count.min(MOST_OPERANDS)..];
     let mut first = None;
     for shape in shapes.iter().filter(|shape| shape.has_places(count)) {
-        match shape.misfit(only).filter(|_| count <= MOST_OPERANDS) {
+        match shape.misfit(known).filter(|_| count <= MOST_OPERANDS) {
             None => return None,
             Some(misfit) => first = first.or(Some(misfit)),
         }
     }
     let Some((at, operand)) = first else { return Some(wrong_number(module, stmt, shapes, count)) };
-    Some(misfit(module, stmt, NodeId(known[at].1), (at, operand)))
+    Some(misfit(module, stmt, module.operands(stmt)[at], (at, operand)))
 }
 
 fn wrong_number(module: &Module<'_>, stmt: StmtId, shapes: &[Shape], count: usize) -> Diagnostic {
