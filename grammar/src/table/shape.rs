@@ -251,7 +251,7 @@ pub(crate) fn shapes(row: &Row, words: &[u8]) -> Result<Vec<Shape>, Mistyped> {
             types.iter().zip(sets).take_while(|(ty, set)| members(set).any(|word| word == ty.word())).count();
         if good == sets.len() && (open || good == types.len()) {
             found.push(Shape::read(operands, &types));
-        } else if good >= fitting {
+        } else if good >= fitting && !sets.contains(&"ANY") {
             if good > fitting {
                 wanted.clear();
             }
