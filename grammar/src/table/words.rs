@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use std::sync::LazyLock;
 
 const MODIFIERS: &str = "\
+    alloc_class_large b1024 b4x16_p64 b6x16_p32 block_scale c cvt d l mask p to \
     128x128b 128x256b 16x128b 16x256b 16x32bx2 16x64b 1d 2d 2dms 32x128b 32x32b 3d 4d 4x256b 5d 62x128b \
     64x128b L1 L2 NaN a a1d a2d abs acq_rel acquire add addr_mode_0 addr_mode_1 addr_mode_2 alias \
     aligned all alloc and any approx array_size arrive arrive_drop async b b4e ballot bar base bfly \
