@@ -83,7 +83,8 @@ impl Renderer {
         let mut sorted: Vec<_> = diagnostics.iter().collect();
         sorted.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end));
         let shown = sorted.iter().take(MOST_DIAGNOSTICS);
-        let mut out: String = shown.map(|one| self.diagnostic(name, text, one) + "\n").collect();
+        let mut out: String =
+            shown.map(|one| self.diagnostic(Level::ERROR, name, text, one) + "\n").collect();
         let count = match diagnostics.len() {
             1 => "1 error".to_owned(),
             many if many < MOST_DIAGNOSTICS => format!("{many} errors"),
@@ -93,7 +94,21 @@ impl Renderer {
         out
     }
 
-    fn diagnostic(&self, name: &str, text: &[u8], diagnostic: &Diagnostic) -> String {
+    /// What is odd about `text`: as many warnings as a person can use; nothing if there are none.
+    #[must_use]
+    pub fn warnings(&self, name: &str, text: &[u8], warnings: &[Diagnostic]) -> String {
+        let shown = warnings.iter().take(MOST_DIAGNOSTICS);
+        let mut out: String =
+            shown.map(|one| self.diagnostic(Level::WARNING, name, text, one) + "\n").collect();
+        if warnings.len() >= MOST_DIAGNOSTICS {
+            let title = format!("`{name}` has {MOST_DIAGNOSTICS} warnings or more");
+            let title = Group::with_title(Level::WARNING.primary_title(clean(&title)));
+            out += &(self.0.render(&[title]) + "\n");
+        }
+        out
+    }
+
+    fn diagnostic(&self, level: Level<'_>, name: &str, text: &[u8], diagnostic: &Diagnostic) -> String {
         let Diagnostic { message, span, label, related, help } = diagnostic;
         let place = Excerpt::new(text, span);
         let mut marks = vec![place.annotation(AnnotationKind::Primary, label)];
@@ -107,7 +122,7 @@ impl Renderer {
                 }
             }
         }
-        let title = Level::ERROR.primary_title(clean(message));
+        let title = level.primary_title(clean(message));
         let mut group = title.elements(place.elements(name, marks)).elements(elsewhere);
         if let Some(help) = help {
             group = group.element(Level::HELP.message(clean(help)));

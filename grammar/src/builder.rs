@@ -5,8 +5,10 @@
 //! type) is said here, as a diagnostic; the resolver of names runs over the finished arrays.
 
 use crate::diagnostic::Diagnostic;
+use crate::legal::unknown_type;
 use crate::names::{Decl, DeclKind, Scope, Type};
 use crate::spelling::Spellings;
+use crate::table::types::TypeWord;
 use crate::token::{Tok, Tokens};
 use crate::tree::{Node, NodeKind, ScopeId, Span, Stmt, StmtId, StmtKind, TokenId, index32};
 use lalrpop_util::ErrorRecovery;
@@ -122,9 +124,12 @@ impl<'t> Builder<'t> {
     pub(crate) fn unknown(&mut self, first: u32, end: u32) {
         // Whether a line after the first still belongs to a directive nobody has heard of cannot be known, unless
         // the line before it ends in a comma or inside brackets.
-        if Type::parse(self.text_of(first)).is_known() {
+        let types = |token| Type::parse(self.text_of(token)).is_known();
+        // With a type as its second word it is a declaration whose state space is misspelt.
+        if types(first) || first + 1 < end && types(first + 1) {
             let found = Diagnostic::new(self.span(first, first + 1), "a declaration needs a state space");
             self.diagnostics.push(found.label("expected a state space such as `.reg` before the type"));
+            return self.stmt(StmtKind::Unknown, first);
         }
         let mut depth = 0_u32;
         for token in first..end {
@@ -262,7 +267,9 @@ impl<'t> Builder<'t> {
     /// A parameter of `heads` and `declarator` nodes.
     pub(crate) fn parameter(&mut self, first: u32, heads: u32, declarator: u32) {
         let end = self.nodes.len() - declarator as usize;
-        let head = self.head(end - heads as usize..end);
+        let nodes = end - heads as usize..end;
+        self.parameter_words(nodes.clone());
+        let head = self.head(nodes);
         let space = head.spaces.first().copied();
         let kind = match space.map(|token| self.text_of(token)) {
             Some(b".param") => DeclKind::Parameter,
@@ -277,7 +284,112 @@ impl<'t> Builder<'t> {
         if head.ty == Type::None {
             self.missing_type(first, "a parameter");
         }
+        self.check_type(&head);
         self.define(kind, head.ty, head.lanes);
+    }
+
+    /// A parameter of a prototype: it declares nothing.
+    pub(crate) fn prototype_parameter(&mut self, first: u32, heads: u32, declarator: u32) {
+        let end = self.nodes.len() - declarator as usize;
+        let nodes = end - heads as usize..end;
+        self.parameter_words(nodes.clone());
+        let head = self.head(nodes);
+        if head.ty == Type::None {
+            self.missing_type(first, "a parameter");
+        }
+        self.check_type(&head);
+    }
+
+    /// After the type of a parameter there may be `.ptr`, then a state space, and alignments; each of them once.
+    fn parameter_words(&mut self, nodes: std::ops::Range<usize>) {
+        let mut typed = false;
+        let (mut pointer, mut space) = (false, false);
+        for node in &self.nodes[nodes] {
+            if node.kind() != NodeKind::Directive {
+                continue;
+            }
+            let kind = self.tokens.kind(TokenId(node.first));
+            let expected = if kind == Tok::Ptr && typed && !pointer && !space {
+                pointer = true;
+                continue;
+            } else if kind == Tok::Space && pointer && !space {
+                space = true;
+                continue;
+            } else if matches!(kind, Tok::Space | Tok::Reg) && !typed {
+                continue;
+            } else if kind == Tok::Directive && !typed {
+                // `.v4` and its like come before the type.
+                typed = !matches!(self.text_of(node.first), [b'.', b'v', ..]);
+                continue;
+            } else if kind == Tok::Ptr {
+                if typed { "expected one `.ptr` alone" } else { "expected the type before `.ptr`" }
+            } else if kind == Tok::Directive {
+                "expected one type alone"
+            } else {
+                "expected the name of the parameter, or `.ptr` before a state space"
+            };
+            let word = String::from_utf8_lossy(self.text_of(node.first)).into_owned();
+            let found =
+                Diagnostic::new(self.tokens.span(TokenId(node.first)), format!("unexpected `{word}`"));
+            self.diagnostics.push(found.label(expected));
+        }
+    }
+
+    /// The type of a declaration must be one, and one that registers and variables may have.
+    fn check_type(&mut self, head: &Head) {
+        let Some(token) = head.type_token.filter(|_| !head.ty.is_declared()) else { return };
+        let word = self.text_of(token).strip_prefix(b".").unwrap_or_default();
+        let span = self.tokens.span(TokenId(token));
+        let found = match TypeWord::parse(word) {
+            Some(ty) => {
+                Diagnostic::new(span, format!("no register or variable has the type `.{}`", ty.word()))
+                    .label("expected an untyped one of the same size, such as `.b16` or `.b32`")
+            }
+            None => {
+                let known = Type::ALL.iter().filter(|ty| ty.is_declared());
+                unknown_type(span, word, known.map(|ty| ty.word().trim_start_matches('.')))
+            }
+        };
+        self.diagnostics.push(found);
+    }
+
+    /// What may follow an address: that its texture and its sampler are one.
+    pub(crate) fn address_suffix(&mut self, token: u32) {
+        if self.text_of(token) != b".unified" {
+            let word = String::from_utf8_lossy(self.text_of(token)).into_owned();
+            let found = Diagnostic::new(self.span(token, token + 1), format!("unexpected `{word}`"));
+            self.diagnostics.push(found.label("expected `,`, `;` or `.unified`"));
+        }
+    }
+
+    /// A word that can be no other.
+    pub(crate) fn fixed_word(&mut self, token: u32, wanted: &str) {
+        self.leaf(NodeKind::Word, token);
+        if self.text_of(token) != wanted.as_bytes() {
+            let word = String::from_utf8_lossy(self.text_of(token)).into_owned();
+            let found = Diagnostic::new(self.span(token, token + 1), format!("unexpected `{word}`"));
+            self.diagnostics.push(found.label(format!("expected `{wanted}`")));
+        }
+    }
+
+    pub(crate) fn section_name(&mut self, token: u32) {
+        self.leaf(NodeKind::Directive, token);
+        if Type::parse(self.text_of(token)).is_known() {
+            let found = Diagnostic::new(self.span(token, token + 1), "a type is no name of a section");
+            self.diagnostics.push(found.label("expected a name such as `.debug_info`"));
+        }
+    }
+
+    /// The type of the data in a section.
+    pub(crate) fn section_type(&mut self, token: u32) {
+        if !matches!(self.text_of(token), b".b8" | b".b16" | b".b32" | b".b64") {
+            let word = String::from_utf8_lossy(self.text_of(token)).into_owned();
+            let found = Diagnostic::new(
+                self.span(token, token + 1),
+                format!("`{word}` is no type of data in a section"),
+            );
+            self.diagnostics.push(found.label("expected `.b8`, `.b16`, `.b32` or `.b64`"));
+        }
     }
 
     fn missing_type(&mut self, first: u32, what: &str) {
@@ -307,6 +419,8 @@ impl<'t> Builder<'t> {
         }
         if let Some(late) = head.after_type {
             self.diagnostics.push(self.late(&head, late));
+        } else {
+            self.check_type(&head);
         }
         if head.ty == Type::None {
             self.missing_type(first, if decl == DeclKind::Register { "a register" } else { "a variable" });
@@ -406,7 +520,7 @@ struct Head {
 ///
 /// Source: <https://docs.nvidia.com/cuda/parallel-thread-execution/#performance-tuning-directives> and the pages
 /// after it; counts as the assembler takes them.
-const PROPERTIES: &[(&[u8], u32, u32)] = &[
+pub(crate) const PROPERTIES: &[(&[u8], u32, u32)] = &[
     (b".abi_preserve", 1, 1),
     (b".abi_preserve_control", 1, 1),
     (b".blocksareclusters", 0, 0),

@@ -5,6 +5,7 @@
 pub mod constant;
 pub mod diagnostic;
 pub mod edit;
+pub mod legal;
 pub mod meaning;
 pub mod names;
 pub mod roles;
@@ -14,11 +15,15 @@ pub mod token;
 pub mod tree;
 pub mod video;
 
+mod backslash;
 mod builder;
+pub mod header;
 mod kind;
+mod nearest;
 mod parse;
 mod resolve;
 mod scope;
 mod syntax_error;
+mod warnings;
 
 pub use parse::{MOST_DIAGNOSTICS, parse};

@@ -72,12 +72,15 @@ macro_rules! types {
         pub enum Type {
             /// No type at all.
             None,
-            /// A word in the place of a type that nobody has heard of.
+            /// A word in the place of a type that is none; a module that declares one is not legal.
             Unknown,
             $($(#[$doc])* $name,)*
         }
 
         impl Type {
+            /// All of them, in the order of their numbers.
+            pub(crate) const ALL: &[Self] = &[Self::None, Self::Unknown, $(Self::$name,)*];
+
             /// The type that `word`, with its dot, spells.
             #[must_use]
             pub fn parse(word: &[u8]) -> Self {
@@ -148,6 +151,14 @@ types! {
     F32 ".f32" 32
     /// `.f64`
     F64 ".f64" 64
+    /// `.e2m1x4`
+    E2m1x4 ".e2m1x4" 16
+    /// `.e2m3x4`
+    E2m3x4 ".e2m3x4" 32
+    /// `.e3m2x4`
+    E3m2x4 ".e3m2x4" 32
+    /// `.ue8m0x4`
+    Ue8m0x4 ".ue8m0x4" 32
     /// `.pred`
     Pred ".pred" 0
     /// `.texref`
@@ -163,6 +174,12 @@ impl Type {
     #[must_use]
     pub fn is_known(self) -> bool {
         !matches!(self, Self::None | Self::Unknown)
+    }
+
+    /// Whether registers and variables may have it; the other types are those of instructions alone.
+    #[must_use]
+    pub fn is_declared(self) -> bool {
+        self.is_known() && !matches!(self, Self::Bf16 | Self::Bf16x2)
     }
 }
 

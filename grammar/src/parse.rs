@@ -4,12 +4,15 @@
 //! recovers at the end of statements and bodies, so that one run reports several errors. A statement whose opcode
 //! nobody has heard of may have operands of any form: where they do not parse, the statement is kept verbatim.
 
+use crate::backslash;
 use crate::builder::Builder;
 use crate::diagnostic::Diagnostic;
+use crate::header;
+use crate::legal;
 use crate::resolve::resolve;
 use crate::table;
 use crate::token::{Tok, Tokens};
-use crate::tree::{Module, StmtKind, TokenId, index32};
+use crate::tree::{Module, TokenId, index32};
 use crate::video;
 use lalrpop_util::ParseError;
 
@@ -69,8 +72,12 @@ pub fn parse(text: &[u8]) -> Result<Module<'_>, Vec<Diagnostic>> {
         match result {
             Ok(()) => {
                 let mut module = Module { text, tokens, stmts, nodes, decls, scopes, spellings };
-                diagnostics.extend(check_header(&module));
+                diagnostics.extend(header::check(&module));
+                diagnostics.extend(backslash::check(&module));
                 diagnostics.extend(resolve(&mut module));
+                // After a wrong declaration, every use of the name would be told too.
+                let declared = diagnostics.is_empty();
+                diagnostics.extend(legal::check(&module, declared));
                 diagnostics.extend(video::check(&module).take(MOST_DIAGNOSTICS));
                 return if diagnostics.is_empty() { Ok(module) } else { Err(finish(diagnostics)) };
             }
@@ -208,36 +215,4 @@ fn finish(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diagnostics.dedup_by_key(|diagnostic| diagnostic.span.start);
     diagnostics.truncate(MOST_DIAGNOSTICS);
     diagnostics
-}
-
-/// `.version`, then `.target`, then everything else.
-fn check_header(module: &Module<'_>) -> Option<Diagnostic> {
-    let mut stmts = module.stmts().filter(|&stmt| module.kind(stmt) != StmtKind::LineMarker);
-    for (wanted, word) in [(StmtKind::Version, ".version 8.0"), (StmtKind::Target, ".target sm_90")] {
-        let found = stmts.next();
-        if found.is_none_or(|stmt| module.kind(stmt) != wanted) {
-            let start = found.map_or(0, |stmt| module.stmt_span(stmt).start);
-            let name = word.split(' ').next().unwrap_or(word);
-            return Some(
-                Diagnostic::new(start..module.text.len().min(start + 1), format!("missing `{name}`"))
-                    .label(format!("expected a line such as `{word}` here")),
-            );
-        }
-    }
-    let mut past = false;
-    let mut depth = 0_usize;
-    for stmt in stmts {
-        let kind = module.kind(stmt);
-        // The assembler takes a target inside a body.
-        let misplaced = kind == StmtKind::Version
-            || (past && (kind == StmtKind::AddressSize || (kind == StmtKind::Target && depth == 0)));
-        if misplaced {
-            let found = Diagnostic::new(module.stmt_span(stmt), "this belongs to the head of the module");
-            return Some(found.label("expected before everything else"));
-        }
-        past |= kind != StmtKind::Target;
-        depth += usize::from(kind == StmtKind::Open);
-        depth -= usize::from(kind == StmtKind::Close);
-    }
-    None
 }

@@ -6,6 +6,15 @@
 use crate::graph::{Graph, ValueId};
 use ptxopt_grammar::video::Form;
 
+/// A move of eight bits: `mov` has none, so it is a conversion that changes nothing.
+const BYTE_MOVE: &str = "cvt.u8.u8";
+
+/// Whether an opcode with its modifiers moves what it reads as it is.
+#[must_use]
+pub fn is_move(words: &str) -> bool {
+    words.starts_with("mov.") || words == BYTE_MOVE
+}
+
 /// What an instruction reads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Source {
@@ -65,7 +74,11 @@ impl Step {
     /// A move of a value or a number.
     #[must_use]
     pub fn copy(source: Source, width: u32) -> Self {
-        let words = if width == 1 { "mov.pred".to_owned() } else { format!("mov.b{width}") };
+        let words = match width {
+            1 => "mov.pred".to_owned(),
+            8 => BYTE_MOVE.to_owned(),
+            _ => format!("mov.b{width}"),
+        };
         Self::wide(&words, &[source], width)
     }
 
@@ -89,7 +102,7 @@ impl Step {
     #[must_use]
     pub fn copied(&self) -> Option<Source> {
         match &self.code {
-            Code::Plain(words) if words.starts_with("mov.") => self.sources.first().copied(),
+            Code::Plain(words) if is_move(words) => self.sources.first().copied(),
             Code::Plain(_) | Code::Video(_) | Code::Pack => None,
         }
     }
@@ -137,6 +150,18 @@ pub struct Text {
     pub lines: Vec<String>,
     /// The new registers and their widths, in the order in which they are written.
     pub fresh: Vec<(String, u32)>,
+}
+
+impl Step {
+    /// The opcode with its modifiers.
+    #[must_use]
+    pub fn words(&self) -> String {
+        match &self.code {
+            Code::Video(form) => form.to_string(),
+            Code::Plain(words) => words.clone(),
+            Code::Pack => format!("mov.b{}", self.width),
+        }
+    }
 }
 
 impl Recipe {

@@ -103,7 +103,7 @@ impl Remark<'_> {
             Kind::Missed(Why::Native | Why::Unused | Why::Unreachable) => "analysis",
             Kind::Missed(why) if why.is_general() => "analysis",
             Kind::Missed(_) => "missed",
-            Kind::Wrong(_) | Kind::Diverged(_) | Kind::Unending(_) => "failure",
+            Kind::Wrong(_) | Kind::Diverged(_) | Kind::Illegal(_) | Kind::Unending(_) => "failure",
         }
     }
 
@@ -119,7 +119,7 @@ impl Remark<'_> {
             (_, Some(rule)) => rule,
             (Kind::Missed(why), None) => why.name(),
             (Kind::Unending(_), None) => "unending",
-            (Kind::Passed(_) | Kind::Wrong(_) | Kind::Diverged(_), None) => "rewrite",
+            (Kind::Passed(_) | Kind::Wrong(_) | Kind::Diverged(_) | Kind::Illegal(_), None) => "rewrite",
         }
     }
 
@@ -132,6 +132,7 @@ impl Remark<'_> {
             Kind::Diverged(difference) => {
                 format!("a replay shows a difference: {difference}: a bug of ptxopt")
             }
+            Kind::Illegal(words) => format!("PTX has no `{}`: a bug of ptxopt", shown(words)),
             Kind::Unending(bound) => format!("{bound}: a bug of ptxopt"),
         }
     }

@@ -19,7 +19,9 @@ mod folding;
 mod forms;
 #[path = "../support/gains.rs"]
 mod gains;
+mod legal;
 mod measured;
+mod mutants;
 #[path = "../support/numbers.rs"]
 mod numbers;
 #[path = "../support/one.rs"]

@@ -43,6 +43,17 @@ impl Assemblers {
         MachineCode::read(&code.0)
     }
 
+    /// What the newest assembler that takes `target` says against a text; `None` if nothing.
+    pub(crate) fn refusal(&self, text: &[u8], target: &str) -> Option<String> {
+        let number: String = target.chars().filter(char::is_ascii_digit).collect();
+        let number: u32 = number.parse().unwrap_or(75);
+        let fitting = self.list.iter().find(|(_, lowest)| *lowest <= number);
+        let (program, lowest) = fitting.unwrap_or(&self.list[self.list.len() - 1]);
+        let target = if number < *lowest { format!("sm_{lowest}") } else { target.replace("compute", "sm") };
+        let quick = run(program, text, &target, &["-c", "-O0"]);
+        quick.or_else(|_| run(program, text, &target, &["-O0"])).err()
+    }
+
     /// The listing of what one version of the assembler makes of `text`.
     pub(crate) fn disassembled(&self, version: &str, text: &[u8], target: &str) -> Result<String, String> {
         let at =

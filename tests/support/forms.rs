@@ -19,7 +19,7 @@ impl Group {
 }
 
 /// All that a pattern stands for.
-fn expanded(pattern: &str) -> Vec<String> {
+pub(crate) fn expanded(pattern: &str) -> Vec<String> {
     let mut done = vec![String::new()];
     let mut rest = pattern;
     while let Some((before, after)) = rest.split_once('<') {

@@ -29,6 +29,7 @@ pub(crate) fn bytes(text: &[u8]) {
 
 /// Every question that can be asked of a tree has an answer.
 fn ask_everything(module: &Module<'_>) {
+    assert!(module.warnings().len() <= MOST_DIAGNOSTICS);
     for stmt in module.stmts() {
         let roles = module.roles(stmt);
         assert!(module.kind(stmt) == StmtKind::Instruction || roles.is_empty());

@@ -7,123 +7,200 @@ use super::{Row, form, row};
 use crate::meaning::{choice, integer, logic};
 
 pub(super) const ROWS: &[Row] = &[
-    row("sub").means(integer::sub).writes_leading(1).forms(&[
-        form("u8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
-        form("s8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
-        form("cc u64", (4, 3), "20"),
-        form("cc s64", (4, 3), "20"),
-        form("f32x2", (8, 6), "100"),
-        form("f16", (4, 2), "53"),
-        form("f16x2", (4, 2), "53"),
-        form("bf16", (7, 8), "90"),
-        form("bf16x2", (7, 8), "90"),
-    ]),
-    row("mul").means(integer::mul).writes_leading(1).forms(&[
-        form("f32x2", (8, 6), "100"),
-        form("f16", (4, 2), "53"),
-        form("f16x2", (4, 2), "53"),
-        form("bf16", (7, 8), "90"),
-        form("bf16x2", (7, 8), "90"),
-    ]),
-    row("abs").means(integer::abs).writes_leading(1),
-    row("neg").means(integer::neg).writes_leading(1).forms(&[
+    row("sub")
+        .takes(&["INT: =0 0 0", "FLT/HALF/f32x2: =0 0 0", "u8x4/s8x4: =0 0 0", "ANY ANY ..: *.."])
+        .means(integer::sub)
+        .writes_leading(1)
+        .forms(&[
+            form("u8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
+            form("s8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
+            form("cc u64", (4, 3), "20"),
+            form("cc s64", (4, 3), "20"),
+            form("f32x2", (8, 6), "100"),
+            form("f16", (4, 2), "53"),
+            form("f16x2", (4, 2), "53"),
+            form("bf16", (7, 8), "90"),
+            form("bf16x2", (7, 8), "90"),
+        ]),
+    row("mul")
+        .takes(&[
+            "-wide INT: =0 0 0",
+            "+wide u16/s16/u32/s32: =d0 0 0",
+            "FLT/HALF/f32x2: =0 0 0",
+            "ANY ANY ..: *..",
+        ])
+        .means(integer::mul)
+        .writes_leading(1)
+        .forms(&[
+            form("f32x2", (8, 6), "100"),
+            form("f16", (4, 2), "53"),
+            form("f16x2", (4, 2), "53"),
+            form("bf16", (7, 8), "90"),
+            form("bf16x2", (7, 8), "90"),
+        ]),
+    row("abs").takes(&["s16/s32/s64/FLT/HALF: =0 0"]).means(integer::abs).writes_leading(1),
+    row("neg").takes(&["s16/s32/s64/FLT/HALF/s8x4: =0 0"]).means(integer::neg).writes_leading(1).forms(&[
         form("s8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
         form("f16", (6, 0), "53"),
         form("f16x2", (6, 0), "53"),
         form("bf16", (7, 0), "80"),
         form("bf16x2", (7, 0), "80"),
     ]),
-    row("min").means(integer::min).writes_leading(1).forms(&[
-        form("u8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
-        form("s8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
-        form("u16x2", (8, 0), "90"),
-        form("s16x2", (8, 0), "90"),
-        form("relu s32", (8, 0), "90"),
-    ]),
-    row("max").means(integer::max).writes_leading(1).forms(&[
-        form("u8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
-        form("s8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
-        form("u16x2", (8, 0), "90"),
-        form("s16x2", (8, 0), "90"),
-        form("relu s32", (8, 0), "90"),
-    ]),
-    row("add").means(integer::add).writes_leading(1).forms(&[
-        form("sat u8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
-        form("sat s8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
-        form("u8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
-        form("s8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
-        form("sat u16x2", (9, 2), "107a 107f 120a 120f 121a 121f"),
-        form("sat s16x2", (9, 2), "107a 107f 120a 120f 121a 121f"),
-        form("sat u32", (9, 2), "107a 107f 120a 120f 121a 121f"),
-        form("u16x2", (8, 0), "90"),
-        form("s16x2", (8, 0), "90"),
-        form("cc u64", (4, 3), "20"),
-        form("cc s64", (4, 3), "20"),
-        form("f32x2", (8, 6), "100"),
-        form("f16", (4, 2), "53"),
-        form("f16x2", (4, 2), "53"),
-        form("bf16", (7, 8), "90"),
-        form("bf16x2", (7, 8), "90"),
-    ]),
-    row("addc").means(integer::addc).writes_leading(1).reads_carry(),
-    row("subc").means(integer::subc).writes_leading(1).reads_carry(),
-    row("madc").means(integer::madc).writes_leading(1).since(3, 0).on("20").reads_carry(),
-    row("mad").means(integer::mad).writes_leading(1).forms(&[
-        form("cc u64", (4, 3), "20"),
-        form("cc s64", (4, 3), "20"),
-        form("cc", (3, 0), "20"),
-    ]),
-    row("mul24").means(integer::mul24).writes_leading(1),
-    row("mad24").means(integer::mad24).writes_leading(1),
+    row("min")
+        .takes(&["INT/PACKED/HALF/f64: =0 0 0", "f32: =0 0 0 0?"])
+        .means(integer::min)
+        .writes_leading(1)
+        .forms(&[
+            form("u8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
+            form("s8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
+            form("u16x2", (8, 0), "90"),
+            form("s16x2", (8, 0), "90"),
+            form("relu s32", (8, 0), "90"),
+        ]),
+    row("max")
+        .takes(&["INT/PACKED/HALF/f64: =0 0 0", "f32: =0 0 0 0?"])
+        .means(integer::max)
+        .writes_leading(1)
+        .forms(&[
+            form("u8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
+            form("s8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
+            form("u16x2", (8, 0), "90"),
+            form("s16x2", (8, 0), "90"),
+            form("relu s32", (8, 0), "90"),
+        ]),
+    row("add")
+        .takes(&["INT: =0 0 0", "FLT/HALF/f32x2: =0 0 0", "PACKED: =0 0 0", "ANY ANY ..: *.."])
+        .means(integer::add)
+        .writes_leading(1)
+        .forms(&[
+            form("sat u8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
+            form("sat s8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
+            form("u8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
+            form("s8x4", (9, 2), "107a 107f 120a 120f 121a 121f"),
+            form("sat u16x2", (9, 2), "107a 107f 120a 120f 121a 121f"),
+            form("sat s16x2", (9, 2), "107a 107f 120a 120f 121a 121f"),
+            form("sat u32", (9, 2), "107a 107f 120a 120f 121a 121f"),
+            form("u16x2", (8, 0), "90"),
+            form("s16x2", (8, 0), "90"),
+            form("cc u64", (4, 3), "20"),
+            form("cc s64", (4, 3), "20"),
+            form("f32x2", (8, 6), "100"),
+            form("f16", (4, 2), "53"),
+            form("f16x2", (4, 2), "53"),
+            form("bf16", (7, 8), "90"),
+            form("bf16x2", (7, 8), "90"),
+        ]),
+    row("addc").takes(&["WORDS: =0 0 0"]).means(integer::addc).writes_leading(1).reads_carry(),
+    row("subc").takes(&["WORDS: =0 0 0"]).means(integer::subc).writes_leading(1).reads_carry(),
+    row("madc")
+        .takes(&["WORDS: =0 0 0 0"])
+        .means(integer::madc)
+        .writes_leading(1)
+        .since(3, 0)
+        .on("20")
+        .reads_carry(),
+    row("mad")
+        .takes(&["-wide INT/FLT: =0 0 0 0", "+wide u16/s16/u32/s32: =d0 0 0 d0"])
+        .means(integer::mad)
+        .writes_leading(1)
+        .forms(&[form("cc u64", (4, 3), "20"), form("cc s64", (4, 3), "20"), form("cc", (3, 0), "20")]),
+    row("mul24").takes(&["u32/s32: =0 0 0"]).means(integer::mul24).writes_leading(1),
+    row("mad24").takes(&["u32/s32: =0 0 0 0"]).means(integer::mad24).writes_leading(1),
     row("clmad").writes_leading(1).since(9, 3).on("80"),
-    row("sad").means(integer::sad).writes_leading(1),
-    row("div").means(integer::div).writes_leading(1),
-    row("rem").means(integer::rem).writes_leading(1),
-    row("popc").means(logic::popc).writes_leading(1).since(2, 0).on("20"),
-    row("clz").means(logic::clz).writes_leading(1).since(2, 0).on("20"),
-    row("bfind").means(logic::bfind).writes_leading(1).since(2, 0).on("20"),
-    row("brev").means(logic::brev).writes_leading(1).since(2, 0).on("20"),
-    row("bfe").means(logic::bfe).writes_leading(1).since(2, 0).on("20"),
-    row("bfi").means(logic::bfi).writes_leading(1).since(2, 0).on("20"),
-    row("fns").means(logic::fns).writes_leading(1).since(6, 0).on("30"),
-    row("szext").means(logic::szext).writes_leading(1).since(7, 6).on("70"),
-    row("bmsk").means(logic::bmsk).writes_leading(1).since(7, 6).on("70"),
-    row("dp4a").means(integer::dp4a).writes_leading(1).since(5, 0).on("61"),
-    row("dp2a").means(integer::dp2a).writes_leading(1).since(5, 0).on("61"),
-    row("and").means(logic::and).writes_leading(1),
-    row("or").means(logic::or).writes_leading(1),
-    row("xor").means(logic::xor).writes_leading(1),
-    row("not").means(logic::not).writes_leading(1),
-    row("cnot").means(logic::cnot).writes_leading(1),
-    row("lop3").means(logic::lop3).writes_leading(1).since(4, 3).on("50").forms(&[
-        form("or", (8, 2), "70"),
-        form("and", (8, 2), "70"),
-        form("xor", (8, 2), "70"),
-    ]),
-    row("shf").means(logic::shf).writes_leading(1).since(3, 1).on("32"),
-    row("shl").means(logic::shl).writes_leading(1),
-    row("shr").means(logic::shr).writes_leading(1),
-    row("set").means(choice::set).writes_leading(1).forms(&[
-        form("u8x4", (9, 4), "107a 107f"),
-        form("s8x4", (9, 4), "107a 107f"),
-        form("u16x2", (9, 4), "107a 107f"),
-        form("s16x2", (9, 4), "107a 107f"),
-    ]),
-    row("setp").means(choice::setp).writes_leading(1).forms(&[
-        form("f16", (4, 2), "53"),
-        form("f16x2", (4, 2), "53"),
-        form("bf16", (7, 8), "90"),
-        form("bf16x2", (7, 8), "90"),
-    ]),
-    row("selp").means(choice::selp).writes_leading(1),
-    row("slct").means(choice::slct).writes_leading(1),
-    row("prmt").means(logic::prmt).writes_leading(1).since(2, 0).on("20"),
-    row("mov").means(choice::mov).writes_leading(1).forms(&[form("b128", (8, 3), "70")]),
-    row("cvt").means(choice::cvt).writes_leading(1).forms(&[form("rs", (8, 7), "100a 103a 107a")]),
-    row("cvt.pack").means(choice::cvt_pack).writes_leading(1).since(6, 5).on("72").forms(&[
-        form("u4", (6, 5), "75"),
-        form("s4", (6, 5), "75"),
-        form("u2", (6, 5), "75"),
-        form("s2", (6, 5), "75"),
-    ]),
+    row("sad").takes(&["INT: =0 0 0 0"]).means(integer::sad).writes_leading(1),
+    row("div").takes(&["INT/FLT: =0 0 0"]).means(integer::div).writes_leading(1),
+    row("rem").takes(&["INT: =0 0 0"]).means(integer::rem).writes_leading(1),
+    row("popc").takes(&["b32/b64: =u32 0"]).means(logic::popc).writes_leading(1).since(2, 0).on("20"),
+    row("clz").takes(&["b32/b64: =u32 0"]).means(logic::clz).writes_leading(1).since(2, 0).on("20"),
+    row("bfind").takes(&["WORDS: =u32 0"]).means(logic::bfind).writes_leading(1).since(2, 0).on("20"),
+    row("brev").takes(&["b32/b64: =0 0"]).means(logic::brev).writes_leading(1).since(2, 0).on("20"),
+    row("bfe").takes(&["WORDS: =0 0 u32 u32"]).means(logic::bfe).writes_leading(1).since(2, 0).on("20"),
+    row("bfi").takes(&["b32/b64: =0 0 0 u32 u32"]).means(logic::bfi).writes_leading(1).since(2, 0).on("20"),
+    row("fns").takes(&["b32: =0 0 0 0"]).means(logic::fns).writes_leading(1).since(6, 0).on("30"),
+    row("szext").takes(&["u32/s32: =0 0 u32"]).means(logic::szext).writes_leading(1).since(7, 6).on("70"),
+    row("bmsk").takes(&["b32: =0 0 0"]).means(logic::bmsk).writes_leading(1).since(7, 6).on("70"),
+    row("dp4a")
+        .takes(&["u32/s32 u32/s32: =u32 0 1 u32"])
+        .means(integer::dp4a)
+        .writes_leading(1)
+        .since(5, 0)
+        .on("61"),
+    row("dp2a")
+        .takes(&["u32/s32 u32/s32: =u32 0 1 u32"])
+        .means(integer::dp2a)
+        .writes_leading(1)
+        .since(5, 0)
+        .on("61"),
+    row("and").takes(&["pred/BITS: =0 0 0"]).means(logic::and).writes_leading(1),
+    row("or").takes(&["pred/BITS: =0 0 0"]).means(logic::or).writes_leading(1),
+    row("xor").takes(&["pred/BITS: =0 0 0"]).means(logic::xor).writes_leading(1),
+    row("not").takes(&["pred/BITS: =0 0"]).means(logic::not).writes_leading(1),
+    row("cnot").takes(&["BITS: =0 0"]).means(logic::cnot).writes_leading(1),
+    row("lop3")
+        .takes(&["-and/or/xor b32: =0 0 0 0 #", "+and/or/xor b32: =0|p 0 0 0 # p"])
+        .means(logic::lop3)
+        .writes_leading(1)
+        .since(4, 3)
+        .on("50")
+        .forms(&[form("or", (8, 2), "70"), form("and", (8, 2), "70"), form("xor", (8, 2), "70")]),
+    row("shf").takes(&["b32: =0 0 0 u32"]).means(logic::shf).writes_leading(1).since(3, 1).on("32"),
+    row("shl").takes(&["BITS: =0 0 u32"]).means(logic::shl).writes_leading(1),
+    row("shr").takes(&["BITS/INT: =0 0 u32"]).means(logic::shr).writes_leading(1),
+    row("set")
+        .takes(&[
+            "-and/or/xor u16/s16/u32/s32/f32/HALF BITS/INT/FLT/HALF: =0 1 1",
+            "+and/or/xor u16/s16/u32/s32/f32/HALF BITS/INT/FLT/HALF: =0 1 1 p",
+            "PACKED: =0 0 0",
+        ])
+        .means(choice::set)
+        .writes_leading(1)
+        .forms(&[
+            form("u8x4", (9, 4), "107a 107f"),
+            form("s8x4", (9, 4), "107a 107f"),
+            form("u16x2", (9, 4), "107a 107f"),
+            form("s16x2", (9, 4), "107a 107f"),
+        ]),
+    row("setp")
+        .takes(&["-and/or/xor BITS/INT/FLT/HALF: =p|p 0 0", "+and/or/xor BITS/INT/FLT/HALF: =p|p 0 0 p"])
+        .means(choice::setp)
+        .writes_leading(1)
+        .forms(&[
+            form("f16", (4, 2), "53"),
+            form("f16x2", (4, 2), "53"),
+            form("bf16", (7, 8), "90"),
+            form("bf16x2", (7, 8), "90"),
+        ]),
+    row("selp").takes(&["BITS/INT/FLT: =0 0 0 p"]).means(choice::selp).writes_leading(1),
+    row("slct").takes(&["BITS/INT/FLT s32/f32: =0 0 0 1"]).means(choice::slct).writes_leading(1),
+    row("prmt").takes(&["b32: =0 0 0 0"]).means(logic::prmt).writes_leading(1).since(2, 0).on("20"),
+    row("mov")
+        .takes(&["pred/BITS/INT/FLT/b128: =m0 m0"])
+        .means(choice::mov)
+        .writes_leading(1)
+        .forms(&[form("b128", (8, 3), "70")]),
+    row("cvt")
+        .takes(&[
+            "CVT CVT: =w0 w1",
+            "f16x2/bf16x2 f32: =w0 1 1 *?",
+            "NARROW ANY ..: *..",
+            "ANY NARROW ..: *..",
+        ])
+        .means(choice::cvt)
+        .writes_leading(1)
+        .forms(&[form("rs", (8, 7), "100a 103a 107a")]),
+    row("cvt.pack")
+        .takes(&[
+            "u16/s16/u8/s8/u4/s4/u2/s2 s32: =w1 w1 w1",
+            "u16/s16/u8/s8/u4/s4/u2/s2 s32 b32: =w1 w1 w1 w2",
+        ])
+        .means(choice::cvt_pack)
+        .writes_leading(1)
+        .since(6, 5)
+        .on("72")
+        .forms(&[
+            form("u4", (6, 5), "75"),
+            form("s4", (6, 5), "75"),
+            form("u2", (6, 5), "75"),
+            form("s2", (6, 5), "75"),
+        ]),
 ];

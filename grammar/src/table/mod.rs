@@ -9,8 +9,11 @@ mod control;
 mod float;
 mod integer;
 mod memory;
+pub(crate) mod shape;
 mod tensor;
+pub mod types;
 mod video;
+pub(crate) mod words;
 
 use crate::meaning::Means;
 use crate::video::Opcode;
@@ -32,6 +35,8 @@ pub struct Row {
     pub needs: Needs,
     /// Forms that need more: the first whose modifiers are all there counts instead of `needs`.
     pub forms: &'static [Form],
+    /// The forms of its types and operands, as [`shape`] reads them; none where they are not checked.
+    pub takes: &'static [&'static str],
     /// Which video instruction it is, if it is one.
     pub video: Option<Opcode>,
     /// What it computes; `None` where nothing says so.
@@ -168,6 +173,7 @@ const fn row(name: &'static str) -> Row {
         control: Control::Next,
         needs: Needs { ptx: (1, 0), targets: "" },
         forms: &[],
+        takes: &[],
         video: None,
         means: None,
     }
@@ -221,6 +227,11 @@ impl Row {
 
     const fn forms(mut self, forms: &'static [Form]) -> Self {
         self.forms = forms;
+        self
+    }
+
+    const fn takes(mut self, takes: &'static [&'static str]) -> Self {
+        self.takes = takes;
         self
     }
 

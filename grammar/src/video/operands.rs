@@ -249,6 +249,10 @@ fn fits(ty: Type, opcode: Opcode, role: Role) -> bool {
         | Type::F32
         | Type::F64
         | Type::Pred
+        | Type::E2m1x4
+        | Type::E2m3x4
+        | Type::E3m2x4
+        | Type::Ue8m0x4
         | Type::Texref
         | Type::Samplerref
         | Type::Surfref => false,

@@ -3,16 +3,13 @@
 //! A name that is none is refused, so a [`Gpu`] always has a number; what a form needs is compared with that alone,
 //! as NVIDIA's assembler does it.
 
+use ptxopt_grammar::header::targets;
 use ptxopt_grammar::table::Needs;
 use ptxopt_grammar::tree::{Module, StmtKind};
 use std::fmt;
 
-/// The GPUs that NVIDIA's assemblers name, by number, and the suffixes that their names can have.
-const KNOWN: [(&[u32], &[Suffix]); 3] = [
-    (&[20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89], &[Suffix::Portable]),
-    (&[90], &[Suffix::Portable, Suffix::Architecture]),
-    (&[100, 101, 103, 107, 110, 120, 121], &[Suffix::Portable, Suffix::Architecture, Suffix::Family]),
-];
+/// The first GPU with what the oldest assembler can write; older ones are names of the past.
+const OLDEST: u32 = 20;
 
 /// A target: `sm_90`, `sm_90a`, `sm_120f`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -69,22 +66,23 @@ impl Gpu {
     /// What names there are, if this is none.
     pub fn named(name: &str) -> Result<Self, String> {
         let bare = Suffix::split(name).map(|(number, suffix)| Self { number, suffix });
-        bare.or_else(|| Self::parse(name)).filter(|gpu| gpu.is_known()).ok_or_else(|| {
-            let names = KNOWN.iter().flat_map(|(numbers, suffixes)| {
-                let letters: Vec<&str> = suffixes.iter().skip(1).map(|suffix| suffix.word()).collect();
+        let found = bare.or_else(|| Self::parse(name)).filter(|&gpu| Self::known().any(|known| known == gpu));
+        found.ok_or_else(|| {
+            let all: Vec<Self> = Self::known().collect();
+            let names = all.chunk_by(|one, next| one.number == next.number).map(|same| {
+                let letters: Vec<&str> = same[1..].iter().map(|gpu| gpu.suffix.word()).collect();
                 let letters =
                     if letters.is_empty() { String::new() } else { format!("[{}]", letters.join("|")) };
-                numbers.iter().map(move |number| format!("sm_{number}{letters}"))
+                format!("sm_{}{letters}", same[0].number)
             });
             format!("there is no such GPU; known are {}", names.collect::<Vec<_>>().join(", "))
         })
     }
 
-    /// Whether an assembler knows the name.
-    fn is_known(self) -> bool {
-        KNOWN
-            .iter()
-            .any(|(numbers, suffixes)| numbers.contains(&self.number) && suffixes.contains(&self.suffix))
+    /// The GPUs that NVIDIA's assemblers name.
+    fn known() -> impl Iterator<Item = Self> {
+        let all = targets().filter_map(Suffix::split).map(|(number, suffix)| Self { number, suffix });
+        all.filter(|gpu| gpu.number >= OLDEST)
     }
 
     /// Whether code for `target` runs on this GPU: on later ones, on those of a family, or on the GPU itself alone.
@@ -221,7 +219,7 @@ mod tests {
         for (text, name) in [
             (".version 8.0\n.target sm_90a, debug\n.address_size 64\n", Some("sm_90a")),
             (".version 8.0 .target\ttexmode_independent,compute_75 // sm_20\n", Some("sm_75")),
-            (".version 8.0\n.target ours\n", None),
+            (".version 8.0\n.target texmode_unified\n", None),
         ] {
             let module = ptxopt_grammar::parse(text.as_bytes()).expect("it is a module");
             assert_eq!(Gpu::of(&module).map(|gpu| gpu.to_string()).as_deref(), name);

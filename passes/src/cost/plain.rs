@@ -6,6 +6,7 @@
 
 use super::table::{self, Cells};
 use super::{Cost, OperandKind};
+use crate::recipe::is_move;
 use hashbrown::HashMap;
 use std::sync::LazyLock;
 
@@ -97,7 +98,7 @@ impl Precision {
 
 /// The cost of an instruction on a generation.
 pub(super) fn cost(generation: usize, words: &str, operands: &[OperandKind]) -> Cost {
-    if words.starts_with("mov.") && matches!(operands, [OperandKind::Constant(_)]) {
+    if is_move(words) && matches!(operands, [OperandKind::Constant(_)]) {
         // The instruction that uses the constant has it as its own, and is measured with it.
         return Cost::NOTHING;
     }

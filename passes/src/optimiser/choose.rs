@@ -133,12 +133,7 @@ impl Target {
 
     /// The first instruction of a recipe that the module must not contain, by its opcode with modifiers.
     pub(super) fn lacks(&self, recipe: &Recipe) -> Option<String> {
-        let words = recipe.steps.iter().map(|step| match &step.code {
-            Code::Video(form) => form.to_string(),
-            Code::Plain(words) => words.clone(),
-            Code::Pack => "mov.b32".to_owned(),
-        });
-        words.into_iter().find(|words| {
+        recipe.steps.iter().map(Step::words).find(|words| {
             let needs = lookup(words.as_bytes()).map(|row| row.needs(words.as_bytes()));
             !needs.is_some_and(|needs| self.gpu.is_some_and(|gpu| gpu.has(&needs, self.ptx)))
         })

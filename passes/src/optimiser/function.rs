@@ -15,12 +15,14 @@ use super::{Clock, Options};
 use crate::cost::Cost;
 use crate::door::{Candidate, Door};
 use crate::graph::{Function, Graph, Register, ValueId};
-use crate::recipe::{Code, Recipe, Step, Text};
+use crate::recipe::{Code, Recipe, Source, Step, Text, is_move};
 use crate::rules::{DEAD, Pass, Rule};
 use crate::site::Knowledge;
 use hashbrown::HashSet;
 use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::legal::{self, Fault, Given};
 use ptxopt_grammar::meaning::disputed::disputed;
+use ptxopt_grammar::names::Type;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use ptxopt_grammar::video;
 use std::cmp::Reverse;
@@ -147,11 +149,18 @@ fn left(module: &Module<'_>, function: &Function, reason: &str) -> Vec<Record> {
     first.map(|stmt| Record::about(module, &function.name, stmt, kind)).into_iter().collect()
 }
 
+/// The type of a new register of so many bits.
+fn untyped(width: u32) -> Type {
+    if width == 1 { Type::Pred } else { Type::parse(format!(".b{width}").as_bytes()) }
+}
+
 /// Whether all that is left to do is to move a register to itself.
 fn is_idle(lines: &[String]) -> bool {
     let [line] = lines else { return false };
-    let operands = line.strip_prefix("mov.").and_then(|rest| rest.strip_suffix(';')?.split_once(' '));
-    operands.and_then(|(_type, operands)| operands.split_once(", ")).is_some_and(|(to, from)| to == from)
+    let Some((words, operands)) = line.strip_suffix(';').and_then(|line| line.split_once(' ')) else {
+        return false;
+    };
+    is_move(words) && operands.split_once(", ").is_some_and(|(to, from)| to == from)
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -222,6 +231,7 @@ impl Work<'_, '_, '_> {
                 Err(obstacle) => obstacles.push(obstacle),
             }
         }
+        offers.retain(|offer| self.is_legal(stmt, value, offer, records));
         // What the door does not understand it has no record of.
         let offered = offers.first().map(|offer: &Offer| (offer.spelling.clone(), offer.cost));
         obstacles.extend(offered.map(|(spelling, cost)| Self::obstacle(Why::Unclear, spelling, alone, cost)));
@@ -326,6 +336,41 @@ impl Work<'_, '_, '_> {
         };
         let gain = (before + saved).least.saturating_sub(cost.most);
         Ok(Offer { spelling, text, cost, freed: freed.into_iter().collect(), gain })
+    }
+
+    /// Whether PTX has each instruction of an offer, by the table. A rule that spells one that does not exist is a bug;
+    /// that a register has a type which the instruction does not take is none.
+    fn is_legal(&self, stmt: StmtId, value: ValueId, offer: &Offer, records: &mut Vec<Record>) -> bool {
+        let recipe = &offer.spelling.recipe;
+        let typed = |value: ValueId| {
+            let decl = self.graph.register_of(value).and_then(|register| self.graph.declaration(register));
+            decl.map_or(Given::Other, |decl| Given::Register(self.module.decl(decl).ty))
+        };
+        let fresh = |step: &Step| Given::Register(untyped(step.width));
+        for (at, step) in recipe.steps.iter().enumerate() {
+            let to = if at + 1 == recipe.steps.len() { typed(value) } else { fresh(step) };
+            let from = step.sources.iter().map(|source| match *source {
+                Source::Value(value) => typed(value),
+                Source::Step(step) => fresh(&recipe.steps[step]),
+                Source::Constant(_) => Given::Whole,
+            });
+            let given: Vec<Given> = match step.code {
+                Code::Pack => vec![to, Given::Vector],
+                Code::Plain(_) | Code::Video(_) => std::iter::once(to).chain(from).collect(),
+            };
+            match legal::instruction(step.words().as_bytes(), &given) {
+                Ok(()) => {}
+                Err(Fault::Operands) => return false,
+                Err(Fault::Form) => {
+                    let mut record = self.missed(stmt, Why::Unproved);
+                    record.rules = offer.spelling.trail.iter().map(|rule| rule.name).collect();
+                    record.after.clone_from(&offer.text.lines);
+                    records.push(Record { kind: Kind::Illegal(step.words()), ..record });
+                    return false;
+                }
+            }
+        }
+        true
     }
 
     /// Takes an offer if the door lets it through.

@@ -45,6 +45,8 @@ pub enum Kind {
     Wrong(Box<Wrong>),
     /// A rewrite after which a replay of the function did something else: a bug.
     Diverged(Box<Difference>),
+    /// A rewrite to an instruction that PTX does not have, by its opcode: a bug.
+    Illegal(String),
     /// Work that did not end where it must: a bug.
     Unending(Bound),
 }
@@ -278,7 +280,7 @@ impl Kind {
     pub const fn is_bug(&self) -> bool {
         match self {
             Self::Passed(_) | Self::Missed(_) => false,
-            Self::Wrong(_) | Self::Diverged(_) | Self::Unending(_) => true,
+            Self::Wrong(_) | Self::Diverged(_) | Self::Illegal(_) | Self::Unending(_) => true,
         }
     }
 

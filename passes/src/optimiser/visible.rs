@@ -106,6 +106,10 @@ pub(super) fn is_integer(graph: &Graph<'_, '_>, register: Register) -> bool {
         | Type::Bf16x2
         | Type::F32
         | Type::F64
+        | Type::E2m1x4
+        | Type::E2m3x4
+        | Type::E3m2x4
+        | Type::Ue8m0x4
         | Type::Texref
         | Type::Samplerref
         | Type::Surfref => false,

@@ -73,6 +73,10 @@ pub(super) struct Choices {
     #[arg(long)]
     pub(super) keep_better: bool,
 
+    /// Refuse instructions, modifiers and directives that are unknown, instead of warning
+    #[arg(long)]
+    pub(super) strict: bool,
+
     /// Make at most so many rewrites in each input: halving N finds the one to blame
     #[arg(long, value_name = "N")]
     limit: Option<u64>,

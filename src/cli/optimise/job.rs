@@ -60,6 +60,8 @@ pub(super) struct Told {
     pub(super) remarks: String,
     /// What the assembler made of each function.
     pub(super) measured: String,
+    /// What of the input is unknown, rendered.
+    pub(super) warnings: String,
     /// Rewrites that would have been wrong, and work without end.
     pub(super) bugs: String,
 }
@@ -78,8 +80,14 @@ impl Job {
         times.reading = clock.lap();
         let module = parse(console, input, &text)?;
         refuse_older(console, input, &module, plan.options.gpu)?;
-        times.parsing = clock.lap();
         let mut told = Told::default();
+        let warnings = module.warnings();
+        if plan.strict && !warnings.is_empty() {
+            let message = console.renderer.diagnostics(&name, &text, &warnings);
+            return Err(Failure { status: Status::Invalid, message });
+        }
+        told.warnings = console.renderer.warnings(&name, &text, &warnings);
+        times.parsing = clock.lap();
         let (outcome, count) = self.optimise(plan, &module, &mut told, &mut times).map_err(|failure| {
             let message = explained(&format!("`{name}` cannot be measured"), &failure, console);
             Failure { status: Status::Unreachable, message }
@@ -195,6 +203,7 @@ fn bug(remark: &Remark<'_>, console: &Console) -> Option<String> {
         Kind::Passed(_) | Kind::Missed(_) => None,
         Kind::Wrong(wrong) => Some(wrong_rewrite(wrong, remark, console)),
         Kind::Diverged(difference) => Some(diverged(difference, remark, console)),
+        Kind::Illegal(words) => Some(illegal(words, remark, console)),
         Kind::Unending(bound) => Some(unending(*bound, remark, console)),
     }
 }
@@ -216,6 +225,20 @@ fn diverged(difference: &Difference, remark: &Remark<'_>, console: &Console) -> 
         remarks::shown(&difference.to_string())
     )
     .expect("a string can be written to");
+    message
+}
+
+fn illegal(words: &str, remark: &Remark<'_>, console: &Console) -> String {
+    let Record { rules, function, before, after, .. } = remark.record;
+    let title = format!(
+        "a rewrite in `{function}`, line {} of `{}`, would have been to `{words}`, which PTX does not have, \
+         and was not made: a bug of ptxopt, please report it",
+        remark.position.line, remark.file
+    );
+    let mut message = console.renderer.failure(&title);
+    let (before, after) = (remarks::shown(before), remarks::shown(&after.join(" ")));
+    writeln!(message, "  rules   {}\n  before  {before}\n  after   {after}", rules.join(", "))
+        .expect("a string can be written to");
     message
 }
 
@@ -304,6 +327,28 @@ mod tests {
         );
         for line in ["  rules   one, two\n", "  before  mov.b32 %d, %a;\n", "input   %a = 0x", "lane "] {
             assert!(said.contains(line), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_rewrite_to_an_instruction_that_does_not_exist_is_told_as_a_bug() {
+        let record = Record {
+            kind: Kind::Illegal("mov.b8".to_owned()),
+            pass: Pass::Fold,
+            rules: vec!["fold-constant"],
+            function: "f".to_owned(),
+            offset: 0,
+            before: "cvt.u8.u32 %b, %a;".to_owned(),
+            after: vec!["mov.b8 %b, 5;".to_owned()],
+            cost: None,
+            freed: Vec::new(),
+            time: Duration::ZERO,
+        };
+        let position = Position { line: 7, column: 1 };
+        let remark = Remark { record: &record, file: "x.ptx", position, source: None, gpu: None, time: None };
+        let said = bug(&remark, &Console::new(ColorChoice::Never)).expect("it is a bug");
+        for part in ["line 7 of `x.ptx`", "`mov.b8`, which PTX does not have", "after   mov.b8 %b, 5;\n"] {
+            assert!(said.contains(part), "{said}");
         }
     }
 }

@@ -36,6 +36,8 @@ struct Plan {
     options: Options,
     /// The assembler that measures, if it is to.
     assembling: Option<Assembling>,
+    /// Whether warnings are errors.
+    strict: bool,
     show: Show,
 }
 
@@ -102,7 +104,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error>
 impl Plan {
     fn new(args: &Args) -> Result<Self, String> {
         let inputs = args.inputs.iter().cloned().map(Input::from);
-        let (options, show) = (args.choices.options(), Show::new(args)?);
+        let (options, strict, show) = (args.choices.options(), args.choices.strict, Show::new(args)?);
         if args.shows.ptxas.is_some() && !(args.shows.measure || args.choices.keep_better) {
             return Err("`--ptxas` is for `--measure` and `--keep-better`".to_owned());
         }
@@ -110,7 +112,14 @@ impl Plan {
         if let Some(directory) = given {
             let jobs = jobs_into(directory, inputs)?;
             keep_apart(&jobs, show.remarks_output.as_ref())?;
-            return Ok(Self { jobs, directory: args.out_dir.clone(), options, assembling: None, show });
+            return Ok(Self {
+                jobs,
+                directory: args.out_dir.clone(),
+                options,
+                strict,
+                assembling: None,
+                show,
+            });
         }
         if args.inputs.len() > 1 {
             return Err("several inputs need `--out-dir DIR` to go to".to_owned());
@@ -118,7 +127,7 @@ impl Plan {
         let output = args.output.as_deref().map_or(Ok(Output::Stdout), file_named)?;
         let jobs: Vec<Job> = inputs.map(|input| Job { input, output: output.clone() }).collect();
         keep_apart(&jobs, show.remarks_output.as_ref())?;
-        Ok(Self { jobs, directory: None, options, assembling: None, show })
+        Ok(Self { jobs, directory: None, options, strict, assembling: None, show })
     }
 
     /// The output of remarks, if they have one of their own.

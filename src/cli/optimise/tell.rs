@@ -65,6 +65,7 @@ impl Total {
             "reading {reading:.1?}, parsing {parsing:.1?}, passes {passes:.1?}, assembling {assembling:.1?}, \
              writing {writing:.1?}"
         );
+        console.say(&told.warnings);
         console.say_bytes(&told.rounds);
         if !told.bugs.is_empty() {
             console.say(&told.bugs);
