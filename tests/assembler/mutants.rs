@@ -11,7 +11,7 @@
 
 use crate::numbers::Numbers;
 use crate::ptxas::{Assemblers, target};
-use crate::support;
+use crate::modules;
 use ptxopt_grammar::token::{Tok, Tokens};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -53,7 +53,7 @@ fn what_the_assembler_refuses_for_its_syntax_is_refused() {
         |name: &str, default: u64| std::env::var(name).ok().map_or(default, |n| n.parse().expect("a number"));
     let (count, seed) = (from("PTXOPT_MUTANTS", 400), from("PTXOPT_SEED", 1));
     let modules: Vec<_> =
-        support::modules_to_optimise().into_iter().filter(|module| module.text.len() <= MOST_BYTES).collect();
+        modules::modules_to_optimise().into_iter().filter(|module| module.text.len() <= MOST_BYTES).collect();
     let next = AtomicUsize::new(0);
     let counts = Mutex::new(Counts::default());
     std::thread::scope(|scope| {
