@@ -8,11 +8,15 @@
 
 #[path = "../support/fragments.rs"]
 mod fragments;
+mod blocks;
 mod mutants;
 #[path = "../support/numbers.rs"]
 mod numbers;
+mod outputs;
 mod outside;
 mod pairs;
+#[path = "../support/modules.rs"]
+mod support;
 mod z3;
 
 use pairs::{Code, Expected, PAIRS};

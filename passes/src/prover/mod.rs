@@ -8,6 +8,7 @@
 
 mod aig;
 pub mod around;
+pub mod blocks;
 mod canonical;
 mod counterexample;
 mod cut;
