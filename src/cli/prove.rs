@@ -156,7 +156,10 @@ fn dispute(file: &str, disputed: &Disputed) -> String {
 }
 
 /// How two pieces of straight-line code differ, if they do for some inputs.
-fn refuted((before, old): (&Module<'_>, &Function), (after, new): (&Module<'_>, &Function)) -> Option<String> {
+fn refuted(
+    (before, old): (&Module<'_>, &Function),
+    (after, new): (&Module<'_>, &Function),
+) -> Option<String> {
     let (mut terms, mut reads) = (Terms::new(), Reads::new());
     let old = compute(before, old, &mut terms, &mut reads).ok()?;
     let new = compute(after, new, &mut terms, &mut reads).ok()?;

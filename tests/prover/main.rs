@@ -6,9 +6,9 @@
 #![expect(clippy::cast_possible_truncation, reason = "inputs of 32 bits come in wider words")]
 #![expect(clippy::print_stdout, reason = "tests say how much they covered")]
 
+mod blocks;
 #[path = "../support/fragments.rs"]
 mod fragments;
-mod blocks;
 mod mutants;
 #[path = "../support/numbers.rs"]
 mod numbers;

@@ -33,8 +33,12 @@ fn nine_in_ten_outputs_are_proved() {
         Ok(folder) => folder_of(&folder),
         Err(_) => modules_to_optimise(),
     };
-    let modules: Vec<TestModule> =
-        modules.into_iter().enumerate().filter(|(at, _)| all || at % 4 == 0).map(|(_, module)| module).collect();
+    let modules: Vec<TestModule> = modules
+        .into_iter()
+        .enumerate()
+        .filter(|(at, _)| all || at % 4 == 0)
+        .map(|(_, module)| module)
+        .collect();
     let (next, counts) = (AtomicUsize::new(0), Mutex::new(Counts::default()));
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {

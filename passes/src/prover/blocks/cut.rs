@@ -157,9 +157,7 @@ fn ranges(module: &Module<'_>, body: &Range<usize>) -> Vec<Range<usize>> {
         }
         if matches!(
             control(module, stmt),
-            Some(
-                Control::Branch | Control::IndirectBranch | Control::Return | Control::Exit | Control::Trap
-            )
+            Some(Control::Branch | Control::IndirectBranch | Control::Return | Control::Exit | Control::Trap)
         ) {
             ranges.push(start..at + 1);
             start = at + 1;
@@ -174,10 +172,7 @@ fn labels(module: &Module<'_>, ranges: &[Range<usize>]) -> HashMap<DeclId, usize
     for (block, range) in ranges.iter().enumerate() {
         for stmt in range.clone().map(id).filter(|&stmt| module.kind(stmt) == StmtKind::Label) {
             labels.extend(
-                module
-                    .stmt_nodes(stmt)
-                    .find_map(|node| module.decl_of(node))
-                    .map(|label| (label, block)),
+                module.stmt_nodes(stmt).find_map(|node| module.decl_of(node)).map(|label| (label, block)),
             );
         }
     }
@@ -247,9 +242,7 @@ fn end(
         Control::Unknown => {
             let is_label = |node| {
                 let decl = module.decl_of(node);
-                decl.is_some_and(|decl| {
-                    matches!(module.decl(decl).kind, DeclKind::Label | DeclKind::Table)
-                })
+                decl.is_some_and(|decl| matches!(module.decl(decl).kind, DeclKind::Label | DeclKind::Table))
             };
             if module.stmt_nodes(stmt).any(is_label) {
                 return Err(unclear());

@@ -183,7 +183,8 @@ fn facts(arena: &Arena, known: &BTreeMap<Place, Fact>) -> Vec<Option<Fact>> {
 fn transfer(terms: &Terms, term: Term, of: impl Fn(Term) -> Fact) -> Fact {
     let width = terms.width(term);
     let any = Fact::any(width);
-    let constant = |term: Term| terms.value(term).and_then(|by| u32::try_from(by).ok()).filter(|&by| by < width);
+    let constant =
+        |term: Term| terms.value(term).and_then(|by| u32::try_from(by).ok()).filter(|&by| by < width);
     let bits = |known: u128, value: u128| Fact { known: known & ones(width), value: value & known, ..any };
     match terms.op(term) {
         Op::Constant(value) => Fact::exact(value, width),

@@ -14,7 +14,7 @@
 //!
 //! Everywhere else a register holds the term of the last write, which dominates the place: static single assignment.
 //! Every event and condition is proved equal under these assumptions, then the assumptions themselves on every edge
-//! that leads there, the one from the caller included ([`relation`]). What cannot be shown is assumed no more, and
+//! that leads there, the one from the caller included ([`relation`], [`edges`]). What cannot be shown is assumed no more, and
 //! everything begins anew: the greatest relation that carries itself is left in the end. Only what the proofs used
 //! must be shown.
 //!
@@ -25,6 +25,8 @@
 //! Nothing here knows the optimiser, its graph or its facts.
 
 mod cut;
+mod edges;
+mod events;
 mod invariants;
 mod product;
 mod questions;

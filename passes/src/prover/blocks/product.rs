@@ -6,9 +6,9 @@
 //! walks are executed. The entry is a pair of its own without statements, so the first block may be the head of a
 //! loop like any other.
 
+use super::Stop;
 use super::cut::{Cut, End};
 use super::registers::RegisterId;
-use super::Stop;
 use ptxopt_grammar::tree::{Module, StmtId};
 
 /// How many places there may be at which values meet.
@@ -186,10 +186,9 @@ fn alike(modules: [&Module<'_>; 2], ends: [&End; 2]) -> bool {
                 && olds.len() == news.len()
                 && old_next.is_some() == new_next.is_some()
         }
-        [
-            End::Leave { stmt: Some(old), next: old_next },
-            End::Leave { stmt: Some(new), next: new_next },
-        ] => words(0, *old) == words(1, *new) && old_next.is_some() == new_next.is_some(),
+        [End::Leave { stmt: Some(old), next: old_next }, End::Leave { stmt: Some(new), next: new_next }] => {
+            words(0, *old) == words(1, *new) && old_next.is_some() == new_next.is_some()
+        }
         [End::Leave { stmt: None, .. }, End::Leave { stmt: None, .. }] => true,
         [End::Jump(_) | End::Branch { .. } | End::Indirect { .. } | End::Leave { .. }, _] => false,
     }
@@ -198,7 +197,9 @@ fn alike(modules: [&Module<'_>; 2], ends: [&End; 2]) -> bool {
 fn differs(old: &End, new: &End) -> Stop {
     let why = "the flow of control differs";
     match (new.stmt(), old.stmt()) {
-        (Some(stmt), _) => Stop::at(stmt, "leads elsewhere than its counterpart: the flow of control differs"),
+        (Some(stmt), _) => {
+            Stop::at(stmt, "leads elsewhere than its counterpart: the flow of control differs")
+        }
         (None, Some(stmt)) => Stop::at(stmt, "has no counterpart: the flow of control differs").in_first(),
         (None, None) => Stop::plain(why),
     }

@@ -9,7 +9,7 @@
 //! by them; [`Questions::used`] says which those are, and the caller must show them.
 
 use super::terms::Arena;
-use crate::prover::{Assumption, Budget, Proof, Prover, Query, Verdict};
+use crate::prover::{Assumption, Brief, Budget, Proof, Prover, Query};
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -28,8 +28,8 @@ const PATIENCE: u32 = 6;
 const IMPATIENT: Budget = Budget { step: 50, total: 1000 };
 /// How many questions of a pair of functions may end without an answer.
 const MOST_UNANSWERED: u32 = 24;
-/// How many terms all excerpts of a pair of functions may have together: some ten seconds, a minute at the worst.
-const MOST_WORK: usize = 1_000_000;
+/// How much work all questions about a pair of functions may be: some ten seconds, a minute at the worst.
+const MOST_WORK: usize = 400_000;
 
 /// What the prover said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,19 +102,19 @@ impl Questions {
     }
 
     fn decide(&mut self, arena: &Arena, a: Term, b: Term, bits: u128) -> Answer {
-        let mut last = Answer::Unknown;
         for (step, &(size, budget)) in STEPS.iter().enumerate() {
             if self.is_spent() {
                 return Answer::Unknown;
             }
             let excerpt = Excerpt::new(arena, [a, b], size, step == 0);
-            self.work += excerpt.size;
+            // What sweeping takes grows faster than what is swept.
+            self.work += excerpt.size + excerpt.size * excerpt.size / 400;
             let mut query = Query::new(&excerpt.terms, vec![excerpt.roots[0]], vec![excerpt.roots[1]]);
             query.demanded = vec![bits];
             query.assumptions = excerpt.assumptions;
             query.budget = if self.unanswered < PATIENCE { budget } else { IMPATIENT };
-            match self.prover.decide(&query) {
-                Verdict::Proved(proof) => {
+            match self.prover.decide_briefly(&query) {
+                Brief::Proved(proof) => {
                     if let Proof::Sat { conflicts } = proof {
                         self.conflicts += conflicts;
                         self.searched = true;
@@ -122,20 +122,17 @@ impl Questions {
                     self.used.extend(excerpt.inputs);
                     return Answer::Equal;
                 }
-                Verdict::Refuted(found) if excerpt.whole => {
-                    return Answer::Differs((found.before[0] ^ found.after[0]) & bits);
-                }
-                Verdict::Refuted(_) => {}
-                Verdict::Unproved => {
+                Brief::Differs(found) if excerpt.whole && found[0] != 0 => return Answer::Differs(found[0]),
+                Brief::Differs(_) => {}
+                Brief::Unproved => {
                     self.unanswered += 1;
-                    last = Answer::Unknown;
                     if excerpt.whole || self.unanswered >= PATIENCE {
-                        return last;
+                        return Answer::Unknown;
                     }
                 }
             }
         }
-        last
+        Answer::Unknown
     }
 }
 

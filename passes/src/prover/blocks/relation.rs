@@ -1,25 +1,21 @@
 //! The relation between both sides where ways meet, as a greatest fixed point.
 //!
 //! A round walks through all pairs of blocks under what is assumed of each meeting, then shows the assumptions that
-//! the proofs used on every edge. An assumption that fails on an edge is weakened: the bits that may differ are not
-//! assumed equal, the bits that may have another value not known, a range that may be left is given up. Then the next
-//! round begins; since assumptions only get weaker, there is a last round, and rounds are bounded besides. What fails
-//! under stronger assumptions than can be shown fails under those as well, so a proof is given up at once when an
-//! event or a condition is not equal.
-//!
-//! On an edge that a condition guards, an assumption has to hold only where the condition does.
+//! the proofs used on every edge ([`super::edges`]). What fails there is weakened, and the next round begins; since
+//! assumptions only get weaker, there is a last round, and rounds are bounded besides. What fails under stronger
+//! assumptions than can be shown fails under those as well, so a proof is given up at once when an event or a
+//! condition is not equal.
 
 use super::cut::{Cut, End};
 use super::invariants;
 use super::product::Product;
-use super::questions::Answer;
 use super::registers::{Names, RegisterId};
 use super::terms::Input;
 use super::walk::{Held, Walk};
 use super::{Stop, shape};
 use crate::prover::{Assumption, Proof};
 use hashbrown::{HashMap, HashSet};
-use ptxopt_grammar::meaning::term::{Op, Term, ones};
+use ptxopt_grammar::meaning::term::{Term, ones};
 use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::table::Control;
 use ptxopt_grammar::tree::{StmtId, StmtKind};
@@ -35,15 +31,15 @@ pub(super) type Place = (usize, RegisterId);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Meeting {
     /// The bits that both sides hold alike.
-    bits: u128,
-    written: Written,
+    pub(super) bits: u128,
+    pub(super) written: Written,
     /// What is known of what the old side holds.
     pub(super) known: Assumption,
 }
 
 /// Whether a register was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Written {
+pub(super) enum Written {
     /// On both sides.
     Always,
     /// On both sides or on none.
@@ -62,15 +58,15 @@ pub(super) struct Incoming {
 }
 
 pub(super) struct Relation<'r, 'm, 't> {
-    walk: Walk<'m, 't>,
+    pub(super) walk: Walk<'m, 't>,
     cuts: &'r [Cut; 2],
     product: &'r Product,
     /// The registers that the functions take, and those that they return.
     parameters: [[Vec<RegisterId>; 2]; 2],
     /// The registers whose values meet at each pair.
     meet: Vec<Vec<RegisterId>>,
-    assumed: HashMap<Place, Meeting>,
-    incoming: BTreeMap<Place, Vec<Incoming>>,
+    pub(super) assumed: HashMap<Place, Meeting>,
+    pub(super) incoming: BTreeMap<Place, Vec<Incoming>>,
 }
 
 impl<'r, 'm, 't> Relation<'r, 'm, 't> {
@@ -103,7 +99,8 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
     /// The pairs that write each register that is not local to one pair, on either side.
     fn writes(&mut self) -> Result<Vec<(RegisterId, Vec<usize>)>, Stop> {
         let mut writes: BTreeMap<RegisterId, Vec<usize>> = BTreeMap::new();
-        let mut crossing: BTreeSet<RegisterId> = self.parameters.iter().flatten().flatten().copied().collect();
+        let mut crossing: BTreeSet<RegisterId> =
+            self.parameters.iter().flatten().flatten().copied().collect();
         crossing.insert(super::registers::CARRY);
         for (pair, blocks) in self.product.pairs.iter().enumerate() {
             for side in 0..2 {
@@ -367,151 +364,6 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
         }
         Ok(())
     }
-
-    /// Shows what the proofs used; whether something had to be weakened.
-    fn shown(&mut self) -> bool {
-        let mut weakened = false;
-        let mut marked: HashSet<Term> = HashSet::new();
-        let mut done: BTreeSet<Place> = BTreeSet::new();
-        let mut work: Vec<Term> = self.walk.roots.clone();
-        loop {
-            let mut places: BTreeSet<Place> = BTreeSet::new();
-            let used = std::mem::take(&mut self.walk.questions.used);
-            places.extend(used.into_iter().filter_map(|number| self.place(number)));
-            while let Some(term) = work.pop() {
-                if !marked.insert(term) {
-                    continue;
-                }
-                work.extend(self.walk.arena.terms.children(term));
-                work.extend(self.walk.operands.get(&term).into_iter().flatten());
-                if let Op::Input(number) = self.walk.arena.terms.op(term) {
-                    places.extend(self.place(number));
-                }
-            }
-            places.retain(|place| done.insert(*place));
-            if places.is_empty() {
-                return weakened;
-            }
-            for place in places {
-                for incoming in self.incoming.get(&place).cloned().unwrap_or_default() {
-                    weakened |= self.comes(place, incoming);
-                    let held = incoming.held.into_iter().flatten();
-                    work.extend(held.flat_map(|held| [held.value, held.written]));
-                    work.extend(incoming.condition);
-                }
-            }
-        }
-    }
-
-    fn place(&self, number: u32) -> Option<Place> {
-        match *self.walk.arena.what(number) {
-            Input::Meeting(pair, register)
-            | Input::Rest(pair, register)
-            | Input::Written(pair, register, _) => Some((pair, register)),
-            Input::Parameter(_) | Input::Named(_) | Input::Unknown(_) => None,
-        }
-    }
-
-    /// Shows what is assumed of a place on an edge; whether it had to be weakened.
-    fn comes(&mut self, place: Place, incoming: Incoming) -> bool {
-        let width = self.walk.registers.width(place.1);
-        let mut meeting = self.assumed[&place];
-        let terms = &mut self.walk.arena.terms;
-        let nothing = Held { value: terms.constant(0, width), written: terms.bit(false) };
-        let [old, new] = incoming.held.map(|held| held.unwrap_or(nothing));
-        let always = terms.bit(true);
-        let mut changed = false;
-        if meeting.written == Written::Always {
-            let sure = [old.written, new.written].map(|written| self.on_edge(incoming, written, always, 1));
-            if sure != [Answer::Equal; 2] {
-                (meeting.written, changed) = (Written::Alike, true);
-            }
-        }
-        if meeting.written == Written::Alike
-            && self.on_edge(incoming, old.written, new.written, 1) != Answer::Equal
-        {
-            (meeting.written, meeting.bits, changed) = (Written::Apart, 0, true);
-        }
-        // What was not written means nothing.
-        let mut values = [old, new].map(|held| held.value);
-        if meeting.written != Written::Always {
-            let terms = &mut self.walk.arena.terms;
-            values = [old, new].map(|held| terms.choose(held.written, held.value, nothing.value));
-        }
-        while meeting.bits != 0 {
-            match self.on_edge(incoming, values[0], values[1], meeting.bits) {
-                Answer::Equal => break,
-                Answer::Differs(bits) => meeting.bits &= !bytes(bits),
-                Answer::Unknown => meeting.bits = 0,
-            }
-            changed = true;
-        }
-        changed |= self.is_known(incoming, old, &mut meeting.known, width);
-        self.assumed.insert(place, meeting);
-        changed
-    }
-
-    /// Shows what is known of the old side on an edge; whether it had to be weakened.
-    fn is_known(&mut self, incoming: Incoming, old: Held, known: &mut Assumption, width: u32) -> bool {
-        if *known == Assumption::NONE {
-            return false;
-        }
-        let before = *known;
-        let terms = &mut self.walk.arena.terms;
-        let always = terms.bit(true);
-        // What was not written can be taken for anything that is as assumed.
-        let taken = match incoming.condition {
-            Some(condition) => terms.and(condition, old.written),
-            None => old.written,
-        };
-        let edge = Incoming { condition: (taken != always).then_some(taken), ..incoming };
-        while known.known != 0 {
-            let value = self.walk.arena.terms.constant(known.value, width);
-            match self.on_edge(edge, old.value, value, known.known) {
-                Answer::Equal => break,
-                Answer::Differs(bits) => known.known &= !bits,
-                Answer::Unknown => known.known = 0,
-            }
-        }
-        known.value &= known.known;
-        if let Some((low, high)) = known.unsigned {
-            let inside = self.inside(old.value, [low, high], width, false);
-            if self.on_edge(edge, inside, always, 1) != Answer::Equal {
-                known.unsigned = None;
-            }
-        }
-        if let Some((low, high)) = known.signed {
-            let bounds = [low.cast_unsigned(), high.cast_unsigned()];
-            let inside = self.inside(old.value, bounds, width, true);
-            if self.on_edge(edge, inside, always, 1) != Answer::Equal {
-                known.signed = None;
-            }
-        }
-        *known != before
-    }
-
-    /// One bit: whether a value lies between two bounds.
-    fn inside(&mut self, value: Term, bounds: [u128; 2], width: u32, signed: bool) -> Term {
-        let terms = &mut self.walk.arena.terms;
-        let [low, high] = bounds.map(|bound| terms.constant(bound, width));
-        let (below, above) = if signed {
-            (terms.signed_less(value, low), terms.signed_less(high, value))
-        } else {
-            (terms.unsigned_less(value, low), terms.unsigned_less(high, value))
-        };
-        let outside = terms.or(below, above);
-        terms.not(outside)
-    }
-
-    /// Whether two terms are equal on some bits wherever control takes an edge.
-    fn on_edge(&mut self, incoming: Incoming, a: Term, b: Term, bits: u128) -> Answer {
-        let Walk { arena, questions, .. } = &mut self.walk;
-        let answer = questions.equal(arena, a, b, bits);
-        let Some(condition) = incoming.condition.filter(|_| answer != Answer::Equal) else { return answer };
-        let nothing = arena.terms.constant(0, arena.terms.width(a));
-        let [a, b] = [a, b].map(|value| arena.terms.choose(condition, value, nothing));
-        questions.equal(arena, a, b, bits)
-    }
 }
 
 impl Meeting {
@@ -519,9 +371,4 @@ impl Meeting {
     fn all(width: u32) -> Self {
         Self { bits: ones(width), written: Written::Always, known: Assumption::NONE }
     }
-}
-
-/// All bits of the bytes that some bits are in.
-fn bytes(bits: u128) -> u128 {
-    (0..16).map(|byte| 0xff_u128 << (8 * byte)).filter(|byte| bits & byte != 0).fold(0, |all, byte| all | byte)
 }

@@ -12,10 +12,10 @@ use super::terms::Input;
 use super::walk::Walk;
 use crate::prover::Assumption;
 use ptxopt_grammar::constant;
+use ptxopt_grammar::meaning::term::Term;
 use ptxopt_grammar::names::{DeclKind, NameParts};
 use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::table::{Control, Effects};
-use ptxopt_grammar::meaning::term::Term;
 use ptxopt_grammar::token::Tok;
 use ptxopt_grammar::tree::{NodeId, NodeKind, StmtId, TokenId};
 use std::collections::BTreeMap;
@@ -116,7 +116,12 @@ impl Walk<'_, '_> {
     }
 
     /// The pieces of a statement by their first token.
-    fn pieces(&mut self, side: usize, stmt: StmtId, stored: Option<u32>) -> Result<BTreeMap<u32, Piece>, Stop> {
+    fn pieces(
+        &mut self,
+        side: usize,
+        stmt: StmtId,
+        stored: Option<u32>,
+    ) -> Result<BTreeMap<u32, Piece>, Stop> {
         let module = self.sides[side].names.module;
         let roles: BTreeMap<NodeId, Role> = module.roles(stmt).into_iter().collect();
         let guard = module.guard(stmt).map(|(node, _)| node);
@@ -132,7 +137,8 @@ impl Walk<'_, '_> {
         // An address comes before its parts, which must not be read twice.
         for node in module.stmt_nodes(stmt).rev().filter(|&node| Some(node) != guard) {
             let tokens = module.node_tokens(node);
-            let inside = pieces.range(..=tokens.start).next_back().is_some_and(|(_, piece)| piece.end > tokens.start);
+            let inside =
+                pieces.range(..=tokens.start).next_back().is_some_and(|(_, piece)| piece.end > tokens.start);
             if inside {
                 continue;
             }
@@ -172,7 +178,10 @@ impl Walk<'_, '_> {
                 let text = module.node_text(node);
                 let closed = text.iter().rposition(|&byte| byte == b']').map_or(0, |at| at + 1);
                 let suffix = String::from_utf8_lossy(&text[closed..]).into_owned();
-                Ok(Some(Piece { operands: vec![at], ..plain(format!("[{}]{suffix}", self.arena.terms.width(at))) }))
+                Ok(Some(Piece {
+                    operands: vec![at],
+                    ..plain(format!("[{}]{suffix}", self.arena.terms.width(at)))
+                }))
             }
             NodeKind::Name if module.node_text(node) == b"_" => Ok(None),
             NodeKind::Name => {

@@ -159,10 +159,14 @@ fn apply(terms: &Terms, term: Term, of: impl Fn(Term) -> u128) -> u128 {
         Op::SignExtend(a) => signed(of(a), terms.width(a)).cast_unsigned(),
         Op::Equal(a, b) => u128::from(of(a) == of(b)),
         Op::UnsignedLess(a, b) => u128::from(of(a) < of(b)),
-        Op::SignedLess(a, b) => {
-            u128::from(signed(of(a), terms.width(a)) < signed(of(b), terms.width(b)))
+        Op::SignedLess(a, b) => u128::from(signed(of(a), terms.width(a)) < signed(of(b), terms.width(b))),
+        Op::Choose(a, b, c) => {
+            if of(a) == 1 {
+                of(b)
+            } else {
+                of(c)
+            }
         }
-        Op::Choose(a, b, c) => if of(a) == 1 { of(b) } else { of(c) },
     }
 }
 
