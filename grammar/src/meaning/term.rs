@@ -546,9 +546,10 @@ impl Terms {
         let cone = from.cone(root);
         let mut made: HashMap<Term, Term> = HashMap::with_capacity(cone.len());
         for term in cone {
-            let new = match from.op(term) {
-                Op::Input(number) => input(number),
-                _ => self.copy(from, term, &mut |child| made[&child]),
+            let new = if let Op::Input(number) = from.op(term) {
+                input(number)
+            } else {
+                self.copy(from, term, &mut |child| made[&child])
             };
             assert_eq!(self.width(new), from.width(term), "what stands for an input has its width");
             made.insert(term, new);

@@ -129,10 +129,8 @@ fn comes(terms: &Terms, facts: &[Option<Fact>], edge: &Incoming) -> Option<Fact>
     let fact = facts[held.value.index()]?;
     let width = terms.width(held.value);
     let Some(condition) = edge.condition else { return Some(fact) };
-    let (less, holds) = match terms.op(condition) {
-        Op::Not(inner) => (inner, false),
-        _ => (condition, true),
-    };
+    let (less, holds) =
+        if let Op::Not(inner) = terms.op(condition) { (inner, false) } else { (condition, true) };
     let (Op::UnsignedLess(a, b) | Op::SignedLess(a, b)) = terms.op(less) else { return Some(fact) };
     let positive = fact.high <= ones(width) >> 1;
     if matches!(terms.op(less), Op::SignedLess(..)) && !positive {
@@ -150,6 +148,7 @@ fn comes(terms: &Terms, facts: &[Option<Fact>], edge: &Incoming) -> Option<Fact>
 }
 
 /// What is known of all terms, given what is known of the places; `None` for what cannot be yet.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all other terms are alike here")]
 fn facts(arena: &Arena, known: &BTreeMap<Place, Fact>) -> Vec<Option<Fact>> {
     let terms = &arena.terms;
     let mut facts: Vec<Option<Fact>> = Vec::with_capacity(terms.len());
@@ -213,7 +212,7 @@ fn transfer(terms: &Terms, term: Term, of: impl Fn(Term) -> Fact) -> Fact {
         }
         Op::Shl(a, by) => constant(by).map_or(any, |by| {
             let a = of(a);
-            bits(a.known << by | ones(by.max(1)) * u128::from(by > 0), a.value << by & ones(width))
+            bits((a.known << by) | (ones(by.max(1)) * u128::from(by > 0)), (a.value << by) & ones(width))
         }),
         Op::Lshr(a, by) => constant(by).map_or(any, |by| {
             let a = of(a);

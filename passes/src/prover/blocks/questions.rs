@@ -149,6 +149,7 @@ struct Excerpt {
 }
 
 impl Excerpt {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all operations are copied alike")]
     fn new(arena: &Arena, roots: [Term; 2], size: usize, apart: bool) -> Self {
         let shared = if apart { shared(&arena.terms, roots, size) } else { HashSet::new() };
         let (inner, whole) = nearest(&arena.terms, &roots, size, &shared);

@@ -151,6 +151,8 @@ impl Walk<'_, '_> {
         Ok(pieces)
     }
 
+    /// What stands for a node; `None` if that is its tokens.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "most nodes stand for themselves")]
     fn piece(
         &mut self,
         side: usize,

@@ -49,6 +49,10 @@ struct Unwritten {
     taken: bool,
 }
 
+/// The operands and the results of an instruction.
+type Application = (Vec<Term>, Vec<Term>);
+
+/// Both functions at a point of the walk, and what is known of the instructions before it.
 pub(super) struct Walk<'m, 't> {
     pub(super) arena: Arena,
     pub(super) questions: Questions,
@@ -61,7 +65,7 @@ pub(super) struct Walk<'m, 't> {
     pub(super) next: usize,
     pub(super) changes: [usize; 2],
     unwritten: Vec<Unwritten>,
-    pub(super) pure: HashMap<String, Vec<(Vec<Term>, Vec<Term>)>>,
+    pub(super) pure: HashMap<String, Vec<Application>>,
     pub(super) exact: HashMap<(String, Vec<Term>), Vec<Term>>,
     /// The operands that the result of a pure instruction depends on.
     pub(super) operands: HashMap<Term, Vec<Term>>,
