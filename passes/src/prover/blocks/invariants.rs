@@ -13,8 +13,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// How often everything is gone through at most.
 const MOST_PASSES: usize = 24;
-/// From when on ranges grow in leaps.
+/// From when on ranges grow in leaps, and from when on to the greatest value at once.
 const LEAPS: usize = 3;
+const ALL_THE_WAY: usize = 12;
 
 /// What may be known of a word: bits that are certain, and the least and the greatest value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -76,7 +77,8 @@ pub(super) fn guess(arena: &Arena, incoming: &BTreeMap<Place, Vec<Incoming>>) ->
             let mut new = old.map_or(fact, |old| old.join(fact));
             if let Some(old) = old.filter(|_| pass >= LEAPS) {
                 if new.high > old.high {
-                    new.high = marks.range(new.high..).next().copied().unwrap_or(u128::MAX);
+                    let mark = marks.range(new.high..).next().copied().filter(|_| pass < ALL_THE_WAY);
+                    new.high = mark.unwrap_or(u128::MAX);
                 }
                 if new.low < old.low {
                     new.low = 0;
@@ -238,14 +240,30 @@ fn transfer(terms: &Terms, term: Term, of: impl Fn(Term) -> Fact) -> Fact {
             high if of(b).low > 0 => Fact { high: (high - 1).min(of(a).high), ..any },
             _ => Fact { high: of(a).high, ..any },
         },
-        Op::Choose(_, then, otherwise) => of(then).join(of(otherwise)),
+        Op::Choose(condition, then, otherwise) => match of(condition) {
+            Fact { known: 1, value: 1, .. } => of(then),
+            Fact { known: 1, .. } => of(otherwise),
+            _ => of(then).join(of(otherwise)),
+        },
+        Op::UnsignedLess(a, b) | Op::SignedLess(a, b) => {
+            let signed = matches!(terms.op(term), Op::SignedLess(..));
+            let half = ones(terms.width(a)) >> 1;
+            let (a, b) = (of(a), of(b));
+            if signed && a.high.max(b.high) > half {
+                any
+            } else if a.high < b.low {
+                Fact::exact(1, 1)
+            } else if a.low >= b.high {
+                Fact::exact(0, 1)
+            } else {
+                any
+            }
+        }
         Op::Input(_)
         | Op::Mul(..)
         | Op::UnsignedDivide(..)
         | Op::Ashr(..)
         | Op::SignExtend(_)
-        | Op::Equal(..)
-        | Op::UnsignedLess(..)
-        | Op::SignedLess(..) => any,
+        | Op::Equal(..) => any,
     }
 }
