@@ -70,16 +70,21 @@ impl Relation<'_, '_, '_> {
         let [old, new] = incoming.held.map(|held| held.unwrap_or(nothing));
         let always = terms.bit(true);
         let mut changed = false;
-        if meeting.written == Written::Always {
-            let sure = [old.written, new.written].map(|written| self.on_edge(incoming, written, always, 1));
-            if sure != [Answer::Equal; 2] {
-                (meeting.written, changed) = (Written::Alike, true);
-            }
+        let sure = [old.written, new.written]
+            .map(|written| self.on_edge(incoming, written, always, 1) == Answer::Equal);
+        let alike = self.on_edge(incoming, old.written, new.written, 1) == Answer::Equal;
+        let written = match meeting.written {
+            Written::Always if sure == [true; 2] => Written::Always,
+            Written::Always | Written::Alike if alike => Written::Alike,
+            Written::Always => Written::Apart(sure),
+            Written::Alike => Written::Apart([false; 2]),
+            Written::Apart(before) => Written::Apart([before[0] && sure[0], before[1] && sure[1]]),
+        };
+        if written != meeting.written {
+            (meeting.written, changed) = (written, true);
         }
-        if meeting.written == Written::Alike
-            && self.on_edge(incoming, old.written, new.written, 1) != Answer::Equal
-        {
-            (meeting.written, meeting.bits, changed) = (Written::Apart, 0, true);
+        if matches!(written, Written::Apart(_)) {
+            meeting.bits = 0;
         }
         // What was not written means nothing.
         let mut values = [old, new].map(|held| held.value);

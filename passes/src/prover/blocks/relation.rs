@@ -44,8 +44,8 @@ pub(super) enum Written {
     Always,
     /// On both sides or on none.
     Alike,
-    /// Nobody knows.
-    Apart,
+    /// On the sides that are marked; of the others nothing is known.
+    Apart([bool; 2]),
 }
 
 /// What comes over an edge.
@@ -274,8 +274,8 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
             let mut bit = |which| arena.input(Input::Written(pair, register, which), 1, Assumption::NONE);
             let written = match written {
                 Written::Alike => bit(0),
-                Written::Apart => bit(side),
-                Written::Always => arena.terms.bit(true),
+                Written::Apart(sure) if !sure[side] => bit(side),
+                Written::Apart(_) | Written::Always => arena.terms.bit(true),
             };
             if side == 0 {
                 self.walk.remember(value);
