@@ -7,15 +7,18 @@ use ptxopt_grammar::meaning::disputed::Dispute;
 use ptxopt_grammar::meaning::term::Terms;
 use ptxopt_grammar::tree::Module;
 use ptxopt_passes::machine::{Argument, Launch, Machine};
-use ptxopt_passes::prover::fragment::{Computed, Disputed, Function, Unclear, compute, functions};
-use ptxopt_passes::prover::{Proof, Query, Reads, Verdict, around, parting, prove};
+use ptxopt_passes::prover::blocks::{self, Outcome};
+use ptxopt_passes::prover::fragment::{Computed, Disputed, Function, compute, functions};
+use ptxopt_passes::prover::{Query, Reads, Verdict, around, parting, prove};
 use std::path::PathBuf;
 
 /// Decide whether two files compute the same for all inputs
 ///
-/// Functions of the same name are compared. Where both are straight-line code, the values, addresses and guards of
-/// all stores and the returned values are proved equal or refuted with inputs for which they differ. Other kernels
-/// are run on seeded inputs, which proves nothing, and the answer says so.
+/// Functions of the same name are compared, if their targets, launch directives, parameters and all that they name are
+/// declared alike. Two with the same flow of control are proved to do the same block by block, loops by induction:
+/// all stores, loads, calls, barriers, branches and returned values are. Calls are taken to do the same on both sides;
+/// what is called is judged on its own line. Where that fails, straight-line code is refuted with inputs for which it
+/// differs, and other kernels are run on seeded inputs, which proves nothing, and the answer says so.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {
@@ -42,10 +45,11 @@ enum VideoSemantics {
 
 const AFTER_HELP: &str = "\
 A line for each function:
-  NAME: proved (structural)           the same circuit
+  NAME: proved (same text)            blanks, comments and debug directives aside
+  NAME: proved (structural)           the same circuits
   NAME: proved (sat, N conflicts)     for all inputs, by search
   NAME: refuted                       and the inputs, results and lanes that differ
-  NAME: tested, no difference: …      a kernel with control flow: run, not proved
+  NAME: tested, no difference: …      a kernel that was run, not proved, and what stopped the proof
   NAME: cannot decide: …              and why
 
 Exit status:
@@ -57,7 +61,8 @@ Exit status:
 
 /// What was found out about a function.
 enum Answer {
-    Proved(Proof),
+    /// And how.
+    Proved(String),
     Refuted(String),
     Tested(String),
     Undecided(String),
@@ -120,68 +125,57 @@ fn function(
     if let Some(difference) = around::difference((before, old), (after, new)) {
         return Answer::Undecided(difference);
     }
-    let (mut terms, mut reads) = (Terms::new(), Reads::new());
-    let computed_old = compute(before, old, &mut terms, &mut reads);
-    let computed_new = compute(after, new, &mut terms, &mut reads);
-    match (computed_old, computed_new) {
-        (Ok(old), Ok(new)) => straight(&terms, &reads, &old, (after, &new), semantics),
-        (Err(unclear), _) => tested(before, after, &old.name, "first", &unclear),
-        (_, Err(unclear)) => tested(before, after, &old.name, "second", &unclear),
+    if around::same_text((before, old), (after, new)) {
+        return Answer::Proved("same text".to_owned());
+    }
+    match blocks::compare((before, old), (after, new), semantics == VideoSemantics::Manual) {
+        Outcome::Proved(proof) => Answer::Proved(proof.to_string()),
+        Outcome::Disputed { file, disputed } => Answer::Undecided(dispute(file, &disputed)),
+        Outcome::Stopped(why) => {
+            let refuted = refuted((before, old), (after, new)).map(Answer::Refuted);
+            refuted.unwrap_or_else(|| tested(before, after, &old.name, &why))
+        }
     }
 }
 
 /// Why nothing is claimed of functions with an instruction that has two meanings.
-fn dispute(old: &Computed, new: &Computed) -> Option<Answer> {
-    let sides = [("first", old), ("second", new)];
-    let (which, Disputed { line, what, dispute }) =
-        sides.iter().find_map(|(which, computed)| Some((which, computed.disputed.as_ref()?)))?;
+fn dispute(file: &str, disputed: &Disputed) -> String {
+    let Disputed { line, what, dispute } = disputed;
     let Dispute { name, manual, assembler, .. } = dispute;
-    Some(Answer::Undecided(format!(
-        "`{what}` in line {line} of the {which} file has two meanings ({name}): by the manual, {manual}; by NVIDIA's \
+    format!(
+        "`{what}` in line {line} of the {file} file has two meanings ({name}): by the manual, {manual}; by NVIDIA's \
          assembler, {assembler}; with `--video-semantics manual` the manual decides"
-    )))
+    )
 }
 
-fn straight(
-    terms: &Terms,
-    reads: &Reads<String>,
-    old: &Computed,
-    (module, new): (&Module<'_>, &Computed),
-    semantics: VideoSemantics,
-) -> Answer {
-    if semantics == VideoSemantics::Agreed
-        && let Some(answer) = dispute(old, new)
-    {
-        return answer;
-    }
+/// How two pieces of straight-line code differ, if they do for some inputs.
+fn refuted(
+    (before, old): (&Module<'_>, &Function),
+    (after, new): (&Module<'_>, &Function),
+) -> Option<String> {
+    let (mut terms, mut reads) = (Terms::new(), Reads::new());
+    let old = compute(before, old, &mut terms, &mut reads).ok()?;
+    let new = compute(after, new, &mut terms, &mut reads).ok()?;
     let shape = |computed: &Computed| -> Vec<(String, u32)> {
         computed.results.iter().map(|(what, term)| (what.clone(), terms.width(*term))).collect()
     };
-    if shape(old) != shape(new) {
-        return Answer::Undecided(
-            "the two do not store and return the same number of values, equally wide".into(),
-        );
+    // Loads are unknowns by the place that they read: of other places other things may be true.
+    if shape(&old) != shape(&new) || old.loads != new.loads {
+        return None;
     }
-    let sides = [old, new].map(|computed| computed.results.iter().map(|&(_, term)| term).collect());
-    let [before, after] = sides;
-    let mut query = Query::new(terms, before, after);
+    let sides = [&old, &new].map(|computed| computed.results.iter().map(|&(_, term)| term).collect());
+    let [results, news] = sides;
+    let mut query = Query::new(&terms, results, news);
     query.undefined = reads.all_undefined();
-    match prove(&query) {
-        Verdict::Proved(_) if !new.loads.is_subset(&old.loads) => {
-            Answer::Undecided("equal, but the second reads memory that the first does not".to_owned())
-        }
-        Verdict::Proved(proof) => Answer::Proved(proof),
-        Verdict::Refuted(_) if new.loads != old.loads => {
-            Answer::Undecided("the two load from addresses that are spelled differently".to_owned())
-        }
-        Verdict::Refuted(counterexample) => {
-            let input = |number| reads.register(number).cloned().unwrap_or_default();
-            let mut text = counterexample.describe(input, |result| old.results[result].0.clone());
-            text.extend(parting(terms, old, (module, new), &counterexample));
-            Answer::Refuted(text)
-        }
-        Verdict::Unproved => Answer::Undecided("the budget of the search was spent".to_owned()),
+    let Verdict::Refuted(counterexample) = prove(&query) else { return None };
+    // What a register holds that was not written is the old code's choice: that it may differ refutes nothing.
+    if counterexample.inputs.iter().any(|input| input.matters && query.undefined.contains(&input.number)) {
+        return None;
     }
+    let input = |number| reads.register(number).cloned().unwrap_or_default();
+    let mut text = counterexample.describe(input, |result| old.results[result].0.clone());
+    text.extend(parting(&terms, &old, (after, &new), &counterexample));
+    Some(text)
 }
 
 /// How many seeds a kernel is run with.
@@ -189,13 +183,12 @@ const SEEDS: u64 = 8;
 /// The size of each buffer, in bytes, and how much of it is compared.
 const BUFFER: usize = 1 << 16;
 
-fn tested(before: &Module<'_>, after: &Module<'_>, name: &str, which: &str, unclear: &Unclear) -> Answer {
-    let reason =
-        format!("no straight-line code: `{}` in line {} of the {which} file", unclear.what, unclear.line);
+/// Two functions that were not proved equal are run, if they are kernels.
+fn tested(before: &Module<'_>, after: &Module<'_>, name: &str, reason: &str) -> Answer {
     let [old, new] = [before, after].map(Machine::new);
     for seed in 0..SEEDS {
         let [Some(x), Some(y)] = [&old, &new].map(|machine| outputs(machine, name, seed)) else {
-            return Answer::Undecided(format!("{reason}, and it does not run to its end on seeded inputs"));
+            return Answer::Undecided(reason.to_owned());
         };
         if x != y {
             let difference = x.iter().zip(&y).enumerate().find_map(|(buffer, (x, y))| {

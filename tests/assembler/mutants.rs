@@ -9,9 +9,9 @@
 //! PTXOPT_MUTANTS=20000 PTXOPT_SEED=2 cargo test --test assembler mutants -- --nocapture
 //! ```
 
+use crate::modules;
 use crate::numbers::Numbers;
 use crate::ptxas::{Assemblers, target};
-use crate::modules;
 use ptxopt_grammar::token::{Tok, Tokens};
 use std::collections::BTreeMap;
 use std::sync::Mutex;

@@ -6,13 +6,17 @@
 #![expect(clippy::cast_possible_truncation, reason = "inputs of 32 bits come in wider words")]
 #![expect(clippy::print_stdout, reason = "tests say how much they covered")]
 
+mod blocks;
 #[path = "../support/fragments.rs"]
 mod fragments;
 mod mutants;
 #[path = "../support/numbers.rs"]
 mod numbers;
+mod outputs;
 mod outside;
 mod pairs;
+#[path = "../support/modules.rs"]
+mod support;
 mod z3;
 
 use pairs::{Code, Expected, PAIRS};

@@ -546,35 +546,44 @@ impl Terms {
         let cone = from.cone(root);
         let mut made: HashMap<Term, Term> = HashMap::with_capacity(cone.len());
         for term in cone {
-            let width = from.width(term);
-            let of = |child: Term| made[&child];
-            let new = match from.op(term) {
-                Op::Input(number) => input(number),
-                Op::Constant(value) => self.constant(value, width),
-                Op::Not(a) => self.not(of(a)),
-                Op::And(a, b) => self.and(of(a), of(b)),
-                Op::Or(a, b) => self.or(of(a), of(b)),
-                Op::Xor(a, b) => self.xor(of(a), of(b)),
-                Op::Add(a, b) => self.add(of(a), of(b)),
-                Op::Mul(a, b) => self.mul(of(a), of(b)),
-                Op::UnsignedDivide(a, b) => self.unsigned_divide(of(a), of(b)),
-                Op::UnsignedRemainder(a, b) => self.unsigned_remainder(of(a), of(b)),
-                Op::Shl(a, b) => self.shl(of(a), of(b)),
-                Op::Lshr(a, b) => self.lshr(of(a), of(b)),
-                Op::Ashr(a, b) => self.ashr(of(a), of(b)),
-                Op::Extract(a, low) => self.extract(of(a), low, width),
-                Op::Concat(a, b) => self.concat(of(a), of(b)),
-                Op::ZeroExtend(a) => self.zero_extend(of(a), width),
-                Op::SignExtend(a) => self.sign_extend(of(a), width),
-                Op::Equal(a, b) => self.equal(of(a), of(b)),
-                Op::UnsignedLess(a, b) => self.unsigned_less(of(a), of(b)),
-                Op::SignedLess(a, b) => self.signed_less(of(a), of(b)),
-                Op::Choose(a, b, c) => self.choose(of(a), of(b), of(c)),
+            let new = if let Op::Input(number) = from.op(term) {
+                input(number)
+            } else {
+                self.copy(from, term, &mut |child| made[&child])
             };
-            assert_eq!(self.width(new), width, "what stands for an input has its width");
+            assert_eq!(self.width(new), from.width(term), "what stands for an input has its width");
             made.insert(term, new);
         }
         made[&root]
+    }
+
+    /// The operation of a term of another arena on operands of this one: `of` gives what stands for each. An input
+    /// keeps its number.
+    pub fn copy(&mut self, from: &Self, term: Term, of: &mut dyn FnMut(Term) -> Term) -> Term {
+        let width = from.width(term);
+        match from.op(term) {
+            Op::Input(number) => self.input(number, width),
+            Op::Constant(value) => self.constant(value, width),
+            Op::Not(a) => self.not(of(a)),
+            Op::And(a, b) => self.and(of(a), of(b)),
+            Op::Or(a, b) => self.or(of(a), of(b)),
+            Op::Xor(a, b) => self.xor(of(a), of(b)),
+            Op::Add(a, b) => self.add(of(a), of(b)),
+            Op::Mul(a, b) => self.mul(of(a), of(b)),
+            Op::UnsignedDivide(a, b) => self.unsigned_divide(of(a), of(b)),
+            Op::UnsignedRemainder(a, b) => self.unsigned_remainder(of(a), of(b)),
+            Op::Shl(a, b) => self.shl(of(a), of(b)),
+            Op::Lshr(a, b) => self.lshr(of(a), of(b)),
+            Op::Ashr(a, b) => self.ashr(of(a), of(b)),
+            Op::Extract(a, low) => self.extract(of(a), low, width),
+            Op::Concat(a, b) => self.concat(of(a), of(b)),
+            Op::ZeroExtend(a) => self.zero_extend(of(a), width),
+            Op::SignExtend(a) => self.sign_extend(of(a), width),
+            Op::Equal(a, b) => self.equal(of(a), of(b)),
+            Op::UnsignedLess(a, b) => self.unsigned_less(of(a), of(b)),
+            Op::SignedLess(a, b) => self.signed_less(of(a), of(b)),
+            Op::Choose(a, b, c) => self.choose(of(a), of(b), of(c)),
+        }
     }
 
     /// One bit: whether they are equal.

@@ -7,28 +7,51 @@ use super::query::Assumption;
 use super::sweep::{Outcome, Sweep, evaluate};
 use super::vectors::{GROUPS, Lane, seed, vectors};
 use super::words::{Circuit, Sums};
-use super::{Proof, Question, Verdict};
+use super::{Brief, Proof, Question, Verdict};
 use ptxopt_grammar::meaning::term::ones;
 
 pub(super) fn decide(question: &Question) -> Verdict {
-    if question.cone.before == question.cone.after {
-        return Verdict::Proved(Proof::Structural);
+    match search(question) {
+        Searched::Proved(proof) => Verdict::Proved(proof),
+        Searched::Found(mut plain, values) => Verdict::Refuted(minimised(question, &mut plain, values)),
+        Searched::Unknown => Verdict::Unproved,
     }
-    let mut plain = Plain::new(question);
+}
+
+/// The same, but of a difference only the bits are told: finding a small example takes longer than finding one.
+pub(super) fn decide_briefly(question: &Question) -> Brief {
+    match search(question) {
+        Searched::Proved(proof) => Brief::Proved(proof),
+        Searched::Found(plain, values) => Brief::Differs(plain.differing(question, &values)),
+        Searched::Unknown => Brief::Unproved,
+    }
+}
+
+/// How the steps ended.
+enum Searched {
+    Proved(Proof),
+    /// Inputs on which the sides differ.
+    Found(Box<Plain>, Vec<u128>),
+    Unknown,
+}
+
+fn search(question: &Question) -> Searched {
+    if question.cone.before == question.cone.after {
+        return Searched::Proved(Proof::Structural);
+    }
+    let plain = Box::new(Plain::new(question));
     if plain.pairs.iter().all(|(before, after)| before == after) {
-        return Verdict::Proved(Proof::Structural);
+        return Searched::Proved(Proof::Structural);
     }
     let seed = seed(&question.cone);
     let (lanes, valid) = vectors(&question.cone.inputs, seed);
     if let Some(values) = plain.differ_on(&question.cone.inputs, &lanes, valid) {
-        return Verdict::Refuted(minimised(question, &mut plain, values));
+        return Searched::Found(plain, values);
     }
     match swept(question, lanes, seed) {
-        Swept::Proved { conflicts } => Verdict::Proved(Proof::Sat { conflicts }),
-        Swept::Found(bits) => {
-            Verdict::Refuted(minimised(question, &mut plain, values_of(&question.cone, &bits)))
-        }
-        Swept::Unknown => Verdict::Unproved,
+        Swept::Proved { conflicts } => Searched::Proved(Proof::Sat { conflicts }),
+        Swept::Found(bits) => Searched::Found(plain, values_of(&question.cone, &bits)),
+        Swept::Unknown => Searched::Unknown,
     }
 }
 
@@ -68,6 +91,21 @@ impl Plain {
             words.push(word);
         }
         words
+    }
+
+    /// The demanded bits of each result that differ for some values of the inputs.
+    fn differing(&self, question: &Question, values: &[u128]) -> Vec<u128> {
+        let bits =
+            self.inputs.iter().zip(values).flat_map(|(bits, value)| {
+                bits.iter().enumerate().map(move |(at, lit)| (lit, value >> at & 1))
+            });
+        let mut free = bits.filter(|(lit, _)| !lit.is_constant()).map(|(_, bit)| bit);
+        let words = self.run(|| if free.next() == Some(1) { u64::MAX } else { 0 });
+        let result = |bits: &Vec<Lit>| {
+            bits.iter().rev().fold(0, |word, &lit| word << 1 | u128::from(value(&words, lit) & 1))
+        };
+        let sides = self.before.iter().zip(&self.after).zip(&question.demanded);
+        sides.map(|((before, after), demanded)| (result(before) ^ result(after)) & demanded).collect()
     }
 
     /// In which of 64 vectors a demanded bit differs.

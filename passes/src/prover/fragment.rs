@@ -112,13 +112,7 @@ pub fn compute(
     };
     let outputs = run.parameters(function);
     for stmt in function.body.clone().filter_map(StmtId::new) {
-        let unclear = || {
-            let what = module.opcode(stmt).map_or_else(
-                || text(module.stmt_text(stmt)),
-                |(spelling, _)| text(module.spellings().words(spelling, module.text())),
-            );
-            Unclear { line: line(module, stmt), what }
-        };
+        let unclear = || Unclear { line: line(module, stmt), what: what(module, stmt) };
         let kind = module.kind(stmt);
         if OBSTACLES.contains(&kind) {
             return Err(unclear());
@@ -134,6 +128,14 @@ pub fn compute(
         run.computed.results.push((format!("return value {at}"), value));
     }
     Ok(run.computed)
+}
+
+/// What messages call a statement: an instruction without its operands, else its text.
+pub(super) fn what(module: &Module<'_>, stmt: StmtId) -> String {
+    module.opcode(stmt).map_or_else(
+        || text(module.stmt_text(stmt)),
+        |(spelling, _)| text(module.spellings().words(spelling, module.text())),
+    )
 }
 
 /// The line of a statement, from 1.
@@ -265,7 +267,8 @@ impl Run<'_, '_, '_> {
 
     fn compute(&mut self, stmt: StmtId, guard: Term) -> Option<()> {
         let module = self.module;
-        let mut seen: HashMap<Register, Term> = HashMap::new();
+        // Each read of what was not written may see another number, two operands of one instruction too.
+        let mut seen: HashMap<NodeId, Term> = HashMap::new();
         let keys: HashMap<usize, (Register, u32)> = module
             .stmt_nodes(stmt)
             .filter_map(|node| {
@@ -284,7 +287,7 @@ impl Run<'_, '_, '_> {
                     let fresh = || {
                         reads.undefined(terms, format!("undefined {}", text(module.node_text(node))), width)
                     };
-                    *seen.entry(*key).or_insert_with(fresh)
+                    *seen.entry(node).or_insert_with(fresh)
                 }))
             }
             Place::Special(node) => {

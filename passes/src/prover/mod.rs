@@ -8,6 +8,7 @@
 
 mod aig;
 pub mod around;
+pub mod blocks;
 mod canonical;
 mod counterexample;
 mod cut;
@@ -64,10 +65,22 @@ pub enum Verdict {
     Unproved,
 }
 
+/// An answer without an example.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Brief {
+    /// Equal for all inputs that are as assumed.
+    Proved(Proof),
+    /// The bits of each result that differ for some inputs.
+    Differs(Vec<u128>),
+    /// Not decided within the budget.
+    Unproved,
+}
+
 /// Decides questions, and remembers the answers.
 #[derive(Default)]
 pub struct Prover {
     known: HashMap<Question, Verdict>,
+    known_briefly: HashMap<Question, Brief>,
     answered: u64,
 }
 
@@ -108,6 +121,20 @@ impl Prover {
             verdict
         };
         renamed(verdict, &numbers)
+    }
+}
+
+impl Prover {
+    /// Decides a question, and gives no example of a difference.
+    fn decide_briefly(&mut self, query: &Query<'_>) -> Brief {
+        let (question, _) = question(query);
+        if let Some(known) = self.known_briefly.get(&question) {
+            self.answered += 1;
+            return known.clone();
+        }
+        let brief = decide::decide_briefly(&question);
+        self.known_briefly.insert(question, brief.clone());
+        brief
     }
 }
 

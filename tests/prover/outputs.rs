@@ -1,0 +1,108 @@
+//! What the optimiser writes is proved against what it read, function by function, by the prover of `ptxopt prove`,
+//! which shares neither graph nor facts nor rules with it.
+//!
+//! CI takes a part of the modules; `PTXOPT_PROVE=all` takes all of them, and `PTXOPT_PROVE_FOLDER` another folder.
+
+use crate::support::{TestModule, modules_to_optimise};
+use ptxopt_passes::cost::Gpu;
+use ptxopt_passes::optimiser::{self, Options};
+use ptxopt_passes::prover::around;
+use ptxopt_passes::prover::blocks::{Outcome, compare};
+use ptxopt_passes::prover::fragment::functions;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// The GPUs that modules are optimised for besides their own targets.
+const GPUS: [&str; 3] = ["sm_75", "sm_90", "sm_120"];
+
+#[derive(Default)]
+struct Counts {
+    changed: usize,
+    proved: usize,
+    slowest: (Duration, String),
+    reasons: BTreeMap<String, usize>,
+    open: Vec<String>,
+}
+
+#[test]
+fn nine_in_ten_outputs_are_proved() {
+    let all = std::env::var("PTXOPT_PROVE").is_ok_and(|which| which == "all");
+    let modules: Vec<TestModule> = match std::env::var("PTXOPT_PROVE_FOLDER") {
+        Ok(folder) => folder_of(&folder),
+        Err(_) => modules_to_optimise(),
+    };
+    let modules: Vec<TestModule> = modules
+        .into_iter()
+        .enumerate()
+        .filter(|(at, _)| all || at % 4 == 0)
+        .map(|(_, module)| module)
+        .collect();
+    let (next, counts) = (AtomicUsize::new(0), Mutex::new(Counts::default()));
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while let Some(module) = modules.get(next.fetch_add(1, Ordering::Relaxed)) {
+                    let gpus = std::iter::once(None).chain(GPUS.iter().copied().map(Some));
+                    gpus.for_each(|gpu| prove(module, gpu, &counts));
+                }
+            });
+        }
+    });
+    let mut counts = counts.into_inner().expect("no thread panics");
+    counts.open.sort();
+    counts.open.iter().for_each(|line| println!("{line}"));
+    println!("{:#?}", counts.reasons);
+    println!("slowest: {:?} {}", counts.slowest.0, counts.slowest.1);
+    println!("{} of {} changed functions are proved", counts.proved, counts.changed);
+    assert!(counts.changed > 20, "hardly anything was changed");
+    assert!(counts.proved * 10 >= counts.changed * 9, "too few are proved");
+}
+
+fn folder_of(folder: &str) -> Vec<TestModule> {
+    let files = std::fs::read_dir(folder).expect("the folder is there");
+    let mut paths: Vec<_> = files.map(|file| file.expect("it can be listed").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "ptx"));
+    paths.sort();
+    let module = |path: &std::path::PathBuf| TestModule {
+        name: path.display().to_string(),
+        text: std::fs::read(path).expect("the file can be read"),
+    };
+    paths.iter().map(module).collect()
+}
+
+fn prove(test: &TestModule, gpu: Option<&str>, counts: &Mutex<Counts>) {
+    let Ok(before) = ptxopt_grammar::parse(&test.text) else { return };
+    let options = Options { gpu: gpu.and_then(Gpu::parse), ..Options::default() };
+    let Some(text) = optimiser::optimise(&before, &options, &|| Duration::ZERO).text else { return };
+    let after = ptxopt_grammar::parse(&text).expect("the optimiser writes what is legal");
+    let news = functions(&after);
+    for old in functions(&before) {
+        let new = news.iter().find(|new| new.name == old.name).expect("no function goes");
+        let name = format!("{} for {}: `{}`", test.name, gpu.unwrap_or("its own target"), old.name);
+        assert_eq!(around::difference((&before, &old), (&after, new)), None, "{name}");
+        if around::same_text((&before, &old), (&after, new)) {
+            continue;
+        }
+        let start = Instant::now();
+        let outcome = compare((&before, &old), (&after, new), false);
+        let took = start.elapsed();
+        let mut counts = counts.lock().expect("no thread panics");
+        counts.changed += 1;
+        if took > counts.slowest.0 {
+            counts.slowest = (took, name.clone());
+        }
+        let why = match outcome {
+            Outcome::Proved(_) => {
+                counts.proved += 1;
+                continue;
+            }
+            Outcome::Disputed { disputed, .. } => format!("`{}` has two meanings", disputed.what),
+            Outcome::Stopped(why) => why,
+        };
+        counts.open.push(format!("{name}: {why}"));
+        let kind: String = why.split('`').step_by(2).collect();
+        *counts.reasons.entry(kind.replace(|letter: char| letter.is_ascii_digit(), "")).or_default() += 1;
+    }
+}
