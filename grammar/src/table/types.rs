@@ -25,7 +25,7 @@ enum Kind {
 }
 
 /// Each type, how many bits a register needs for it, and what kind it is.
-const WORDS: [(&str, u32, Kind); 58] = {
+const WORDS: [(&str, u32, Kind); 59] = {
     use Kind::{Bits, Float, Integer, Opaque, Packed, Predicate};
     [
         ("u8", 8, Integer),
@@ -86,6 +86,7 @@ const WORDS: [(&str, u32, Kind); 58] = {
         ("texref", 0, Opaque),
         ("samplerref", 0, Opaque),
         ("surfref", 0, Opaque),
+        ("b1024", 0, Opaque),
     ]
 };
 
