@@ -104,7 +104,7 @@ fn distinct(count: usize) -> Vec<String> {
         .map(|at| match at % 6 {
             kind @ 0..4 => format!("{}.s32.s32.s32 %d, %a.b{}, %b, %c;", ops[kind], selector(at)),
             4 => format!("vset4.u32.u32.lt %d, %a, %b.b{}, %c;", selector(at)),
-            _constants => format!("mov.b32 %c, {at}; vadd4.u32.u32.u32 %d, %a, %c.b{}, %c;", selector(at)),
+            _ => format!("mov.b32 %c, {at}; vadd4.u32.u32.u32 %d, %a, %c.b{}, %c;", selector(at)),
         })
         .collect()
 }

@@ -1,4 +1,4 @@
-//! What changed, as a unified diff of lines.
+//! Unified diffs of lines.
 
 use crate::render::style::{BOLD, CYAN, GREEN, PLAIN, RED};
 use crate::render::{Colour, harmless};
@@ -37,12 +37,12 @@ impl<'t> Lines<'t> {
         tokens.iter().map(|&token| (b'+', self.input.interner[token]))
     }
 
-    /// Changes that are too near to each other to be shown apart, together.
+    /// Groups of changes whose context lines overlap or touch.
     fn groups(&self) -> impl Iterator<Item = &[Hunk]> {
         self.changes.chunk_by(|one, next| next.before.start - one.before.end <= 2 * CONTEXT)
     }
 
-    /// The lines around and within a group of changes, each with its sign; and where they are, before and after.
+    /// The lines around and within a group of changes, each with its sign, and their line numbers before and after.
     fn shown(&self, group: &[Hunk]) -> (Range<u32>, Range<u32>, Vec<Line<'t>>) {
         let (Some(first), Some(last)) = (group.first(), group.last()) else {
             return (0..0, 0..0, Vec::new());
@@ -65,9 +65,9 @@ impl<'t> Lines<'t> {
     }
 }
 
-/// The diff of two texts that users know by these names; nothing if they are equal.
+/// The diff of two texts with these names; nothing if they are equal.
 ///
-/// With colours it is for a terminal, and control characters of the texts are made visible; without, it is exact.
+/// With colours, control characters of the texts are made visible for a terminal; without, the diff is exact.
 #[must_use]
 pub fn unified((old_name, old): (&str, &[u8]), (new_name, new): (&str, &[u8]), colour: Colour) -> Vec<u8> {
     let mut out = Vec::new();
@@ -85,7 +85,7 @@ pub fn unified((old_name, old): (&str, &[u8]), (new_name, new): (&str, &[u8]), c
             let style = match sign {
                 b'-' => RED,
                 b'+' => GREEN,
-                _unchanged => PLAIN,
+                _ => PLAIN,
             };
             let text = [&[sign], text].concat();
             line(&mut out, style, &text, colour);
@@ -97,7 +97,7 @@ pub fn unified((old_name, old): (&str, &[u8]), (new_name, new): (&str, &[u8]), c
     out
 }
 
-/// Where lines are, as `patch` wants it: the first one's number, or the number of the one before if there are none.
+/// A range of lines in the form of `patch`: the number of the first line, or of the line before an empty range.
 fn numbers(lines: &Range<u32>) -> String {
     match lines.len() {
         0 => format!("{},0", lines.start),
@@ -106,7 +106,7 @@ fn numbers(lines: &Range<u32>) -> String {
     }
 }
 
-/// The lines `shown` of `old`, and what they became, each with its sign.
+/// The lines `shown` of `old` and their replacements, each with its sign.
 #[must_use]
 pub fn marked(old: &str, new: &str, shown: Range<u32>) -> Vec<String> {
     let diff = Lines::new(old.as_bytes(), new.as_bytes());

@@ -1,7 +1,7 @@
-//! A dataflow graph in the language of Graphviz.
+//! Writes a dataflow graph in the language of Graphviz.
 //!
-//! One frame per block, one node per value or sink, in the order of the graph's numbers, so the same input gives the
-//! same text. What comes from the input is quoted.
+//! One frame per block and one node per value or sink, in the order of the graph's numbers, so that the same input
+//! gives the same text. Text from the input is quoted.
 
 use crate::remarks::shown;
 use ptxopt_grammar::tree::StmtId;
@@ -9,11 +9,11 @@ use ptxopt_passes::graph::{BlockId, Flow, Graph, Origin, Use, ValueId};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// A colour for what is changed, and one for what is deleted.
+/// The colours of changed and of deleted statements.
 const CHANGED: &str = "lightgoldenrod1";
 const DELETED: &str = "mistyrose";
 
-/// The graph. `changes` are the statements that would be changed and what they would become.
+/// The graph. `changes` are the statements that would be changed, with their replacements.
 #[must_use]
 pub fn dot(graph: &Graph<'_, '_>, changes: &BTreeMap<StmtId, Vec<String>>) -> String {
     let mut out = format!("digraph {} {{\n", quoted(&graph.function().name));
@@ -92,7 +92,7 @@ fn node(graph: &Graph<'_, '_>, value: ValueId, changes: &BTreeMap<StmtId, Vec<St
         }
         Origin::Phi(_) => (format!("{register} = phi"), ", shape=ellipse".to_owned()),
         Origin::Undefined => (format!("{register} undefined"), ", shape=plaintext".to_owned()),
-        Origin::Read(_) => (format!("{register} as it happens to be"), ", shape=plaintext".to_owned()),
+        Origin::Read(_) => (format!("{register} undefined at this read"), ", shape=plaintext".to_owned()),
         Origin::Opaque => (format!("{register} from outside"), ", shape=plaintext".to_owned()),
     };
     let sink = match graph.value(value).origin {
@@ -102,7 +102,7 @@ fn node(graph: &Graph<'_, '_>, value: ValueId, changes: &BTreeMap<StmtId, Vec<St
     format!("v{} [label={}{style}{sink}];", value.number(), quoted(label.trim()))
 }
 
-/// How a value is used: by name, as a whole where nothing is known of the user, or on a way into a block.
+/// How a value is used: by a known operation, as a whole by an unknown one, or by a phi for one incoming edge.
 fn edge(graph: &Graph<'_, '_>, operand: ValueId, how: Use) -> String {
     let register = graph.register_of(operand).and_then(|register| graph.register_text(register));
     let register = register.unwrap_or_default();
@@ -113,7 +113,9 @@ fn edge(graph: &Graph<'_, '_>, operand: ValueId, how: Use) -> String {
         Use::Low(bits) => {
             format!(" [label={}, style=bold]", quoted(&format!("{register}, {bits} bits")))
         }
-        Use::Phi(way) => format!(" [label={}, style=dashed]", quoted(&format!("{register} by way {way}"))),
+        Use::Phi(edge) => {
+            format!(" [label={}, style=dashed]", quoted(&format!("{register}, incoming edge {edge}")))
+        }
     }
 }
 
@@ -121,7 +123,7 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// A string in quotes, its lines set to the left.
+/// A string in quotes, with its lines aligned to the left.
 fn quoted(text: &str) -> String {
     let lines: Vec<String> =
         text.split('\n').map(|line| shown(line).replace('\\', "\\\\").replace('"', "\\\"")).collect();

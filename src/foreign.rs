@@ -1,6 +1,6 @@
-//! Inputs that are no PTX but something near it, told by their first bytes or by a line that PTX has not.
+//! Inputs that are often mistaken for PTX, recognised by their first bytes or by a line that does not occur in PTX.
 //!
-//! Asked only about what is not valid PTX, so a wrong guess costs a message and nothing else.
+//! Used only for inputs that are not valid PTX, so that a wrong guess affects only the error message.
 
 use ptxopt_grammar::diagnostic::Diagnostic;
 
@@ -11,7 +11,7 @@ pub struct Foreign {
     pub what: &'static str,
     /// What to do.
     pub help: &'static str,
-    /// Where text shows it; nowhere in a file of bytes.
+    /// The place in a text that shows it; `None` for binary files.
     pub place: Option<std::ops::Range<usize>>,
 }
 
@@ -22,7 +22,7 @@ const FATBIN: &str = "`cuobjdump -ptx FILE` prints the PTX in it, if there is an
 const LLVM: &str = "compile it first: `llc -march=nvptx64 -mcpu=sm_90 FILE -o -`";
 const UTF_16: &str = "convert it first: `iconv -f UTF-16 -t UTF-8 FILE`";
 
-/// Files of bytes by how they begin.
+/// Binary files by their first bytes.
 const BINARY: [(&[u8], &str, &str); 6] = [
     (b"\x50\xed\x55\xba", "a fatbin, not PTX", FATBIN),
     (b"BC\xc0\xde", "LLVM bitcode, not PTX", LLVM),
@@ -32,7 +32,7 @@ const BINARY: [(&[u8], &str, &str); 6] = [
     (b"\xfe\xff", "text in UTF-16, and PTX is ASCII", UTF_16),
 ];
 
-/// Texts by how one of their lines begins.
+/// Texts by the first word of one of their lines.
 const TEXTS: [(&[&str], &str, &str); 2] = [
     (
         &["; ModuleID", "source_filename =", "target datalayout", "target triple", "define ", "declare "],
@@ -46,7 +46,7 @@ const TEXTS: [(&[&str], &str, &str); 2] = [
     ),
 ];
 
-/// What `text`, which is not valid PTX, is instead, if it is one of the things that are taken for PTX.
+/// What `text`, which is not valid PTX, is instead, if that is known.
 #[must_use]
 pub fn recognise(text: &[u8]) -> Option<Foreign> {
     let bytes = |what, help| Some(Foreign { what, help, place: None });
@@ -67,7 +67,7 @@ pub fn recognise(text: &[u8]) -> Option<Foreign> {
             place: Some(0..3),
         });
     }
-    // What names its version is PTX, whatever its comments quote.
+    // A text with `.version` is PTX, even if its comments quote other languages.
     let lines = || text.split_inclusive(|&byte| byte == b'\n').map(|line| (line, line.trim_ascii_start()));
     if lines().any(|(_, line)| line.starts_with(b".version")) {
         return None;
@@ -93,7 +93,7 @@ fn is_utf_16(text: &[u8]) -> bool {
 }
 
 impl Foreign {
-    /// What is said where text shows it; `None` for a file of bytes.
+    /// The message at the place in a text that shows it; `None` for binary files.
     #[must_use]
     pub fn diagnostic(&self) -> Option<Diagnostic> {
         let place = self.place.clone()?;

@@ -1,4 +1,4 @@
-//! Reading inputs: a file or standard input, as bytes.
+//! Reads inputs: a file or standard input, as bytes.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -13,7 +13,7 @@ pub enum Input {
     File(PathBuf),
 }
 
-/// One byte more than the parser takes: an input without end is read this far, then refused.
+/// One byte more than the parser accepts: an input without end is read up to here, then rejected.
 const MOST_BYTES: u64 = 1 << 32;
 
 impl From<PathBuf> for Input {
@@ -36,7 +36,7 @@ impl Input {
     ///
     /// # Errors
     ///
-    /// What the operating system says, and that a directory is not a file.
+    /// If the operating system reports an error, or the path is a directory.
     pub fn read(&self) -> io::Result<Vec<u8>> {
         match self {
             Self::Stdin => read_all(io::stdin().lock(), 0),
@@ -56,7 +56,7 @@ fn read_file(path: &Path) -> io::Result<Vec<u8>> {
 
 fn read_all(from: impl Read, expected: u64) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    // One byte more, so that the end is found without growing the buffer.
+    // One byte more than the file, so that its end is found without growing the buffer.
     let capacity = usize::try_from(expected.min(MOST_BYTES) + 1).unwrap_or(usize::MAX);
     text.try_reserve_exact(capacity)?;
     from.take(MOST_BYTES).read_to_end(&mut text)?;

@@ -1,6 +1,7 @@
 //! The command `ptxopt`: everything that touches files, terminals, clocks and threads.
 //!
-//! What PTX is lives in `ptxopt-grammar`, what is done to it in `ptxopt-passes`; both know nothing of this package.
+//! Parsing and the meaning of PTX are in `ptxopt-grammar`, analyses and rewrites in `ptxopt-passes`; neither depends on
+//! this package.
 
 pub mod cli;
 pub mod diff;

@@ -1,4 +1,4 @@
-//! The command; all of it is in the library, where tests can reach it.
+//! The command `ptxopt`. All of its code is in the library, so that tests can use it.
 
 use std::process::ExitCode;
 

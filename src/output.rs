@@ -1,10 +1,10 @@
-//! Writing outputs: all of a file or nothing of it.
+//! Writes outputs: a file completely or not at all.
 //!
-//! A file is written beside its target under a name of its own and then renamed, so that nobody ever sees half of
-//! it and a failure leaves the target as it was. An existing target keeps its permissions, a link its link: what
-//! the link points at is replaced. What is no regular file (a pipe, `/dev/null`) cannot be renamed and is written
-//! to directly, and so is what the process was given open, as `/dev/fd/3`: replacing its file would leave whoever
-//! opened it with the old one.
+//! A file is written under a temporary name in the directory of its target and then renamed, so that no other program
+//! sees an incomplete file and a failure leaves the target unchanged. An existing target keeps its permissions; of a
+//! symbolic link, the file that it points to is replaced. Anything but a regular file (a pipe, `/dev/null`) is written
+//! to directly, and so is a descriptor that the process inherited, such as `/dev/fd/3`: if its file were replaced, the
+//! program that opened it would keep the old one.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
@@ -22,7 +22,7 @@ pub enum Output {
 /// As many links as Linux follows.
 const MOST_LINKS: usize = 40;
 
-/// What standard output is called.
+/// The names of standard output.
 const STDOUT: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
 
 impl From<PathBuf> for Output {
@@ -45,12 +45,12 @@ impl Output {
     ///
     /// # Errors
     ///
-    /// What the operating system says, and that a directory or a read-only file is no target.
+    /// If the operating system reports an error, or the target is a directory or a read-only file.
     pub fn write<'a>(&self, slices: impl Iterator<Item = &'a [u8]>) -> io::Result<()> {
         self.begin()?.write(slices)
     }
 
-    /// Finds out whether it can be written, without touching what is there.
+    /// Checks that it can be written, without changing an existing file.
     ///
     /// # Errors
     ///
@@ -63,16 +63,16 @@ impl Output {
     }
 }
 
-/// An output that can be written. Nothing is left of it if it is not.
+/// An output that can be written. If it is dropped without being written, nothing is left of it.
 #[derive(Debug)]
 pub struct Begun(Target);
 
 #[derive(Debug)]
 enum Target {
     Stdout,
-    /// Something that is written to where it is.
+    /// A pipe, a device or a descriptor, which is written to directly.
     InPlace(PathBuf, OpenOptions),
-    /// A file that replaces another, or none.
+    /// A regular file, which is new or replaces another.
     Replaced {
         temporary: tempfile::NamedTempFile,
         path: PathBuf,
@@ -85,12 +85,12 @@ impl Begun {
     ///
     /// # Errors
     ///
-    /// What the operating system says.
+    /// If the operating system reports an error.
     pub fn write<'a>(self, slices: impl Iterator<Item = &'a [u8]>) -> io::Result<()> {
         match self.0 {
             Target::Stdout => to_stdout(|out| write_slices(out, slices)),
             Target::InPlace(path, options) => {
-                or_nobody_reads(options.open(path).and_then(|file| write_buffered(&file, slices)))
+                unless_closed(options.open(path).and_then(|file| write_buffered(&file, slices)))
             }
             Target::Replaced { temporary, path, permissions } => {
                 write_buffered(temporary.as_file(), slices)?;
@@ -104,13 +104,13 @@ impl Begun {
     }
 }
 
-/// That nobody reads a pipe any more is not a failure.
-fn or_nobody_reads(written: io::Result<()>) -> io::Result<()> {
+/// Ignores the error that the reading end of a pipe is closed.
+fn unless_closed(written: io::Result<()>) -> io::Result<()> {
     written.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
 }
 
-/// Runs `write` on buffered standard output. That nobody reads it any more, as in `ptxopt dump x.ptx | head`, is
-/// not a failure.
+/// Runs `write` on buffered standard output. If its reading end is closed, as in `ptxopt dump x.ptx | head`, that is
+/// not an error.
 ///
 /// # Errors
 ///
@@ -119,7 +119,7 @@ pub fn to_stdout(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Re
     let mut out = buffered(io::stdout().lock());
     match write(&mut out).and_then(|()| out.flush()) {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-            // What is left in the buffer can go nowhere.
+            // The rest of the buffer cannot be written.
             let (_stdout, _buffered) = out.into_parts();
             Ok(())
         }
@@ -137,14 +137,14 @@ fn write_buffered<'a>(to: &File, slices: impl Iterator<Item = &'a [u8]>) -> io::
     out.flush()
 }
 
-/// Slices larger than the buffer go past it, uncopied.
+/// Slices larger than the buffer are written without copying them.
 fn buffered<W: Write>(to: W) -> BufWriter<W> {
     BufWriter::with_capacity(1 << 16, to)
 }
 
 fn begin(path: &Path) -> io::Result<Target> {
     if is_descriptor(path) {
-        // It was opened at some place of the file, and what was written before stays.
+        // The descriptor may be in the middle of a file, whose earlier contents must be kept.
         let mut options = OpenOptions::new();
         options.append(true);
         return Ok(Target::InPlace(path.to_owned(), options));
@@ -173,13 +173,13 @@ fn begin(path: &Path) -> io::Result<Target> {
     }
 }
 
-/// Whether a path names something that the process has open: `/dev/fd/3`, `/dev/stderr`.
+/// Whether a path names an open descriptor of the process, such as `/dev/fd/3` or `/dev/stderr`.
 fn is_descriptor(path: &Path) -> bool {
     let folders = ["/dev/fd", "/proc/self/fd"].map(Path::new);
     path == Path::new("/dev/stderr") || path.parent().is_some_and(|parent| folders.contains(&parent))
 }
 
-/// What `path` points at in the end, whether that exists or not.
+/// The path that the symbolic links at `path` lead to, whether it exists or not.
 fn follow_links(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -198,12 +198,17 @@ fn temporary_file(directory: &Path) -> io::Result<tempfile::NamedTempFile> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // As any new file, less what the user's mask takes away; the default would be for the owner alone.
+        // The permissions of any new file, reduced by the umask; the default of the crate is for the owner only.
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    // The error names a file that nobody asked for.
+    // The error of the crate names the temporary file, which means nothing to the user.
     builder.tempfile_in(directory).map_err(|error| {
-        let message = format!("cannot create a file in `{}`: {}", directory.display(), error.kind());
+        let (kind, directory) = (error.kind(), directory.display());
+        let message = if kind == io::ErrorKind::NotFound {
+            format!("there is no directory `{directory}`")
+        } else {
+            format!("cannot create a file in `{directory}`: {kind}")
+        };
         io::Error::new(error.kind(), message)
     })
 }

@@ -1,8 +1,8 @@
-//! Shows what went wrong: the one place where diagnostics become text for people.
+//! Renders diagnostics as text for people; nothing else in ptxopt does.
 //!
-//! An input is bytes in any encoding and may be one line of 50 MB. So only the lines that a diagnostic points at
-//! are looked at, each cut to what is near the place, and bytes that are no UTF-8 are taken for Latin-1. Control
-//! characters come out as pictures of themselves: an input cannot play with the terminal.
+//! An input is bytes in any encoding and may be one line of 50 MB. So only the lines that a diagnostic points at are
+//! shown, each cut to the part near the place, and bytes that are not UTF-8 are read as Latin-1. Control characters are
+//! shown as symbols, so that an input cannot send escape sequences to the terminal.
 
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Snippet};
 use ptxopt_grammar::MOST_DIAGNOSTICS;
@@ -62,22 +62,21 @@ impl Renderer {
         })
     }
 
-    /// A message that is about no place in a text.
+    /// An error message without a place in a text.
     #[must_use]
     pub fn failure(&self, message: &str) -> String {
         let title = Group::with_title(Level::ERROR.primary_title(clean(message)));
         self.0.render(&[title]) + "\n"
     }
 
-    /// A message that is about no place in a text, with what to do.
+    /// An error message without a place in a text, with a hint.
     #[must_use]
     pub fn refusal(&self, message: &str, help: &str) -> String {
         let title = Level::ERROR.primary_title(clean(message));
         self.0.render(&[title.element(Level::HELP.message(clean(help)))]) + "\n"
     }
 
-    /// What is wrong with `text`, which users know as `name`: the diagnostics in the order of the text, as many as
-    /// a person can use, and how many there are.
+    /// The errors in `text`, whose file is `name`: the first diagnostics in the order of the text, and their number.
     #[must_use]
     pub fn diagnostics(&self, name: &str, text: &[u8], diagnostics: &[Diagnostic]) -> String {
         let mut sorted: Vec<_> = diagnostics.iter().collect();
@@ -88,13 +87,13 @@ impl Renderer {
         let count = match diagnostics.len() {
             1 => "1 error".to_owned(),
             many if many < MOST_DIAGNOSTICS => format!("{many} errors"),
-            _more => format!("{MOST_DIAGNOSTICS} errors or more"),
+            _ => format!("{MOST_DIAGNOSTICS} errors or more"),
         };
         out += &self.failure(&format!("`{name}` is not valid PTX: {count}"));
         out
     }
 
-    /// What is odd about `text`: as many warnings as a person can use; nothing if there are none.
+    /// The first warnings about `text`; nothing if there are none.
     #[must_use]
     pub fn warnings(&self, name: &str, text: &[u8], warnings: &[Diagnostic]) -> String {
         let shown = warnings.iter().take(MOST_DIAGNOSTICS);
@@ -131,13 +130,13 @@ impl Renderer {
     }
 }
 
-/// Part of one line of a text, decoded, with the place that it is shown for.
+/// Part of one line of a text, decoded, with the place that a message points at.
 struct Excerpt {
     line: usize,
     /// In characters, from 1, in the whole line.
     column: usize,
     cut_before: bool,
-    /// What it was decoded from.
+    /// The bytes of the text that were decoded.
     window: Span,
     decoded: String,
     /// Where each byte of the window, and its end, lies in `decoded`.
@@ -147,7 +146,7 @@ struct Excerpt {
 }
 
 impl Excerpt {
-    /// The line where `span` begins; what of the span lies on further lines is left out.
+    /// The line where `span` begins; further lines of the span are left out.
     fn new(text: &[u8], span: &Span) -> Self {
         let start = span.start.min(text.len());
         let line_start = text[..start].iter().rposition(|&byte| byte == b'\n').map_or(0, |at| at + 1);
@@ -243,19 +242,17 @@ fn characters(bytes: &[u8]) -> usize {
     bytes.utf8_chunks().map(|chunk| chunk.valid().chars().count() + chunk.invalid().len()).sum()
 }
 
-/// The renderer has pictures for the control characters of ASCII, but not for the others.
+/// The renderer has symbols for the control characters of ASCII, but not for the others.
 fn visible(character: char) -> char {
     let other_control = character.is_control() && !character.is_ascii();
     if other_control || character == '\n' { char::REPLACEMENT_CHARACTER } else { character }
 }
 
-/// A character of an input as a terminal may get it: control characters become pictures of themselves.
+/// A character of an input, safe for a terminal: control characters become symbols.
 pub(crate) fn harmless(character: char) -> char {
     match character {
         '\u{7f}' => '␡',
-        '\0'..='\u{1f}' => {
-            char::from_u32(0x2400 + u32::from(character)).expect("there is a picture for each")
-        }
+        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(character)).expect("there is a symbol for each"),
         other => visible(other),
     }
 }

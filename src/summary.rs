@@ -1,4 +1,5 @@
-//! What a run came to: how much was saved, by what, and what was nearly possible. At most one screen.
+//! The summary of a run: how much was saved, by which rules, and which rewrites were nearly possible. At most one
+//! screen.
 
 use crate::measure::accuracy;
 use crate::remarks::{Remark, shown};
@@ -22,16 +23,16 @@ pub struct Tally {
     changed: u64,
     statements: u64,
     rounds: u64,
-    /// What was saved by the tables.
+    /// Machine instructions saved, estimated from the cost tables.
     estimate: Estimate,
     /// Machine instructions before and after, where they were counted.
     counted: Option<(u64, u64)>,
     gpus: BTreeMap<String, u64>,
     /// How often each rule of each pass was applied.
     rules: BTreeMap<(&'static str, &'static str), u64>,
-    /// For each reason, how often it kept a rewrite from being made, and where first.
+    /// For each reason, how often it prevented a rewrite, and the first place.
     missed: BTreeMap<String, (u64, String)>,
-    /// For each reason why nothing could be better, how often.
+    /// For each reason to leave an instruction unchanged, how often it applied.
     stays: BTreeMap<String, u64>,
     seen: Seen,
     structural: u64,
@@ -86,7 +87,7 @@ impl Tally {
         }
     }
 
-    /// Statements that became others.
+    /// The number of statements that were replaced.
     const fn rewrites(&self) -> u64 {
         self.structural + self.sat + self.sampled
     }
@@ -118,7 +119,7 @@ impl Tally {
         reason.0 += 1;
     }
 
-    /// Notes how many machine instructions there were before and after.
+    /// Sets the numbers of machine instructions before and after.
     pub fn measured(&mut self, instructions: (u64, u64)) {
         self.counted = Some(instructions);
     }
@@ -178,7 +179,7 @@ impl Tally {
         self.files
     }
 
-    /// The summary, a few lines; the release of the assembler where one has counted.
+    /// The summary, a few lines; `assembler` is the release of the assembler that counted, if one did.
     #[must_use]
     pub fn summary(&self, assembler: Option<&str>) -> String {
         let mut out = String::new();
@@ -198,11 +199,11 @@ impl Tally {
         }
         more(&mut add, rules.len(), "rules");
         if self.unending > 0 {
-            add("work that did not end was given up: a bug of ptxopt".to_owned());
+            add("rewriting did not terminate and was stopped: a bug of ptxopt".to_owned());
         }
         if self.wrong > 0 {
             add(format!(
-                "{} would have been wrong and not made: a bug of ptxopt",
+                "{} found to be wrong and not made: a bug of ptxopt",
                 counted(self.wrong, "rewrite")
             ));
         }
@@ -217,18 +218,18 @@ impl Tally {
         }
         more(&mut add, missed.len(), "reasons");
         if !self.stays.is_empty() {
-            add("left as they are:".to_owned());
+            add("left unchanged:".to_owned());
         }
         for (why, count) in &self.stays {
             add(format!("  {count:>5} {why}"));
         }
         if self.counted.is_none() && self.estimate.of > 0 {
-            add(format!("estimates: {}", accuracy::sentence()));
+            add(accuracy::sentence());
         }
         out
     }
 
-    /// That nothing changed, and why, as far as the reasons of single statements do not say it.
+    /// The line for a run that changed nothing, with the reason, unless single statements have reasons of their own.
     fn nothing(&self) -> String {
         let Seen { functions, video, bytes } = self.seen;
         let within = format!("in {}", counted(functions, "function"));
@@ -239,9 +240,9 @@ impl Tally {
             (none, ..) if none.is_empty() => {
                 format!("nothing to change: no video instructions and no byte-wise code {within}")
             }
-            (_, 0, true) => "nothing changed: no pass runs".to_owned(),
+            (_, 0, true) => "nothing changed: no pass was run".to_owned(),
             (seen, _, true) => format!("nothing to change: nothing cheaper is known for {seen} {within}"),
-            (seen, _, false) => format!("nothing changed of {seen} {within}"),
+            (seen, _, false) => format!("nothing changed among {seen} {within}"),
         }
     }
 
@@ -291,19 +292,19 @@ impl Tally {
         add(self.unnamed, "declarations emptied or shortened");
         add(self.structural, "proved (structural)");
         add(self.sat, "proved (sat)");
-        add(self.conflicts, "conflicts in them");
+        add(self.conflicts, "conflicts in proofs (sat)");
         add(self.sampled, "sampled, not proved");
-        add(self.remembered, "questions answered from memory");
-        add(self.replayed.functions, "functions replayed, before and after");
-        add(self.replayed.changed, "statements changed in them");
-        add(self.replayed.reached, "of these reached by a replay");
+        add(self.remembered, "proofs reused");
+        add(self.replayed.functions, "functions replayed");
+        add(self.replayed.changed, "changed statements in replayed functions");
+        add(self.replayed.reached, "of these executed by a replay");
         add(self.wrong, "wrong rewrites, not made");
-        add(self.unending, "times that work did not end");
+        add(self.unending, "times that rewriting did not terminate");
         out
     }
 }
 
-/// The pass that a rule belongs to; what is no rule belongs to the pass of its remark.
+/// The pass of a rule; for a name that is not a rule, the pass of its remark.
 fn pass(name: &str, remark: &Remark<'_>) -> &'static str {
     rules().find(|rule| rule.name == name).map_or_else(|| remark.pass(), |rule| pass_of(rule.pass).name)
 }

@@ -86,7 +86,7 @@ impl Header {
             (false, true, true) => header.runs.push("--passes= -o -".to_owned()),
             (true, false, true) => header.runs.push("dump".to_owned()),
             (true, false, false) => {}
-            _other => return Err("a case says `shows` or `fails`, and runs only if it is legal".into()),
+            _ => return Err("a case says `shows` or `fails`, and runs only if it is legal".into()),
         }
         Ok(header)
     }
@@ -165,7 +165,7 @@ fn rewritten(arguments: &[String], file: &str, text: &[u8]) -> Result<Output, Fa
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let mut stdin = child.stdin.take().expect("it is piped");
     let text = text.to_owned();
-    // Whoever names a file does not read it.
+    // A test that lists the names of files does not read them.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&text)));
     let output = child.wait_with_output()?;
     writer.join().expect("writing does not panic");

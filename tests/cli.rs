@@ -1,4 +1,4 @@
-//! The command as its users meet it: the pages in `README.md` and `tests/cli/`, and what no page can show.
+//! The command line: the pages in `README.md` and `tests/cli/`, and tests that cannot be written as pages.
 //!
 //! To accept changed output: `TRYCMD=overwrite cargo test --test cli pages`.
 
@@ -350,7 +350,7 @@ mod unix {
         assert_eq!(status(&output), 3);
         assert!(errors(&output).contains("`dot` of Graphviz"), "{}", errors(&output));
         assert_eq!(listing(directory.path()), ["in.ptx"]);
-        // What stands in for Graphviz says what it was asked for and what it read.
+        // A substitute for Graphviz prints its arguments and its input.
         let dot = directory.path().join("dot");
         write(&dot, b"#!/bin/sh\necho \"$@\"\nwhile read -r line; do echo \"$line\"; done\n");
         fs::set_permissions(&dot, fs::Permissions::from_mode(0o755)).expect("the test owns the file");

@@ -1,4 +1,4 @@
-//! Nothing that a user can feed to the parser makes it panic, overflow its stack or run away.
+//! No input makes the parser panic, overflow its stack, or run without end.
 
 #[path = "support/hostile.rs"]
 mod hostile;
@@ -157,7 +157,7 @@ fn trailing_nuls_are_kept() {
     assert!(parse(text).is_ok());
 }
 
-/// A few thousand inputs of each fuzz target: `fuzz/` runs them for as long as one likes.
+/// A few thousand inputs of each fuzz target; `fuzz/` runs them for any length of time.
 #[test]
 fn random_bytes() {
     arbtest::arbtest(|u| {

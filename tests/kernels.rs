@@ -27,7 +27,7 @@ use constants::{Case, Expected};
 use ptxopt_passes::machine::{Argument, End, Launch, Machine, Outcome};
 use std::path::Path;
 
-/// What a kernel computes: from each lane of a and b, from each word of d, a and b, or in a way of its own.
+/// What a kernel computes: from each lane of a and b, from each word of d, a and b, or something else.
 enum Reference {
     Bytes(fn(i32, i32) -> i32),
     SignedBytes(fn(i32, i32) -> i32),
@@ -127,7 +127,7 @@ const KERNELS: &[(&str, Reference)] = &[
     ("thresh_gt", Bytes(|x, y| if x > y { 255 } else { 0 })),
 ];
 
-/// Kernels that touch memory in a way of their own; each has a test below.
+/// Kernels with other memory accesses; each has a test below.
 const OTHERS: &[&str] =
     &["blend_alpha", "bytes_b", "dilate3x3", "dilate_v3", "gray", "sad_loop", "select_lt"];
 
@@ -148,7 +148,7 @@ fn words(count: usize, seed: u64) -> Vec<u32> {
     let edges = [0x00, 0x7f, 0x80, 0xff, 0x01, 0xfe];
     let byte = |choice: u32| match choice & 3 {
         0 => edges[(choice >> 8) as usize % edges.len()],
-        _random => (choice >> 16) as u8,
+        _ => (choice >> 16) as u8,
     };
     (0..count).map(|_| u32::from_le_bytes([(); 4].map(|()| byte(next())))).collect()
 }
@@ -397,7 +397,7 @@ fn running_any_entry_of_the_corpus_ends_in_an_answer() {
             entries += 1;
             finished += usize::from(outcome.end == End::Finished);
             if std::env::var_os("SHOW_ENDS").is_some() {
-                #[expect(clippy::print_stderr, reason = "whoever asks for it wants to see it")]
+                #[expect(clippy::print_stderr, reason = "it is printed on request")]
                 {
                     eprintln!("{} {}: {}", test.name, entry.name, outcome.end);
                 }

@@ -131,7 +131,7 @@ fn llvm_reads_the_remarks() {
     let output = script(&directory, &run);
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), String::new()));
     let read = text(&output.stdout);
-    // LLVM quotes what needs it and nothing else: no quote of ours is part of a value.
+    // LLVM quotes only strings that need it: our quotes must not become part of a value.
     for line in
         ["Pass:            ptxopt-simplify\n", "Function:        'it$s'\n", "  - GPU:             sm_75\n"]
     {

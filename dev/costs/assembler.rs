@@ -1,8 +1,8 @@
 //! How many machine instructions NVIDIA's assembler makes of an instruction.
 //!
-//! Each instruction stands in a kernel of its own that loads what it reads and stores what it writes. All accesses
-//! are volatile, so that no kernel lacks any: what a kernel has more than one that loads the same and stores a copy
-//! is what its instruction costs.
+//! Each instruction is in a kernel of its own that loads what it reads and stores what it writes. All accesses are
+//! volatile, so that the assembler removes none. The cost of the instruction is the number of instructions that its
+//! kernel has more than a kernel that loads the same and stores a copy.
 
 use crate::assemblers::Assemblers;
 use ptxopt::measure::Failure;
@@ -78,7 +78,7 @@ impl Assembler {
         let version = match version {
             "11.8" => "7.8",
             "12.9" => "8.8",
-            _newest => "9.4",
+            _ => "9.4",
         };
         Self { program, target: target.to_owned(), version }
     }
@@ -113,7 +113,7 @@ impl Assembler {
         let mut found = found.into_inner().expect("no thread panics");
         found.sort();
         let lengths = found.into_iter().flat_map(|(_, lengths)| lengths);
-        // The scheduler may do without a copy that the baseline has, so less than nothing is nothing.
+        // The scheduler may avoid a copy that the baseline has, so a negative cost counts as 0.
         lengths
             .zip(samples)
             .map(|(length, sample)| Some(length?.saturating_sub(baselines[&sample.baseline()])))
@@ -207,7 +207,7 @@ const fn bits(letter: char) -> u32 {
     match letter {
         'h' => 16,
         'd' => 64,
-        _word => 32,
+        _ => 32,
     }
 }
 

@@ -50,7 +50,7 @@ fn literals(words: &str) -> Vec<Vec<Option<i64>>> {
         }
         "lop3" => last(&[0x96, 0xe8, 0xca, 0x80, 0xfe, 0x3c, 0xc0, 0xfc, 0xf8, 0xea, 0x6a, 0x78], 3),
         "shf" => last(&[8, 16, 24], 2),
-        _none => Vec::new(),
+        _ => Vec::new(),
     }
 }
 
@@ -164,7 +164,7 @@ const fn register(ty: &str) -> char {
     match ty.as_bytes() {
         [_, b'8'] | [_, b'1', b'6'] => 'h',
         [_, b'6', b'4'] => 'd',
-        _word => 'r',
+        _ => 'r',
     }
 }
 

@@ -4,8 +4,8 @@
 //! every `--gpu GPU`, and assembled before and after. All functions that got longer are listed, and what was counted
 //! is compared with what was estimated.
 //!
-//! - `--ablate` does it again without each rule that rewrote plain code, there, and says what that changes: a rule
-//!   whose absence makes code shorter must go. `--ablate NAME,NAME` leaves out those rules together.
+//! - `--ablate` repeats this without each rule that rewrote plain code, and prints the differences: a rule whose
+//!   absence makes code shorter must be removed. `--ablate NAME,NAME` leaves out those rules together.
 //! - `--write` measures `tests/corpus/modules` and writes `src/measure/accuracy.tsv`, which ptxopt quotes.
 //!
 //! NVIDIA's assemblers are expected in `target/nvidia`, where `sh .ci/tools` puts them.

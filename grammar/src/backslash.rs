@@ -1,8 +1,8 @@
 //! Backslashes between tokens: blanks before an instruction, and wrong anywhere else.
 //!
-//! The assembler passes over a backslash that stands before the word of an instruction, and over none besides. The
-//! lexer takes all of them for blanks, so that the tokens and what lies between them need no state; the few texts that
-//! have any are looked at here.
+//! The assembler ignores a backslash that stands directly before an instruction, and rejects any other. The lexer
+//! treats all backslashes as blanks, because it keeps no state between tokens; the misplaced ones are found here, and
+//! only in texts that contain a backslash at all.
 
 use crate::diagnostic::Diagnostic;
 use crate::parse::MOST_DIAGNOSTICS;
@@ -32,7 +32,7 @@ pub(crate) fn check(module: &Module<'_>) -> Vec<Diagnostic> {
     found
 }
 
-/// The first backslash of what lies between two tokens that is in no comment.
+/// The first backslash between two tokens that is not inside a comment.
 fn in_gap(gap: &[u8]) -> Option<usize> {
     let mut at = 0;
     while at < gap.len() {

@@ -1,8 +1,8 @@
 //! What the grammar's productions do: append to the flat arrays of a module.
 //!
 //! A production appends its nodes when it is reduced, so that the arrays are in the order of the text and a
-//! composite node follows its children. What the grammar cannot say (a variable needs one state space and a
-//! type) is said here, as a diagnostic; the resolver of names runs over the finished arrays.
+//! composite node follows its children. Rules that the grammar cannot express (a variable needs one state space and a
+//! type) are checked here, and violations become diagnostics; the resolver of names runs over the finished arrays.
 
 use crate::diagnostic::Diagnostic;
 use crate::legal::unknown_type;
@@ -28,7 +28,7 @@ pub(crate) struct Builder<'t> {
     pub(crate) diagnostics: Vec<Diagnostic>,
     pub(crate) recoveries: Vec<Recovery>,
     open_scopes: Vec<u32>,
-    /// The first declaration of the declaring statement at hand.
+    /// The first declaration of the current statement, whose type is not known yet.
     undefined_from: usize,
 }
 
@@ -122,10 +122,10 @@ impl<'t> Builder<'t> {
     }
 
     pub(crate) fn unknown(&mut self, first: u32, end: u32) {
-        // Whether a line after the first still belongs to a directive nobody has heard of cannot be known, unless
-        // the line before it ends in a comma or inside brackets.
+        // Whether a further line still belongs to an unknown directive cannot be decided, unless the line before it
+        // ends in a comma or inside brackets.
         let types = |token| Type::parse(self.text_of(token)).is_known();
-        // With a type as its second word it is a declaration whose state space is misspelt.
+        // A type as first or second word: the directive is a declaration without a state space, or a misspelt one.
         if types(first) || first + 1 < end && types(first + 1) {
             let found = Diagnostic::new(self.span(first, first + 1), "a declaration needs a state space");
             self.diagnostics.push(found.label("expected a state space such as `.reg` before the type"));
@@ -231,7 +231,7 @@ impl<'t> Builder<'t> {
         self.define(DeclKind::Function, Type::None, 1);
     }
 
-    /// A property of a function with so many arguments.
+    /// A property of a function, with the number of its arguments.
     pub(crate) fn property(&mut self, word: u32, arguments: u32) {
         let Some((_, least, most)) = PROPERTIES.iter().find(|(name, ..)| *name == self.text_of(word)) else {
             return;
@@ -253,8 +253,10 @@ impl<'t> Builder<'t> {
         if self.tokens.kind(TokenId(token + 1)) == Tok::Float && self.text_of(token + 1).len() > 1 {
             let text = self.text_of(token + 1);
             if text[0] == b'0' && matches!(text[1], b'f' | b'F' | b'd' | b'D') {
-                let found =
-                    Diagnostic::new(self.span(token, token + 2), "a literal of bits cannot be negated");
+                let found = Diagnostic::new(
+                    self.span(token, token + 2),
+                    "a literal given by its bits cannot be negated",
+                );
                 self.diagnostics.push(found.label("expected the bits of the negative number"));
             }
         }
@@ -322,9 +324,9 @@ impl<'t> Builder<'t> {
                 typed = !matches!(self.text_of(node.first), [b'.', b'v', ..]);
                 continue;
             } else if kind == Tok::Ptr {
-                if typed { "expected one `.ptr` alone" } else { "expected the type before `.ptr`" }
+                if typed { "expected only one `.ptr`" } else { "expected the type before `.ptr`" }
             } else if kind == Tok::Directive {
-                "expected one type alone"
+                "expected only one type"
             } else {
                 "expected the name of the parameter, or `.ptr` before a state space"
             };
@@ -335,7 +337,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// The type of a declaration must be one, and one that registers and variables may have.
+    /// Checks that the type of a declaration is one that registers and variables may have.
     fn check_type(&mut self, head: &Head) {
         let Some(token) = head.type_token.filter(|_| !head.ty.is_declared()) else { return };
         let word = self.text_of(token).strip_prefix(b".").unwrap_or_default();
@@ -353,7 +355,7 @@ impl<'t> Builder<'t> {
         self.diagnostics.push(found);
     }
 
-    /// What may follow an address: that its texture and its sampler are one.
+    /// Checks the word after an address: only `.unified`, for a texture with its sampler, is legal.
     pub(crate) fn address_suffix(&mut self, token: u32) {
         if self.text_of(token) != b".unified" {
             let word = String::from_utf8_lossy(self.text_of(token)).into_owned();
@@ -362,7 +364,7 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// A word that can be no other.
+    /// A word that the syntax fixes.
     pub(crate) fn fixed_word(&mut self, token: u32, wanted: &str) {
         self.leaf(NodeKind::Word, token);
         if self.text_of(token) != wanted.as_bytes() {
@@ -399,7 +401,7 @@ impl<'t> Builder<'t> {
         );
     }
 
-    /// The end of a `.reg` statement or of a variable's.
+    /// The end of a declaration of registers or variables.
     pub(crate) fn variables(&mut self, kind: StmtKind, first: u32) {
         let start = self.stmts.last().map_or(0, |stmt| stmt.nodes_end as usize);
         let length = self.nodes[start..].iter().take_while(|node| node.kind() != NodeKind::Declared).count();
@@ -429,7 +431,7 @@ impl<'t> Builder<'t> {
         self.stmt(kind, first);
     }
 
-    /// What stands after the type, or after what is none.
+    /// The error for a word that stands after the type, or after a word in its place that is none.
     fn late(&self, head: &Head, late: u32) -> Diagnostic {
         let word = |token: u32| String::from_utf8_lossy(self.text_of(token)).into_owned();
         match head.type_token.filter(|_| head.ty == Type::Unknown) {

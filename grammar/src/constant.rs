@@ -1,7 +1,8 @@
 //! Constant expressions: their values, as the assembler computes them.
 //!
-//! The tree keeps an expression as flat text; precedence is resolved here, with two stacks instead of recursion,
-//! when somebody asks for the value. Numbers have 64 bits and are signed unless they do not fit or say `U`.
+//! The tree keeps an expression as flat text; its value is computed on demand, with two stacks instead of recursion, so
+//! that deep nesting cannot exhaust the stack. Numbers have 64 bits and are signed unless they do not fit or end in
+//! `U`.
 //!
 //! See the [manual](https://docs.nvidia.com/cuda/parallel-thread-execution/#constant-expression-evaluation).
 
@@ -19,7 +20,7 @@ pub fn literal(text: &[u8]) -> Option<u64> {
         [b'0', b'x' | b'X', ..] => (&digits[2..], 16),
         [b'0', b'b' | b'B', ..] => (&digits[2..], 2),
         [b'0', _, ..] => (&digits[1..], 8),
-        _decimal => (digits, 10),
+        _ => (digits, 10),
     };
     u64::from_str_radix(digits, radix).ok()
 }
@@ -113,7 +114,7 @@ impl Binary {
             b"*" => Self::Multiply,
             b"/" => Self::Divide,
             b"%" => Self::Remainder,
-            _other => return None,
+            _ => return None,
         };
         Some(found)
     }
@@ -172,7 +173,7 @@ impl Unary {
     }
 }
 
-/// What waits for its right operand.
+/// An operator or parenthesis whose right operand has not been read yet.
 #[derive(Clone, Copy)]
 enum Pending {
     Unary(Unary),
@@ -236,7 +237,7 @@ impl Stacks {
         self.operand = false;
     }
 
-    /// `(.s64)`: the parenthesis was no expression after all; what closes it has nothing to end.
+    /// `(.s64)`: turns the open parenthesis into a cast; `close` then removes the parenthesis and nothing else.
     fn cast(&mut self, cast: Unary) -> Option<()> {
         matches!(self.pending.pop(), Some(Pending::Open)).then_some(())?;
         self.pending.push(Pending::Unary(cast));

@@ -1,4 +1,4 @@
-//! What is wrong, and where: plain data, rendered by whoever shows it.
+//! Diagnostics: what is wrong, and where, as plain data; the caller renders them.
 
 use crate::tree::Span;
 
@@ -45,7 +45,7 @@ impl Diagnostic {
     }
 }
 
-/// A place in a text as people count it.
+/// A line and a column of a text, both counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// The line, from 1.

@@ -2,7 +2,7 @@
 //!
 //! An edited text is a list of slices, untouched ones borrowed from the original, so that writing back an unedited
 //! module copies nothing. The map between old and new offsets is exact outside the edits; a place inside an edit
-//! maps to the whole of the text on the other side, because nothing finer is known.
+//! maps to the whole text of that edit on the other side, because edits are not aligned byte by byte.
 
 use crate::tree::Span;
 use std::ops::Range;
@@ -48,7 +48,7 @@ impl Edits {
         self.list.push(Edit { span, with: with.into() });
     }
 
-    /// Whether there are none.
+    /// Whether there are no edits.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -61,7 +61,7 @@ impl Edits {
     /// A [`Conflict`] where two edits overlap or one does not lie in the text.
     pub fn apply(mut self, text: &[u8]) -> Result<Edited<'_>, Conflict> {
         self.list.sort_by_key(|edit| (edit.span.start, edit.span.end));
-        // Two who take the same piece away mean the same.
+        // Two deletions of the same bytes are one deletion, not a conflict.
         self.list.dedup_by(|a, b| a.span == b.span && a.with.is_empty() && b.with.is_empty());
         let mut pieces = Vec::with_capacity(2 * self.list.len() + 1);
         let (mut old, mut new) = (0, 0);
@@ -114,9 +114,9 @@ impl Piece {
 /// Where an offset of one text lies in the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// At this very offset.
+    /// At exactly this offset.
     At(usize),
-    /// Somewhere in what these bytes were made of or became.
+    /// In an edit: somewhere in these bytes, which replace it or which it replaced.
     Within(Range<usize>),
 }
 
@@ -129,7 +129,7 @@ impl<'t> Edited<'t> {
         })
     }
 
-    /// The new text, copied together.
+    /// The new text as one vector.
     #[must_use]
     pub fn to_vec(&self) -> Vec<u8> {
         let mut text = Vec::with_capacity(self.len());
@@ -137,7 +137,8 @@ impl<'t> Edited<'t> {
         text
     }
 
-    /// Where each piece of the new text begins, and where in the original what it is or replaces begins.
+    /// For each piece of the new text, where it begins, and where the text that it copies or replaces begins in the
+    /// original.
     pub fn starts(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.pieces.iter().map(|piece| (piece.new, piece.old.start))
     }

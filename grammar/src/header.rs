@@ -1,8 +1,8 @@
 //! The head of a module: `.version`, `.target`, and what they may say.
 //!
 //! Versions and targets are closed lists: those that some assembler from CUDA 11.8 to 13.5 takes, and the older ones
-//! of the manual's release notes. One that is newer than all of them is refused too, and told apart: what it changes is
-//! not known, and a rewrite for it would be a guess.
+//! of the manual's release notes. Newer ones are refused too, with a message of their own: what they change is unknown,
+//! so a rewrite for them could be wrong.
 
 use crate::diagnostic::Diagnostic;
 use crate::nearest::nearest;
@@ -14,12 +14,12 @@ pub(crate) const NEWEST: (u32, u32) = (9, 5);
 /// For each major version the last minor one.
 const VERSIONS: [(u32, u32); 9] = [(1, 5), (2, 3), (3, 2), (4, 3), (5, 1), (6, 5), (7, 8), (8, 8), NEWEST];
 
-/// The GPUs, and their generations, that a module may be for.
+/// The GPUs that a module may be written for.
 const TARGETS: &str = "10 11 12 13 20 21 30 32 35 37 50 52 53 60 61 62 70 72 75 80 86 87 88 89 90 90a 100 100a 100f \
                        101 101a 101f 103 103a 103f 107 107a 107f 110 110a 110f 120 120a 120f 121 121a 121f";
 
-/// The GPUs that `.target` may name, by number and suffix: `90a` for `sm_90a`. In the order of their numbers, those of a
-/// number next to each other, the one without a suffix first.
+/// The GPUs that `.target` may name, by number and suffix: `90a` for `sm_90a`. Ordered by number; of the same number,
+/// the one without a suffix comes first.
 pub fn targets() -> impl Iterator<Item = &'static str> {
     TARGETS.split_ascii_whitespace()
 }
@@ -28,7 +28,7 @@ pub fn targets() -> impl Iterator<Item = &'static str> {
 const OPTIONS: [&str; 5] =
     ["debug", "map_f64_to_f32", "texmode_independent", "texmode_raw", "texmode_unified"];
 
-/// `.version`, then `.target`, then everything else; both of them known.
+/// Checks that `.version` comes first, then `.target`, then everything else, and that both are known.
 pub(crate) fn check(module: &Module<'_>) -> Vec<Diagnostic> {
     match order(module) {
         Some(disorder) => vec![disorder],
@@ -76,7 +76,7 @@ fn version(module: &Module<'_>) -> Option<Diagnostic> {
     let text = String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
     let number = text.split_whitespace().last().unwrap_or_default();
     let (major, minor) = number.split_once('.')?;
-    // What does not fit in 32 bits is newer than anything.
+    // A number that does not fit in 32 bits counts as newer than all known ones.
     let read = |digits: &str| digits.parse().unwrap_or(u32::MAX);
     let found: (u32, u32) = (read(major), read(minor));
     if VERSIONS.iter().any(|&(major, last)| found.0 == major && found.1 <= last) {

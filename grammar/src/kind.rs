@@ -1,6 +1,6 @@
-//! What statements and nodes can be.
+//! The kinds of statements and nodes.
 //!
-//! Kinds tell shapes apart, not instructions: those are rows of the table.
+//! A kind is a shape of text. All instructions have one kind; the table distinguishes them.
 
 /// What a statement is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
@@ -48,7 +48,7 @@ pub enum StmtKind {
     CallTargets,
     /// `.callprototype (…) _ (…);`
     CallPrototype,
-    /// Something nobody has heard of, kept verbatim.
+    /// An unknown directive, or an unknown instruction whose operands do not parse; kept verbatim.
     Unknown,
 }
 

@@ -1,9 +1,9 @@
-//! Whether instructions are ones that PTX has: their types, how many operands they take, and which registers.
+//! Checks instructions against the table: their types, the number of their operands, and the types of registers.
 //!
-//! What is legal is said by the rows of the table (`takes`), asked here once for each spelling of an opcode and then held
-//! against each statement. Only what is certainly wrong is refused: an instruction without a row, a row without
-//! shapes and an operand of a kind that no shape talks of are left alone. `tests/assembler/legal.rs` shows that
-//! nothing is refused that the assembler takes.
+//! The rows of the table say what is legal (`takes`). The shapes are read once for each spelling of an opcode and then
+//! compared with each statement. Only what is certainly wrong is refused: instructions without a row, rows without
+//! shapes, and operands of a kind that no shape mentions are accepted. `tests/assembler/legal.rs` checks that nothing
+//! is refused that the assembler takes.
 
 use crate::diagnostic::Diagnostic;
 use crate::names::{Type, is_special_register};
@@ -34,7 +34,7 @@ pub enum Fault {
 ///
 /// # Errors
 ///
-/// What is wrong. An opcode without a row, or whose row says nothing of operands, has nothing wrong.
+/// What is wrong. The operands of an opcode whose row has no shapes are not checked.
 pub fn instruction(words: &[u8], given: &[Given]) -> Result<(), Fault> {
     let row = table::lookup(words).ok_or(Fault::Form)?;
     let shapes = shapes(row, words).map_err(|_| Fault::Form)?;
@@ -42,7 +42,7 @@ pub fn instruction(words: &[u8], given: &[Given]) -> Result<(), Fault> {
     if shapes.is_empty() || shapes.iter().any(fits) { Ok(()) } else { Err(Fault::Operands) }
 }
 
-/// What is wrong with the instructions of a module; of their operands only where they are `declared` rightly.
+/// What is wrong with the instructions of a module. Operands are checked only if all names are `declared` correctly.
 pub(crate) fn check(module: &Module<'_>, declared: bool) -> Vec<Diagnostic> {
     let mut diagnostics = Vec::new();
     let spellings: Vec<Vec<Shape>> = module
@@ -122,7 +122,7 @@ fn one_of(words: &[&str]) -> String {
     }
 }
 
-/// A word in the place of a type that is none; `word` without its dot.
+/// The error for a word in the place of a type that is not one; `word` has no dot.
 pub(crate) fn unknown_type(span: Span, word: &[u8], known: impl Iterator<Item = &'static str>) -> Diagnostic {
     let shown = String::from_utf8_lossy(word);
     let nearest = crate::nearest::nearest(&shown, known);
@@ -138,7 +138,7 @@ pub(crate) fn unknown_type(span: Span, word: &[u8], known: impl Iterator<Item = 
     ))
 }
 
-/// Where a modifier of a spelling stands where it occurs first; all of the opcode where blanks divide it.
+/// The span of a modifier at the first occurrence of a spelling; that of the whole opcode if it contains blanks.
 pub(crate) fn modifier_span(module: &Module<'_>, spelling: SpellingId, at: usize) -> Span {
     let words = module.spellings.words(spelling, module.text);
     let span = module.spellings.span(spelling);
@@ -153,7 +153,7 @@ pub(crate) fn modifier_span(module: &Module<'_>, spelling: SpellingId, at: usize
 
 /// What is wrong with the operands of an instruction.
 fn operands(module: &Module<'_>, stmt: StmtId, shapes: &[Shape]) -> Option<Diagnostic> {
-    // Filled from the end: the outermost nodes are found from the last to the first.
+    // Filled from the end, because the outermost nodes are found from the last to the first.
     let mut places = [Given::Other; MOST_OPERANDS];
     let range = module.node_range(stmt);
     let (mut end, mut count) = (range.end, 0);
@@ -216,7 +216,7 @@ fn opcode(module: &Module<'_>, stmt: StmtId) -> String {
     String::from_utf8_lossy(words.unwrap_or_default()).into_owned()
 }
 
-/// A guard is a predicate.
+/// The error for a guard that is not a predicate.
 fn guard(module: &Module<'_>, stmt: StmtId) -> Option<Diagnostic> {
     let (name, _) = module.guard(stmt)?;
     let Given::Register(ty) = given(module, name) else { return None };
@@ -229,7 +229,7 @@ fn guard(module: &Module<'_>, stmt: StmtId) -> Option<Diagnostic> {
     Some(found.related(module.tokens.span(module.decl(decl).name), "declared here"))
 }
 
-/// What an operand is.
+/// The kind of an operand.
 fn given(module: &Module<'_>, node: NodeId) -> Given {
     let Node { first, link, .. } = module.nodes[node.index()];
     match module.nodes[node.index()].kind() {

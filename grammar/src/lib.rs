@@ -1,6 +1,7 @@
 //! What PTX is: lexer, grammar, lossless tree, names, edits and the instruction table.
 //!
-//! This package reads and writes text; it knows nothing of files, terminals or optimisation.
+//! This package reads and writes text; it does not use files or terminals, and contains no
+//! optimisation.
 
 pub mod constant;
 pub mod diagnostic;

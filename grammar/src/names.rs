@@ -15,7 +15,7 @@ pub struct Decl {
     pub ty: Type,
     /// 2, 4 or 8 for a vector, else 1.
     pub lanes: u8,
-    /// The scope that it counts in; for the parameters of a function without a body, the module.
+    /// The scope in which it is in force; for the parameters of a function without a body, the module.
     pub scope: ScopeId,
     /// For `%r<5>`, five: the names `%r0` to `%r4`. `None` for a single name.
     pub family: Option<u32>,
@@ -55,7 +55,7 @@ impl DeclKind {
     }
 }
 
-/// A region of text in which declarations count: the module, a body, a `{ }` in a body.
+/// A region of text in which declarations are in force: the module, a body, a `{ }` in a body.
 #[derive(Clone, Copy, Debug)]
 pub struct Scope {
     /// The scope around it; `None` for the module.
@@ -72,13 +72,13 @@ macro_rules! types {
         pub enum Type {
             /// No type at all.
             None,
-            /// A word in the place of a type that is none; a module that declares one is not legal.
+            /// A word in the place of a type that is not one; a module with such a declaration is not legal.
             Unknown,
             $($(#[$doc])* $name,)*
         }
 
         impl Type {
-            /// All of them, in the order of their numbers.
+            /// All types, in the order of their numbers.
             pub(crate) const ALL: &[Self] = &[Self::None, Self::Unknown, $(Self::$name,)*];
 
             /// The type that `word`, with its dot, spells.
@@ -200,7 +200,7 @@ impl<'t> NameParts<'t> {
     /// Cuts `name`.
     #[must_use]
     pub fn new(name: &'t [u8]) -> Self {
-        // One walk: a digit continues the number, any other byte begins the prefix anew.
+        // In one pass: a digit continues the number, any other byte ends the prefix after itself and resets the number.
         let (mut end, mut stem, mut index) = (name.len(), 0, 0_u32);
         for (at, &byte) in name.iter().enumerate() {
             match byte {
@@ -209,7 +209,7 @@ impl<'t> NameParts<'t> {
                     end = at;
                     break;
                 }
-                _other => (stem, index) = (at + 1, 0),
+                _ => (stem, index) = (at + 1, 0),
             }
         }
         let base = &name[..end];
@@ -222,11 +222,11 @@ impl<'t> NameParts<'t> {
     }
 }
 
-/// Which register of its declaration a name means. Names that are spelled differently may mean the same: `%r01` and
-/// `%r1` of a family, `%v.r` and `%v.x` of a vector.
+/// Which register of its declaration a name means. Different spellings may mean the same register: `%r01` and `%r1` of
+/// a family, `%v.r` and `%v.x` of a vector.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Part {
-    /// The element of a family; 0 of what is none.
+    /// The element of a family; 0 if the declaration is not a family.
     pub element: u32,
     /// The component of a vector.
     pub component: Component,
@@ -235,12 +235,12 @@ pub struct Part {
 /// A component of a vector.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Component {
-    /// All of a vector, or what is no vector.
+    /// The whole of a vector, or a scalar.
     #[default]
     Whole,
-    /// One, from 0.
+    /// One component, counted from 0.
     One(u8),
-    /// None that has a name.
+    /// A suffix that names no component.
     Unknown,
 }
 
@@ -251,7 +251,7 @@ impl Component {
             b"y" | b"g" => Self::One(1),
             b"z" | b"b" => Self::One(2),
             b"w" | b"a" => Self::One(3),
-            _other => Self::Unknown,
+            _ => Self::Unknown,
         }
     }
 }
@@ -267,7 +267,7 @@ impl std::fmt::Display for Component {
 }
 
 impl<'t> Module<'t> {
-    /// The register that a name means: its declaration, and which of it; `None` if it names no register.
+    /// The register that a name means: its declaration, and which part of it; `None` if it names no register.
     #[must_use]
     pub fn register_of(&self, name: crate::tree::NodeId) -> Option<(crate::tree::DeclId, Part)> {
         let decl = self.decl_of(name)?;
@@ -295,7 +295,7 @@ impl<'t> Module<'t> {
         })
     }
 
-    /// The name of a register, the same however a text spells it.
+    /// The canonical name of a register, independent of how the text spells it.
     #[must_use]
     pub fn register_name(&self, decl: crate::tree::DeclId, part: Part) -> String {
         let name = String::from_utf8_lossy(self.decl_name(decl));

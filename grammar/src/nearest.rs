@@ -1,9 +1,9 @@
-//! The word that somebody may have meant.
+//! Suggestions for misspelt words: the known word with the smallest edit distance.
 
-/// The known word nearest to `word`, if it is near: one letter in three may be wrong, missing, doubled or exchanged with
-/// the next.
+/// The known word nearest to `word`, if it is near: one letter in three may be wrong, missing, doubled or exchanged
+/// with the next.
 pub(crate) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
-    // A long word has no near one, and would take long to compare.
+    // No known word is this long, and comparing takes time proportional to the length.
     if word.len() > 40 {
         return None;
     }

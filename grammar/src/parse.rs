@@ -1,8 +1,8 @@
 //! Text in, tree or diagnostics out.
 //!
-//! A text is cut into tokens once and parsed fast. Only after an error it is parsed again, by a parser that
-//! recovers at the end of statements and bodies, so that one run reports several errors. A statement whose opcode
-//! nobody has heard of may have operands of any form: where they do not parse, the statement is kept verbatim.
+//! A text is cut into tokens once and parsed by a parser without error recovery, which is faster. After an error it is
+//! parsed again, by a parser that recovers at the end of statements and bodies, so that one run reports several errors.
+//! A statement with an unknown opcode may have operands of any form: if they do not parse, it is kept verbatim.
 
 use crate::backslash;
 use crate::builder::Builder;
@@ -45,7 +45,7 @@ mod recovering {
 /// The most errors that one text reports.
 pub const MOST_DIAGNOSTICS: usize = 20;
 
-/// The most distinct opcodes of one text that are kept verbatim for their unknown form.
+/// The most unknown opcodes of one text whose statements are kept verbatim; each costs another parse.
 const MOST_OPAQUE: usize = 64;
 
 type Failure = ParseError<u32, Tok, ()>;
@@ -75,7 +75,7 @@ pub fn parse(text: &[u8]) -> Result<Module<'_>, Vec<Diagnostic>> {
                 diagnostics.extend(header::check(&module));
                 diagnostics.extend(backslash::check(&module));
                 diagnostics.extend(resolve(&mut module));
-                // After a wrong declaration, every use of the name would be told too.
+                // After a wrong declaration, every use of the name would be reported too.
                 let declared = diagnostics.is_empty();
                 diagnostics.extend(legal::check(&module, declared));
                 diagnostics.extend(video::check(&module).take(MOST_DIAGNOSTICS));
@@ -110,8 +110,9 @@ fn between_statements(before: &[Tok]) -> bool {
     })
 }
 
-/// Where a statement with an unknown opcode has a form that the grammar lacks, keeps all statements with this
-/// opcode verbatim, if the extent of the one at hand is clear. Returns whether it did.
+/// If the failure is in a statement with an unknown opcode, marks the tokens of all statements with this opcode as
+/// [`Tok::Opaque`], so that they are kept verbatim. Returns whether it did; it does not where it is unclear at which
+/// `;` such a statement ends.
 fn make_opaque(text: &[u8], tokens: &mut Tokens, failure: &Failure) -> bool {
     let ParseError::UnrecognizedToken { token: (at, ..), .. } = *failure else { return false };
     let ends = |kind| matches!(kind, Tok::Semicolon | Tok::LBrace | Tok::RBrace | Tok::Colon);
@@ -144,7 +145,7 @@ fn make_opaque(text: &[u8], tokens: &mut Tokens, failure: &Failure) -> bool {
     changed
 }
 
-/// What cannot be inside a statement of unknown form: its end, a body's, and what only other statements have.
+/// Tokens that cannot be inside a statement of unknown form: its end, and what only other statements contain.
 fn ends_unknown(kind: Tok) -> bool {
     matches!(
         kind,
@@ -192,8 +193,8 @@ fn position_of(failure: &Failure) -> u32 {
     }
 }
 
-/// Whether what follows an error can no longer be told: braces of a list may be taken for those of a body, and an
-/// instruction outside of a body means that the braces before it do not match.
+/// Whether later errors would be unreliable: braces of a list may have been taken for those of a body, or the braces
+/// before an instruction outside of a body do not match.
 fn loses_the_thread(tokens: &Tokens, failure: &Failure) -> bool {
     let ParseError::UnrecognizedToken { token: (at, tok, _), expected } = failure else { return false };
     let outside = expected.iter().any(|expected| expected == "\".entry\"");
@@ -209,7 +210,7 @@ fn loses_the_thread(tokens: &Tokens, failure: &Failure) -> bool {
     lists > 0 && after.filter(|&kind| kind == Tok::RBrace).count() > 0
 }
 
-/// Sorts, and keeps what a person can use.
+/// Sorts the diagnostics, and keeps the first at each place, at most [`MOST_DIAGNOSTICS`].
 fn finish(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
     diagnostics.sort_by_key(|diagnostic| (diagnostic.span.start, diagnostic.span.end));
     diagnostics.dedup_by_key(|diagnostic| diagnostic.span.start);

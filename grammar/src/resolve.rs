@@ -1,9 +1,9 @@
 //! Resolves names by scope, in one walk over the statements.
 //!
-//! As the assembler does it: a declaration counts from its own point on, to the end of its scope; the innermost
-//! one that has the name wins; a family whose size is too small for an index lets it fall through to the next one
-//! outward. Labels count in the whole of their scope: a branch goes to a label of its own scope, else to the
-//! innermost one around it that was already seen, else to the innermost one that is still to come.
+//! The rules are the assembler's. A declaration is in force from where it stands to the end of its scope. A name means
+//! the innermost declaration of it; if the innermost family is too small for the index, the next family outward is
+//! tried. Labels are in force in the whole of their scope: a branch goes to a label of its own scope, else to the
+//! innermost enclosing label that stands before it, else to the innermost enclosing label that stands after it.
 
 use crate::diagnostic::Diagnostic;
 use crate::names::{Decl, DeclKind, NameParts, is_special_register};
@@ -11,7 +11,7 @@ use crate::scope::{Active, NONE, Names, Slot, Visible};
 use crate::table::Control;
 use crate::tree::{Module, Node, NodeKind, ScopeId, Span, StmtId, StmtKind, TokenId, index32};
 
-/// Resolves every name of `module`; what cannot be resolved is told.
+/// Resolves every name of `module`; returns an error for each name that cannot be resolved.
 pub(crate) fn resolve(module: &mut Module<'_>) -> Vec<Diagnostic> {
     let labels = LabelsByScope::new(module);
     let mut resolver =
@@ -33,7 +33,7 @@ struct Resolver {
     visible: Visible,
     diagnostics: Vec<Diagnostic>,
     next_decl: usize,
-    /// The declarations of the function header at hand, for the scope that its body opens.
+    /// The declarations of the last function header, for the scope that the function's body opens.
     parameters: std::ops::Range<usize>,
 }
 
@@ -198,8 +198,8 @@ impl Resolver {
         self.diagnostics.push(diagnostic);
     }
 
-    /// A vector's elements have names; what may follow another register is the video decoder's to say, but it is
-    /// one word.
+    /// Checks what follows the dot of a name: an element of a vector, or one selector of a scalar register, which the
+    /// decoder of video instructions checks further.
     fn check_suffix(
         &mut self,
         module: &Module<'_>,
@@ -329,8 +329,8 @@ impl Resolver {
     }
 }
 
-/// Whether a name of the module is defined there, not only announced: prototypes repeat, and so do variables that
-/// are `.extern`. Whether repetitions agree is not looked at.
+/// Whether a declaration of the module is a definition: prototypes and `.extern` variables may be declared several
+/// times. Whether such declarations agree is not checked.
 fn is_definition(module: &Module<'_>, decl: &Decl) -> bool {
     match decl.kind {
         DeclKind::Function => {
@@ -353,7 +353,7 @@ enum Use {
     Label,
     /// As anything else; it must be known.
     Any,
-    /// By an instruction nobody has heard of: it may be a keyword.
+    /// By an unknown instruction: the name may be a keyword of that instruction.
     Unchecked,
 }
 
@@ -389,7 +389,7 @@ impl LabelsByScope {
     }
 }
 
-/// Debug sections and `.loc` name labels anywhere in the module, before and after; unknown ones are legal.
+/// Debug sections and `.loc` may name labels anywhere in the module; unknown ones are legal.
 fn resolve_debug_names(module: &mut Module<'_>) {
     let debug = |kind| matches!(kind, StmtKind::Section | StmtKind::Loc);
     if !module.stmts.iter().any(|stmt| debug(stmt.kind)) {

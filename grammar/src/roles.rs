@@ -1,7 +1,7 @@
 //! Which names a statement writes and reads, and what else it touches: the table's row applied to the operands.
 //!
-//! Whatever is inside brackets is read, whatever the row says: it is an address. An instruction that the table
-//! lacks counts as reading and writing every operand and as having every effect.
+//! Names inside brackets are read even in a written operand, because they form an address. An instruction without a row
+//! counts as reading and writing every operand and as having every effect.
 
 use crate::names::{NameParts, is_special_register};
 use crate::table::{Effects, Row, Writes, modifiers};
@@ -12,7 +12,7 @@ use crate::tree::{Module, NodeId, NodeKind, StmtId, StmtKind};
 pub enum Role {
     /// It reads it.
     Read,
-    /// It writes all of it, and does not read it; under a guard, it may leave it as it is.
+    /// It writes all of it, and does not read it; under a guard, it may leave it unchanged.
     Write,
     /// It reads and may write it.
     Update,
@@ -25,7 +25,7 @@ impl Module<'_> {
         self.opcode(stmt).and_then(|(spelling, _)| self.spellings.row(spelling))
     }
 
-    /// Every name that an instruction uses, its guard included, with what it does to it. The sink `_` is none.
+    /// Every name that an instruction uses, its guard included, with what it does to it. The sink `_` is not a name.
     #[must_use]
     pub fn roles(&self, stmt: StmtId) -> Vec<(NodeId, Role)> {
         if self.kind(stmt) != StmtKind::Instruction {
@@ -84,7 +84,7 @@ impl Module<'_> {
             effects = match modifier {
                 b"cc" => effects.with(Effects::WRITES_CARRY),
                 b"volatile" | b"acquire" | b"relaxed" | b"mmio" => effects.with(Effects::ORDERED),
-                _other => effects,
+                _ => effects,
             };
         }
         if effects.has(Effects::ACTS) {
@@ -109,6 +109,7 @@ impl Module<'_> {
     }
 }
 
-/// Prefixes of the special registers that may change: clocks, counters, and where the thread happens to run.
+/// Prefixes of the special registers that may change: clocks, counters, and the place where the thread runs, which the
+/// GPU may change.
 const CHANGING: &[&[u8]] =
     &[b"%clock", b"%globaltimer", b"%pm", b"%smid", b"%warpid", b"%nwarpid", b"%nsmid"];

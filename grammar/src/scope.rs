@@ -1,8 +1,9 @@
 //! The names that are in force at one point of a module.
 //!
 //! Each name keeps a stack of its declarations, so that lookup does not walk the open scopes; leaving a scope undoes
-//! what it declared. Families of one name are searched for an element by jump pointers along the chain of ever
-//! larger sizes (Myers, "An applicative random-access stack", 1983): depth costs a logarithm.
+//! what it declared. The innermost family of a name that has a given element is found by jump pointers along the chain
+//! of ever larger families (Myers, "An applicative random-access stack", 1983), in time logarithmic in the depth of
+//! nesting.
 
 use crate::names::NameParts;
 use crate::tree::{Span, index32};
@@ -63,7 +64,7 @@ impl Visible {
         let mut at = top;
         while let Some(active) = self.stack.get(at as usize).filter(|active| active.size <= index) {
             at = match self.stack.get(active.jump as usize) {
-                // The outermost one jumps to itself.
+                // The jump of the outermost family leads to itself.
                 Some(jump) if jump.size <= index && active.larger != NONE => active.jump,
                 Some(_) | None => active.larger,
             };
@@ -77,7 +78,7 @@ impl Visible {
 
     pub(crate) fn family(&self, decl: u32, depth: u32, below: u32, size: u32) -> Active {
         let mut active = Active { decl, depth, size, ..Active::bottom(below) };
-        // The next one outward that is larger is the innermost that has the element `size`.
+        // The next larger family outward is the innermost one that has the element `size`.
         let at = self.element(below, size);
         let Some(larger) = self.stack.get(at as usize) else {
             active.jump = index32(self.stack.len());
@@ -133,11 +134,11 @@ pub(crate) struct Name {
     pub(crate) length: u32,
     pub(crate) single: u32,
     pub(crate) family: u32,
-    /// Labels of the open scopes, those to come included.
+    /// Labels of the open scopes, including those further down in the text.
     pub(crate) label: u32,
-    /// Labels of the open scopes that were passed already.
+    /// Labels of the open scopes that stand before the current statement.
     pub(crate) seen: u32,
-    /// Whether a single name was ever declared that is this one and digits.
+    /// Whether some single name that consists of this one and digits was declared, in any scope.
     pub(crate) has_numbered: bool,
 }
 
@@ -234,7 +235,7 @@ pub(crate) struct Active {
     pub(crate) decl: u32,
     pub(crate) depth: u32,
     pub(crate) below: u32,
-    /// For families: the size, the next one outward that is larger, and a jump along that chain.
+    /// For families: the size, the next larger family outward, and a jump pointer along that chain.
     pub(crate) size: u32,
     pub(crate) larger: u32,
     pub(crate) jump: u32,

@@ -15,7 +15,7 @@ pub struct Spellings {
     list: Vec<Spelling>,
     by_text: HashTable<u32>,
     hasher: DefaultHashBuilder,
-    /// By length and last letter, the spelling that was interned last: most are found here.
+    /// For each hash of the length and some letters, the spelling that was found last: most lookups end here.
     recent: Recent,
 }
 
@@ -114,13 +114,13 @@ impl Spellings {
         self.list.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no spellings.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// The table's row for a spelling; `None` for an opcode nobody has heard of.
+    /// The table's row for a spelling; `None` for an unknown opcode.
     #[must_use]
     pub fn row(&self, spelling: SpellingId) -> Option<&'static Row> {
         self.list[spelling.index()].row

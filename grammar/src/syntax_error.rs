@@ -1,4 +1,4 @@
-//! Turns what the parser could not read into a message for people.
+//! Turns the parser's errors into messages.
 //!
 //! A parser notices a missing `;` at the next token, but it belongs at the end of the one before; malformed tokens
 //! have messages of their own.
@@ -8,11 +8,11 @@ use crate::token::{Tok, Tokens};
 use crate::tree::{Span, TokenId, index32};
 use lalrpop_util::ParseError;
 
-/// More than this many expected tokens are not worth listing.
+/// The most expected tokens that a message lists.
 const MOST_EXPECTED: usize = 4;
 
-/// What is wrong where a string has no end: the quotes after it pair up wrongly, so it is rather the first one that
-/// goes over a line.
+/// The error for an unterminated string. Once a closing quote is missing, all later quotes pair up wrongly, so the
+/// error is reported at the first string that extends over a line break.
 pub(crate) fn unclosed_string(text: &[u8], tokens: &Tokens) -> Option<Diagnostic> {
     let last = tokens.iter().next_back()?;
     if tokens.kind(last) != Tok::UnclosedString {
@@ -90,7 +90,7 @@ fn shown(text: &[u8], span: &Span) -> String {
     if bytes.len() > word.len() { format!("{word}…") } else { word }
 }
 
-/// `expected …`, unless anything could be expected.
+/// `expected …`; `None` if too many different tokens would be legal.
 fn expectation(expected: &[String]) -> Option<String> {
     let wants = |wanted: &str| expected.iter().any(|e| e.trim_matches('"') == wanted);
     if wants(".entry") {
@@ -109,12 +109,12 @@ fn expectation(expected: &[String]) -> Option<String> {
     let (last, rest) = names.split_last()?;
     match rest {
         [] => Some(format!("expected {last}")),
-        _few if names.len() <= MOST_EXPECTED => Some(format!("expected {} or {last}", rest.join(", "))),
-        _many => None,
+        _ if names.len() <= MOST_EXPECTED => Some(format!("expected {} or {last}", rest.join(", "))),
+        _ => None,
     }
 }
 
-/// What people call a terminal of the grammar.
+/// The name of a terminal of the grammar in messages; empty if it is not mentioned.
 fn name_of(terminal: &str) -> &str {
     match terminal {
         "word" | "call" => "a name",

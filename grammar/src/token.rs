@@ -154,19 +154,19 @@ pub enum Tok {
     CallTargets,
     /// `.callprototype`
     CallPrototype,
-    /// Any other word that begins with a dot: a type, a performance directive, one nobody has heard of.
+    /// Any other word that begins with a dot: a type, a performance directive, an unknown directive.
     #[regex(b"\\.[A-Za-z_$]", directive)]
     Directive,
     /// Source text between `.source_begin` and `.source_end`, both included.
     SourceText,
-    /// `# 1 "file"`: where a preprocessor says the text came from. It may stand inside a statement.
+    /// `# 1 "file"`: a preprocessor's note on where the text came from. It may stand inside a statement.
     #[regex(b"#[ \t]*[0-9]+[ \t]+\"[^\"]*\"[^\n]*", allow_greedy = true)]
     LineMarker,
     /// A line that begins with `@@DWARF`: debug data in the form of PTX before 2.0.
     #[regex(b"@@DWARF[^\n]*", allow_greedy = true)]
     DwarfLine,
 
-    /// Digits that are no literal.
+    /// A malformed number: a word that begins with a digit and is no literal.
     #[regex(b"[0-9][A-Za-z0-9_$.]*", priority = 2)]
     BadNumber,
     /// A `/*` without its `*/`: reaches to the end of the input.
@@ -178,7 +178,7 @@ pub enum Tok {
     UnclosedString,
     /// A byte that can begin no token.
     Junk,
-    /// A token of a statement that is kept verbatim because nobody has heard of its form.
+    /// A token of a statement of unknown form, which is kept verbatim.
     Opaque,
 }
 
@@ -210,7 +210,8 @@ fn block_comment(lex: &mut Lexer<'_, Tok>) -> logos::FilterResult<Tok, ()> {
     }
 }
 
-/// The rest of a word, and what it is. Two bytes of three belong to words, so they get a loop of their own.
+/// The rest of a word, and its kind. Two thirds of all bytes belong to words, so they are scanned by a loop of their
+/// own.
 fn word(lex: &mut Lexer<'_, Tok>) -> Tok {
     let rest = lex.remainder();
     let base = word_length(rest);
@@ -221,9 +222,9 @@ fn word(lex: &mut Lexer<'_, Tok>) -> Tok {
         b"%" => Tok::Operator,
         b"$" => Tok::Junk,
         b"WARP_SZ" => Tok::WarpSize,
-        _word if first == b'c' && rest[..base] == *b"all" => Tok::Call,
-        _word if length > base => Tok::Dotted,
-        _word => Tok::Word,
+        _ if first == b'c' && rest[..base] == *b"all" => Tok::Call,
+        _ if length > base => Tok::Dotted,
+        _ => Tok::Word,
     }
 }
 
@@ -244,7 +245,7 @@ fn word_length(text: &[u8]) -> usize {
     text.iter().position(|&byte| !CONTINUES[usize::from(byte)]).unwrap_or(text.len())
 }
 
-/// The length of `.one.two::three.sp::2:4`.
+/// The length of the suffixes at the start of `text`, such as `.one.two::three.sp::2:4`.
 fn suffixes_length(text: &[u8]) -> usize {
     let mut length = 0;
     while text.get(length) == Some(&b'.') {
@@ -258,7 +259,7 @@ fn suffixes_length(text: &[u8]) -> usize {
     length
 }
 
-/// The length of `::two::three`, where a digit may have another one after a single colon: `::2:4`.
+/// The length of qualifiers such as `::two::three`; a digit may be followed by a colon and another digit: `::2:4`.
 fn qualifiers_length(text: &[u8]) -> usize {
     let mut length = 0;
     while text[length..].starts_with(b"::") {
@@ -278,7 +279,7 @@ fn qualifiers_length(text: &[u8]) -> usize {
     length
 }
 
-/// The rest of a word that begins with a dot, and what it is.
+/// The rest of a word that begins with a dot, and its kind.
 fn directive(lex: &mut Lexer<'_, Tok>) -> Tok {
     let rest = lex.remainder();
     let base = word_length(rest);
@@ -305,7 +306,7 @@ fn directive(lex: &mut Lexer<'_, Tok>) -> Tok {
         b".source_begin" => source_text(lex),
         b".target" => Tok::Target,
         b".version" => version(lex),
-        _other => Tok::Directive,
+        _ => Tok::Directive,
     }
 }
 
@@ -361,7 +362,8 @@ impl Tokens {
     pub fn new(text: &[u8]) -> Self {
         assert!(u32::try_from(text.len()).is_ok(), "offsets have 32 bits");
         let mut tokens = Self::default();
-        // Kernels average some five bytes a token; too little costs a copy, too much only address space.
+        // Kernels have about five bytes per token. A guess that is too low costs a copy, one that is too high only
+        // address space.
         let guess = text.len() / 5;
         tokens.kinds.reserve(guess);
         tokens.starts.reserve(guess);
@@ -386,13 +388,13 @@ impl Tokens {
         self.starts.push(start);
     }
 
-    /// How many there are.
+    /// The number of tokens.
     #[must_use]
     pub fn len(&self) -> usize {
         self.kinds.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no tokens.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.kinds.is_empty()

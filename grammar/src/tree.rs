@@ -1,6 +1,6 @@
 //! The tree: statements and nodes as flat arrays of spans into the text.
 //!
-//! Nothing here owns text, nothing points at anything but indices, and nothing is recursive over nesting: scopes
+//! Nothing here owns text, all references are indices, and nothing recurses over nesting: scopes
 //! are pairs of [`StmtKind::Open`] and [`StmtKind::Close`] statements, operands are nodes in post-order. The tree
 //! is lossless by construction: the statements cut the list of tokens into consecutive ranges, every token lies
 //! in exactly one of them, and what lies between tokens is blank or comment.
@@ -99,7 +99,7 @@ impl Node {
     }
 }
 
-/// A parsed module: its text, and what the text says.
+/// A parsed module: its text, and the tree of the text.
 #[derive(Debug)]
 pub struct Module<'t> {
     pub(crate) text: &'t [u8],
@@ -153,7 +153,7 @@ impl<'t> Module<'t> {
             let at = self.tokens.start(TokenId(tokens.start));
             return at..at;
         }
-        // Line markers after a statement are in its range of tokens, but say nothing of it.
+        // Line markers after a statement are in its range of tokens, but not part of it.
         let mut last = tokens.end - 1;
         while last > tokens.start && self.tokens.kind(TokenId(last)) == Tok::LineMarker {
             last -= 1;
@@ -284,7 +284,7 @@ impl<'t> Module<'t> {
         &self.decls[decl.index()]
     }
 
-    /// The scope that a declaration counts in; parameters count in the body of their function.
+    /// The scope in which a declaration is in force; for parameters, the body of their function.
     #[must_use]
     pub fn decl_scope(&self, decl: DeclId) -> ScopeId {
         self.decls[decl.index()].scope

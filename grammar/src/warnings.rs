@@ -1,7 +1,7 @@
-//! What is legal as far as can be told, and odd: opcodes, modifiers and directives that no known version of PTX has.
+//! Warnings: opcodes, modifiers and directives that no known version of PTX has.
 //!
-//! A newer version may have them, so they are no errors: the text is kept, and what it may do is taken to be
-//! everything.
+//! A newer version may have them, so they are no errors: the text is kept, and nothing is assumed about what it
+//! does.
 
 use crate::builder::PROPERTIES;
 use crate::diagnostic::Diagnostic;
@@ -12,10 +12,10 @@ use crate::table::{rows, words};
 use crate::token::Tok;
 use crate::tree::{Module, NodeKind, SpellingId, StmtId, StmtKind};
 
-/// The directives that stay in the tree as they are, though their form is known.
+/// Known directives that the tree keeps as [`StmtKind::Unknown`] all the same; they get no warning.
 const KEPT: [&[u8]; 1] = [b".nv_intermediate_source_section"];
 
-/// The directives that an unknown one may have been meant to be.
+/// The directives that a message may suggest in place of an unknown one.
 const DIRECTIVES: [&str; 14] = [
     ".alias",
     ".branchtargets",
@@ -34,8 +34,8 @@ const DIRECTIVES: [&str; 14] = [
 ];
 
 impl Module<'_> {
-    /// One warning for each spelling of an opcode that is unknown, where it stands first, and for each unknown
-    /// directive; in the order of the text, and no more than a person can use.
+    /// One warning for each unknown spelling of an opcode, where it occurs first, and one for each unknown directive;
+    /// in the order of the text, at most [`MOST_DIAGNOSTICS`].
     #[must_use]
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let opcodes = self.spellings.iter().filter_map(|spelling| self.unknown_opcode(spelling));
@@ -61,7 +61,7 @@ impl Module<'_> {
         let Some(row) = self.spellings.row(spelling) else {
             return Some(unknown_instruction(self.spellings.span(spelling), text));
         };
-        // The decoder of video instructions refuses their unknown modifiers.
+        // Unknown modifiers of video instructions are errors, which their decoder reports.
         let (at, modifier) = words::unknown(text).filter(|_| row.video.is_none())?;
         let shown = String::from_utf8_lossy(modifier);
         let near = nearest(&shown, words::known());
@@ -71,10 +71,10 @@ impl Module<'_> {
             meant(near.map(|near| format!(".{near}")))
         );
         let span = crate::legal::modifier_span(self, spelling, at);
-        Some(Diagnostic::new(span, message).label("instructions spelled so are left alone"))
+        Some(Diagnostic::new(span, message).label("instructions with this modifier are left alone"))
     }
 
-    /// The properties of a function that are none; other words of its head are checked where it is parsed.
+    /// One warning for each unknown directive in the head of a function; its other words are checked by the parser.
     fn unknown_properties(&self, stmt: StmtId) -> Vec<Diagnostic> {
         let directives = self.stmt_nodes(stmt).filter(|&node| self.node_kind(node) == NodeKind::Directive);
         let words = directives.filter(|&node| {

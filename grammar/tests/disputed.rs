@@ -1,4 +1,4 @@
-//! The disputed forms: the page that lists them, and forms on both sides of the line.
+//! The disputed forms: the page that lists them, forms that are disputed and similar ones that are not.
 
 use ptxopt_grammar::meaning::disputed::{DISPUTES, disputed, disputed_at};
 use ptxopt_grammar::video::decode;
@@ -50,7 +50,7 @@ fn fields_of_words_of_64_bits_are_agreed_on_only_at_small_places() {
     assert_eq!(class("vadd.u32.u32.u32.sat %r0, %r1, %r2"), Some("sat-u32-high"));
 }
 
-/// `UPDATE=1` writes the page anew.
+/// `UPDATE=1` rewrites the page.
 #[test]
 fn the_page_lists_every_class() {
     let mut page = INTRODUCTION.to_owned();

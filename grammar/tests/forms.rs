@@ -16,7 +16,7 @@ use ptxopt_grammar::table;
 use std::collections::BTreeSet;
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the counts are for people")]
+#[expect(clippy::print_stdout, reason = "the counts are shown with `--nocapture`")]
 fn every_legal_form_evaluates() {
     let mut numbers = Numbers::new(3);
     let (mut count, mut without) = (0, Vec::new());

@@ -1,4 +1,4 @@
-//! Meaning: corner cases, every form of every video instruction, and the readers of terms against each other.
+//! Meaning: corner cases, every form of every video instruction, and a comparison of all evaluators of terms.
 
 #[path = "../../tests/support/fragments.rs"]
 mod fragments;
@@ -174,7 +174,7 @@ fn the_bit_of_a_number() {
         let operands = [mask, base, offset].map(u128::from);
         assert_eq!(words("fns.b32 %a0, %a1, %a2, %a3", &operands), u128::from(place), "{operands:x?}");
     }
-    assert!(found > 500, "hardly a bit was found: {found}");
+    assert!(found > 500, "too few bits were found: {found}");
     assert_eq!(words("fns.b32 %a0, %a1, %a2, %a3", &[ones(32), 32, 0]), ones(32));
     assert_eq!(words("fns.b32 %a0, %a1, %a2, %a3", &[ones(32), 32, ones(32)]), ones(32));
     assert!(module("fns.b64 %d0, %a1, %a2, %a3").1);
@@ -253,7 +253,7 @@ fn vectors_of_elements() {
     assert_eq!(run("mov.b32 {%h3, %h3}, %a1", &values), None);
     assert_eq!(run("mov.b32 %a0, -1", &values), Some(vec![ones(32)]));
     assert!(module("mov.b64 %d0, %a1").1);
-    // Two at once are read before either is written.
+    // Both sources are read before either destination is written.
     assert_eq!(run("mov.v2.b16 {%h2, %h1}, {%h1, %h2}", &values), Some(vec![0x1234, 0xabcd]));
     assert_eq!(run("mov.v2.u16 {_, %h3}, {%h1, 7}", &values), Some(vec![7]));
     assert_eq!(run("mov.v4.b16 {%h3, %h4}, {%h1, %h2}", &values), None);
@@ -360,7 +360,7 @@ fn simd_forms() -> Vec<Form> {
     forms
 }
 
-/// Numbers and planes agree on the terms, and one number with the words that fit.
+/// Checks that all evaluators agree on the terms: with words of 128 and 64 bits, in planes and lane by lane.
 fn agree(terms: &Terms, outputs: &[Term], widths: &[u32], inputs: &[Vec<u128>]) {
     let mut exact = Program::<u128>::compile(terms, outputs).expect("nothing is wider");
     let mut narrow = Program::<u64>::compile(terms, outputs);
@@ -400,13 +400,13 @@ fn run_lanes(program: &Program<u128>, outputs: usize, inputs: &[Vec<u128>]) -> V
 }
 
 #[test]
-#[expect(clippy::print_stdout, reason = "the counts are for people")]
+#[expect(clippy::print_stdout, reason = "the counts are shown with `--nocapture`")]
 fn every_video_form_evaluates() {
     let mut numbers = Numbers::new(1);
     let (scalar, simd) = (scalar_forms(), simd_forms());
     println!("{} scalar and {} SIMD forms", scalar.len(), simd.len());
     for (at, form) in scalar.into_iter().chain(simd).enumerate() {
-        // Of constants a term is made by folding alone; every so often the readers of terms are compared with it.
+        // Terms of constants are folded; for some of the forms all evaluators are compared with the folded result.
         let values = [0, 1, 2].map(|_| numbers.value() & ones(32));
         let mut terms = Terms::new();
         let constants = values.map(|value| terms.constant(value, 32));

@@ -1,6 +1,6 @@
-//! What the table says that a form needs is what NVIDIA's assembler asks for.
+//! The versions and targets that the table requires of a form are those that NVIDIA's assembler requires.
 //!
-//! The list was measured: each form was assembled for every version and target, and the least that is accepted
+//! The list was measured: each form was assembled for every version and target, and the least that is accepted was
 //! written down.
 
 use ptxopt_grammar::table::{Needs, lookup};

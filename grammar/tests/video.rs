@@ -1,7 +1,7 @@
 //! The video instructions: every legal form is decoded and written, and every rule has its message.
 //!
-//! `video_forms.txt` holds what NVIDIA's assembler says of some two thousand forms; the forms that are legal by
-//! construction are all written, read and compared, and those and the list keep each other honest.
+//! `video_forms.txt` holds what NVIDIA's assembler says of some two thousand forms. All forms that the types allow are
+//! written, read and compared; the list shows that these are the forms that the assembler takes.
 
 use ptxopt_grammar::diagnostic::Diagnostic;
 use ptxopt_grammar::tree::{Module, StmtId};
@@ -320,9 +320,9 @@ rules! {
     comparisons_need_two_types: "vset.u32.eq %r0, %r1, %r2"
         => "`vset` needs two types" at "vset.u32.eq", "expected `.u32` or `.s32` for each of `a` and `b`";
     types_are_not_too_many: "vsub.u32.u32.u32.s32 %r0, %r1, %r2"
-        => "`vsub` has three types" at ".s32", "expected no fourth";
+        => "`vsub` takes three types" at ".s32", "expected no fourth";
     comparisons_have_no_destination_type: "vset4.u32.u32.s32.ne %r0, %r1, %r2, %r3"
-        => "`vset4` has two types" at ".s32", "expected those of `a` and `b` only: the result is always unsigned";
+        => "`vset4` takes two types" at ".s32", "expected those of `a` and `b` only: the result is always unsigned";
     shift_amounts_are_unsigned: "vshl.u32.u32.s32.clamp %r0, %r1, %r2"
         => "the amount of `vshl` is unsigned" at ".s32", "expected `.u32`";
     shifts_need_a_mode: "vshr.s32.u32.u32 %r0, %r1, %r2"
@@ -377,7 +377,7 @@ rules! {
     comparisons_store_no_halves: "vset4.u32.u32.lt %r0, %x1, %x2, %x3"
         => "`%x3` has type `.f16x2`" at "%x3", "expected a 32-bit integer register";
     vectors_are_no_sources: "vadd.u32.u32.u32 %r0, %r1, %v"
-        => "`%v` is a vector" at "%v", "expected a register that is none";
+        => "`%v` is a vector" at "%v", "expected a scalar register";
     selectors_stand_once: "vadd.u32.u32.u32 %r0, %r1.b0 .b1, %r2"
         => "two selectors" at ".b1", "expected only one";
     scalar_selectors_are_bytes_or_halves: "vadd.u32.u32.u32 %r0, %r1, %r2 .b10"

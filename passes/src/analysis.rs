@@ -1,9 +1,10 @@
 //! What is known of the values of a function: facts forward, demanded bits backward, both to a fixed point.
 //!
-//! Facts begin with "cannot happen" and grow: a phi joins what its ways bring, and what keeps growing is widened,
-//! so loops end. Demanded bits begin with none and grow likewise; what has an effect demands everything it reads,
-//! and so does what has no meaning once any of its own bits are demanded. Both end
-//! because a fact that is widened and a mask that grows can each change at most a few hundred times.
+//! Facts begin as "cannot happen" and grow: a phi joins the facts of its incoming edges, and a fact that keeps
+//! growing is widened, so loops end. Demanded bits begin as none and grow likewise: a statement with an effect
+//! demands every bit that it reads, and so does an instruction without a meaning once any of its own bits are
+//! demanded. Both iterations end because a widened fact and a growing mask can each change at most a few hundred
+//! times.
 
 use crate::facts::{Fact, demanded, forward};
 use crate::graph::{Graph, Origin, Use, ValueId};
@@ -13,7 +14,7 @@ use ptxopt_grammar::meaning::term::ones;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-/// How often a fact may grow before its ranges are given up; only those in loops do.
+/// How often a fact may grow before its ranges are given up; only facts in loops grow that often.
 const GROWTHS: u32 = 8;
 
 impl Knowledge {
@@ -63,8 +64,8 @@ fn one(graph: &Graph<'_, '_>, value: ValueId, facts: &[Fact]) -> Fact {
     let width = entry.width.max(1);
     match (entry.origin, entry.def) {
         (Origin::Phi(_), _) => {
-            let ways = graph.operands(value).map(|(operand, _)| &facts[operand.index()]);
-            ways.fold(Fact::bottom(width), |all, way| all.join(way))
+            let incoming = graph.operands(value).map(|(operand, _)| &facts[operand.index()]);
+            incoming.fold(Fact::bottom(width), |all, fact| all.join(fact))
         }
         (_, Some(def)) => {
             forward(graph.terms(), def, &mut |number, _| facts[ValueId::of_input(number).index()])

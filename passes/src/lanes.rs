@@ -155,7 +155,7 @@ fn and(a: Known, b: Known) -> Known {
         _ if a == ONES => b,
         _ if b == ONES => a,
         _ if a == b => a,
-        _computed => None,
+        _ => None,
     }
 }
 
@@ -164,7 +164,7 @@ fn or(a: Known, b: Known) -> Known {
         (Some(Byte::Constant(a)), Some(Byte::Constant(b))) => Some(Byte::Constant(a | b)),
         _ if a == ONES || b == ONES => ONES,
         _ if a == b => a,
-        _apart => join(a, b),
+        _ => join(a, b),
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A function becomes a graph of values (`graph`), about which facts are found (`facts`, `analysis`, `lanes`); rules
 //! propose other spellings (`rules`), costs choose (`cost`), the door proves (`door`, `prover`), and what is proved
-//! and cheaper is spliced into the text (`optimiser`). Nothing here sees a file, a clock or a thread.
+//! and cheaper is spliced into the text (`optimiser`). Nothing here uses a file, a clock or a thread.
 
 pub mod analysis;
 pub mod cost;
@@ -34,7 +34,7 @@ pub struct Pass {
 pub static PASSES: &[Pass] = &[
     Pass { name: "fold", summary: "constants, and what constants decide", group: Group::Fold },
     Pass { name: "simplify", summary: "the same value by a cheaper instruction", group: Group::Simplify },
-    Pass { name: "mask", summary: "masks, merges and lanes that nobody reads", group: Group::Mask },
+    Pass { name: "mask", summary: "masks, merges and unused lanes", group: Group::Mask },
     Pass { name: "dce", summary: "statements that the other passes made dead", group: Group::Dce },
 ];
 

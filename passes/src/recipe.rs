@@ -29,7 +29,7 @@ pub enum Source {
 /// What an instruction does, operands left out.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Code {
-    /// A video instruction. Sources: `a`, `b`, and `c` where the form reads it or its syntax wants it.
+    /// A video instruction. Sources: `a`, `b`, and `c` where the form reads it or its syntax requires it.
     Video(Form),
     /// Any other, by its opcode with modifiers: `prmt.b32`. Sources in the order of the text.
     Plain(String),
@@ -208,13 +208,13 @@ fn line(step: &Step, to: &str, names: &[String]) -> Option<String> {
     })
 }
 
-/// A number as a reader likes it: small ones decimal, masks and patterns hexadecimal.
+/// A number in its most readable form: small ones decimal, masks and patterns hexadecimal.
 fn number(value: u64, width: u32) -> String {
     let value = if width < 64 { value & ((1 << width) - 1) } else { value };
     match width {
-        _small if value < 1000 => value.to_string(),
-        _short if value <= 0xffff => format!("{value:#06x}"),
+        _ if value < 1000 => value.to_string(),
+        _ if value <= 0xffff => format!("{value:#06x}"),
         32 => format!("{value:#010x}"),
-        _other => format!("{value:#x}"),
+        _ => format!("{value:#x}"),
     }
 }

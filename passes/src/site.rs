@@ -1,7 +1,7 @@
 //! A site: one instruction as a rule sees it, with what is known around it.
 //!
 //! The instruction is that of a statement, or another spelling of its value that an earlier rule found. A rule only
-//! proposes, so nothing here need be right for a rewrite to be: facts choose among proposals, proofs keep them.
+//! proposes, so a mistake here makes no rewrite wrong: facts choose what is proposed, and every proposal is proved.
 
 use crate::facts::Fact;
 use crate::graph::{Graph, ValueId};
@@ -15,7 +15,7 @@ use std::cell::RefCell;
 pub struct Knowledge {
     /// By value: what it can be.
     pub facts: Vec<Fact>,
-    /// By value: which of its bits matter to anybody.
+    /// By value: its demanded bits.
     pub demanded: Vec<u128>,
     pub(crate) contents: RefCell<Contents>,
 }
@@ -31,7 +31,7 @@ pub struct Site<'s, 'm, 't> {
     pub value: ValueId,
     /// The instruction.
     pub step: &'s Step,
-    /// Which bits of its result matter to anybody.
+    /// The demanded bits of its result.
     pub demanded: u128,
     /// What its result can be.
     pub result: &'s Fact,

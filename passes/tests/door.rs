@@ -1,4 +1,7 @@
-//! What the door must not let through though both texts compute the same: what relies on bits that nobody promised.
+//! What the door must not let through though both texts compute the same: text that relies on undemanded bits.
+//!
+//! Another edit of the same round may change those bits, so each of the two edits alone would be right, and both
+//! wrong.
 
 use ptxopt_grammar::tree::{Module, StmtId};
 use ptxopt_passes::door::{Candidate, Check, Door, Judgement};
@@ -41,19 +44,19 @@ fn is_proved(judgement: &Judgement) -> bool {
     matches!(judgement, Judgement::Proved(_))
 }
 
-/// The upper bits of `%x` are zero, so the mask does nothing; but it is the mask by which nobody needs these zeros, so
-/// another edit may do without them.
+/// The upper bits of `%x` are zero, so the mask does nothing; but because of the mask these zeros are undemanded, so
+/// another edit may drop them.
 #[test]
 fn a_mask_is_needed_by_the_bits_that_it_hides() {
     let mask = "bfe.u32 %x, %a, 8, 8;\nand.b32 %y, %x, 255;\nst.global.b32 [%in], %y;";
     let copy = |sources: &[Source]| Recipe::copy(sources[0], 32);
     assert_eq!(judge(mask, "and", copy), Judgement::Unfounded);
-    // Where somebody else reads all of it, the zeros stay.
+    // Where another use demands all bits, the zeros stay.
     let other = format!("{mask}\nst.global.b32 [%in+4], %x;");
     assert!(is_proved(&judge(&other, "and", copy)));
 }
 
-/// Each mask would do without the other.
+/// Either mask makes the other unnecessary.
 #[test]
 fn two_operands_do_not_excuse_each_other() {
     let masks = "bfe.u32 %x, %a, 8, 8;\nbfe.u32 %y, %b, 8, 8;\nlop3.b32 %u, %x, %y, 255, 0x80;\n\

@@ -1,4 +1,5 @@
-//! Every video form is accounted for: it becomes a number where its operands are, and where it stays there is a reason.
+//! Every video form is accounted for: with constant operands it becomes a number, and where it stays there is a
+//! reason.
 
 #![expect(clippy::print_stdout, reason = "tests say how much they covered")]
 
@@ -47,7 +48,7 @@ impl Draw {
             1 => 0x7f,
             2 => 0x80,
             3 => 0xff,
-            _other => byte >> 8 & 0xff,
+            _ => byte >> 8 & 0xff,
         };
         (0..4).fold(0, |word, _| word << 8 | u32::try_from(corner(self.next())).expect("it is a byte"))
     }
@@ -72,7 +73,7 @@ impl Draw {
                 let b = a.iter().map(|&pick| match same {
                     0 => pick,
                     1 if self.below(2) == 0 => pick,
-                    _other => self.below(2 * lanes.count()),
+                    _ => self.below(2 * lanes.count()),
                 });
                 let b: Vec<u8> = b.collect();
                 let mask = 1 + self.below(lanes.full_mask());

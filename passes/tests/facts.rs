@@ -91,7 +91,7 @@ impl Numbers {
                 Fact::from_bits(!value & known, value & known, width)
             }
             6 => Fact::from_bits(0x7 & other, 0, width),
-            _rest => Fact::exact(small(value), width),
+            _ => Fact::exact(small(value), width),
         }
     }
 }
@@ -194,13 +194,13 @@ fn demand_holds(
     tally.count(&prove(&query), || format!("bits {bits:x} of {what} need more than {masks:x?}"));
 }
 
-/// Bits that somebody may read of a word.
+/// A set of bits that may be demanded of a word.
 fn some_bits(numbers: &mut Numbers, width: u32) -> u128 {
     let bits = match numbers.below(4) {
         0 => 1 << numbers.below(width.into()),
         1 => ones(8.min(width)) << (8 * numbers.below(u64::from(width).div_ceil(8))),
         2 => numbers.value(width) & numbers.value(width),
-        _rest => ones(1 + u32::try_from(numbers.below(width.into())).expect("it is small")),
+        _ => ones(1 + u32::try_from(numbers.below(width.into())).expect("it is small")),
     };
     bits & ones(width)
 }

@@ -1,4 +1,4 @@
-//! `ptxopt completions`: a script that teaches a shell the options.
+//! `ptxopt completions`: a script that completes the options in a shell.
 
 use super::{Cli, Console, Failure};
 use crate::output::to_stdout;
@@ -8,7 +8,7 @@ use clap_complete::Shell;
 /// Print a script that completes the options in a shell
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The shell that will read the script
+    /// Shell to print the script for
     shell: Shell,
 }
 

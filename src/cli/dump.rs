@@ -1,4 +1,4 @@
-//! `ptxopt dump`: what each statement is, reads and writes, for people and for programs.
+//! `ptxopt dump`: shows what each statement is, reads and writes, as text or as JSON.
 
 use super::{Console, Failure};
 use crate::input::Input;
@@ -17,10 +17,10 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {
-    /// PTX to read; `-` is standard input
+    /// PTX file to read; `-` is standard input
     file: PathBuf,
 
-    /// Print one JSON object
+    /// Print one JSON object instead of text
     #[arg(long)]
     json: bool,
 }
@@ -28,7 +28,7 @@ pub(super) struct Args {
 const AFTER_HELP: &str = "\
 A line of text:
   LINE KIND SCOPE/DEPTH [GUARD] OPCODE WRITTEN <- READ (OTHER NAMES) [EFFECTS]
-  [unknown]: the instruction table lacks the opcode, so it may do anything
+  [unknown]: the opcode is not in the instruction table, so its effects are unknown
 
 The JSON object (schema 1; later versions may add keys):
   schema      1
@@ -45,12 +45,12 @@ The JSON object (schema 1; later versions may add keys):
     reads       registers that it reads, the guard included, special ones too
     names       labels, variables and functions that it names
     declares    names that it declares, a family as `%r<5>`
-    effects     what it touches besides its operands
+    effects     its effects on anything but its operands
   summary
-    statements  how many
-    kinds       how many of each kind
-    unknown     how many were kept verbatim because nobody has heard of them
-    missing     opcodes that the table lacks, and how many instructions have them";
+    statements  number of statements
+    kinds       number of statements of each kind
+    unknown     number of unknown statements, which are kept verbatim
+    missing     opcodes that are not in the instruction table, with the number of instructions";
 
 pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let input = Input::from(args.file.clone());
@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         .map_err(|error| Failure::writing(console, "<stdout>", &error))
 }
 
-/// What there is to say of a statement.
+/// The description of a statement.
 struct Statement<'t> {
     line: usize,
     kind: StmtKind,
@@ -107,7 +107,7 @@ impl Statement<'_> {
 struct Statements<'m, 't> {
     module: &'m Module<'t>,
     next: usize,
-    /// How far lines are counted, and the line there.
+    /// The offset up to which lines have been counted, and the number of the line there.
     counted: usize,
     line: usize,
     /// The numbers of the scopes around the statement, outermost first.
@@ -146,7 +146,7 @@ impl<'m> Iterator for Statements<'m, '_> {
     }
 }
 
-/// All of a statement but where it is.
+/// The description of a statement, without its place.
 fn describe<'m>(module: &'m Module<'_>, stmt: StmtId) -> Statement<'m> {
     let opcode = module.opcode(stmt).map(|(spelling, _)| spelling);
     let mut statement = Statement {
@@ -206,7 +206,7 @@ fn lossy(text: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(text)
 }
 
-/// What a module adds up to.
+/// The counts of a module.
 #[derive(Default)]
 struct Summary {
     statements: usize,
@@ -226,7 +226,7 @@ impl Summary {
     }
 }
 
-/// Writes one statement per line, without ever holding more than one.
+/// Writes one statement per line, with only one of them in memory at a time.
 fn write_json(out: &mut dyn Write, file: &str, statements: Statements<'_, '_>) -> io::Result<()> {
     let mut summary = Summary::default();
     write!(out, "{{\"schema\":1,\"file\":{},\"statements\":[", json!(file))?;
@@ -270,7 +270,7 @@ impl Statement<'_> {
         let start = format!("{:>6} {:<14} {place:<6} {what:<28}", self.line, self.kind.name());
         let mut text = [&[start], self.operands().as_slice()].concat().join(" ");
         text.truncate(text.trim_end().len());
-        // Names are ASCII in valid PTX, but what is unknown may hold anything.
+        // Names are ASCII in valid PTX, but unknown statements may hold anything.
         text.chars().map(|c| if c.is_control() { char::REPLACEMENT_CHARACTER } else { c }).collect()
     }
 

@@ -1,4 +1,4 @@
-//! `ptxopt eval`: what one instruction computes, and whether a file of reference vectors agrees.
+//! `ptxopt eval`: shows what one instruction computes, or checks a file of reference vectors.
 
 mod registers;
 mod vectors;
@@ -18,15 +18,15 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {
-    /// One instruction; registers may have any names, and have the types that it wants
+    /// One instruction; its registers may have any names and get the types that it needs
     #[arg(required_unless_present = "vectors")]
     instruction: Option<String>,
 
-    /// What the registers that it reads hold; `cc=1` sets the carry flag
+    /// Values of the registers that it reads; `cc=1` sets the carry flag
     #[arg(value_name = "NAME=VALUE", value_parser = assignment)]
     values: Vec<(String, u128)>,
 
-    /// A file of vectors, one JSON object a line, plain or compressed with gzip
+    /// File of vectors, one JSON object per line, plain or compressed with gzip
     #[arg(long, value_name = "FILE", conflicts_with_all = ["instruction", "values"])]
     vectors: Option<PathBuf>,
 }
@@ -37,9 +37,9 @@ Example:
 
 A line of a file of vectors is one of
   {\"ptx\", \"v\": [\"a b c d\", …]}  words in hexadecimal: with %r1, %r2 and %r3, %r0 becomes d
-  {\"ptx\", \"v\", \"doc\": [\"d\", …]} likewise, where the manual's d is another than the assembler's
-  {\"ptx\", \"error\": \"…\"}         the instruction is to be rejected
-  {\"ptx\", \"ok\": true}           the instruction is to be accepted";
+  {\"ptx\", \"v\", \"doc\": [\"d\", …]} likewise, with the manual's d where it is not the assembler's
+  {\"ptx\", \"error\": \"…\"}         the instruction must be rejected
+  {\"ptx\", \"ok\": true}           the instruction must be accepted";
 
 fn assignment(text: &str) -> Result<(String, u128), String> {
     let (name, value) = text.split_once('=').ok_or("expected `name=value`")?;
@@ -49,7 +49,7 @@ fn assignment(text: &str) -> Result<(String, u128), String> {
         Some("0b" | "0B") => (2, &digits[2..]),
         Some(_) | None => (10, digits),
     };
-    let value = u128::from_str_radix(digits, radix).map_err(|_| format!("`{value}` is no integer"))?;
+    let value = u128::from_str_radix(digits, radix).map_err(|_| format!("`{value}` is not an integer"))?;
     Ok((name.to_owned(), if negative { value.wrapping_neg() } else { value }))
 }
 
@@ -57,8 +57,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     if let Some(path) = &args.vectors {
         return check(&Input::from(path.clone()), console);
     }
-    let instruction =
-        args.instruction.as_deref().expect("the parser of arguments wants it without `--vectors`");
+    let instruction = args.instruction.as_deref().expect("clap requires it without `--vectors`");
     let wrapped = Wrapped::new(instruction);
     let module = ptxopt_grammar::parse(wrapped.text()).map_err(|diagnostics| Failure {
         status: Status::Invalid,
@@ -72,7 +71,10 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     to_stdout(|out| {
         results.iter().try_for_each(|result| result.print(out))?;
         dispute.map_or(Ok(()), |Dispute { name, manual, assembler, .. }| {
-            writeln!(out, "by the manual; forms like this have two meanings ({name}):")?;
+            writeln!(
+                out,
+                "this is the manual's result; the manual and NVIDIA's assembler disagree ({name}):"
+            )?;
             writeln!(out, "  the manual: {manual}\n  NVIDIA's assembler: {assembler}")
         })
     })
@@ -102,7 +104,7 @@ fn check(input: &Input, console: &Console) -> Result<(), Failure> {
     Err(Failure { status: Status::Invalid, message: console.renderer.failure(&message) })
 }
 
-/// A register and what it holds afterwards.
+/// A register and its value afterwards.
 struct Holds {
     name: String,
     value: u128,
@@ -127,12 +129,12 @@ fn evaluate(module: &Module<'_>, stmt: StmtId, values: &[(String, u128)]) -> Res
         used.push(name);
         Some(terms.constant(value.unwrap_or_default(), width))
     });
-    let written = written.ok_or("nothing is known of what this form of the instruction computes")?;
+    let written = written.ok_or("the meaning of this form of the instruction is unknown")?;
     if let Some(name) = missing.first() {
         return Err(format!("`{name}` is read and has no value; add `{name}=…`"));
     }
     if let Some(name) = given.keys().find(|&&name| !used.iter().any(|used| used == name)) {
-        return Err(format!("`{name}` is not read"));
+        return Err(format!("the instruction does not read `{name}`"));
     }
     let outputs: Vec<_> = written.iter().map(|write| write.value).collect();
     let results = concrete::evaluate(&terms, &outputs, &[]);
@@ -157,7 +159,7 @@ impl Holds {
                 64 => 'd',
                 32 => 'w',
                 16 => 'h',
-                _byte => 'b',
+                _ => 'b',
             };
             for number in (0..width / lane).rev() {
                 let bits = value >> (number * lane) & term::ones(lane);

@@ -1,4 +1,4 @@
-//! `ptxopt explain`: the rules, each with its law and with what it makes of its examples, run then and there.
+//! `ptxopt explain`: the rules, each with its law and its examples, which are optimised when the command runs.
 
 use super::{Console, Failure, Status};
 use crate::diff;
@@ -13,14 +13,14 @@ use std::time::Duration;
 
 /// Explain a rule by its law and examples, or list all rules
 ///
-/// The examples are optimised while you wait, with all rules, so what is shown is what happens: where other rules do
-/// better, or where nothing is cheaper, the answer says so.
+/// The examples are optimised with all rules when the command runs. If other rules do better, or if nothing is cheaper,
+/// the output says so.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The rule; `disputed` lists the instructions on whose meaning the manual and the assembler disagree
+    /// Rule to explain; `disputed` lists the instructions on whose meaning the manual and the assembler disagree
     rule: Option<String>,
 
-    /// The GPU to write the examples for; the default is the newest on which the rule pays
+    /// GPU to optimise the examples for; the default is the newest on which the rule is used
     #[arg(long, value_name = "GPU", value_parser = super::optimise::gpu)]
     gpu: Option<Gpu>,
 }
@@ -115,7 +115,7 @@ fn trails(outcome: &Outcome) -> impl Iterator<Item = &[&'static str]> {
     passed.map(|record| record.rules.as_slice())
 }
 
-/// What became of an example.
+/// An example before and after.
 fn shown(rule: &Rule, example: &str, text: &str, gpu: Gpu, outcome: &Outcome) -> String {
     let count = |lines: usize| u32::try_from(lines).expect("an example is short");
     let first = text.lines().count() - lines(example).len() - 3;
@@ -130,7 +130,7 @@ fn shown(rule: &Rule, example: &str, text: &str, gpu: Gpu, outcome: &Outcome) ->
     let by = if trails(outcome).any(|trail| trail.contains(&rule.name)) {
         if others.is_empty() { String::new() } else { format!("  with {}\n", others.join(", ")) }
     } else if others.is_empty() {
-        "  it stays: nothing that the rules know is cheaper here\n".to_owned()
+        "  unchanged: no rule finds cheaper code here\n".to_owned()
     } else {
         format!("  other rules do better here: {}\n", others.join(", "))
     };

@@ -1,4 +1,4 @@
-//! `ptxopt graph`: the dataflow graph of a function as a picture.
+//! `ptxopt graph`: draws the dataflow graph of a function.
 
 use super::{Console, Failure, Status};
 use crate::dot;
@@ -16,22 +16,22 @@ use std::time::Duration;
 
 /// Draw the dataflow graph of a function
 ///
-/// Blocks are frames, values are boxes with the statement that makes them, and an arrow leads from a value to who
-/// uses it. What the optimiser would change is coloured and shows what it would become.
+/// Blocks are drawn as frames, values as boxes with the statements that compute them, and an arrow leads from a value
+/// to each of its uses. Statements that the optimiser would change are coloured and show their replacements.
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// PTX to read; `-` is standard input
+    /// PTX file to read; `-` is standard input
     file: PathBuf,
 
-    /// The function; not needed if there is only one
+    /// Function to draw; may be omitted if the module has only one
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
 
-    /// Where to write: Graphviz's language, or a picture if the name ends in `.svg`; the default is standard output
+    /// Output file: a picture if its name ends in `.svg`, else text for Graphviz; the default is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// The GPU to optimise for; the default is the module's `.target`
+    /// GPU to optimise for; the default is the module's `.target`
     #[arg(long, value_name = "GPU", value_parser = super::optimise::gpu)]
     gpu: Option<Gpu>,
 }
@@ -67,11 +67,11 @@ fn choose(all: Vec<Function>, name: Option<&str>) -> Result<Function, String> {
         Some(name) => all
             .into_iter()
             .find(|function| function.name == name)
-            .ok_or_else(|| format!("there is no function `{name}`; there are {}", names.join(", "))),
+            .ok_or_else(|| format!("there is no function `{name}`; the functions are {}", names.join(", "))),
     }
 }
 
-/// What the optimiser makes of statements: the new ones, none where it deletes.
+/// The statements that the optimiser changes, with their replacements; a deleted statement has none.
 fn changes(module: &Module<'_>, function: &str, gpu: Option<Gpu>) -> BTreeMap<StmtId, Vec<String>> {
     let options = Options { gpu, ..Options::default() };
     let outcome = optimise(module, &options, &|| Duration::ZERO);
@@ -79,11 +79,11 @@ fn changes(module: &Module<'_>, function: &str, gpu: Option<Gpu>) -> BTreeMap<St
         module.stmts().map(|stmt| (module.stmt_span(stmt).start, stmt)).collect();
     let passed = outcome.records.into_iter().filter(|record| matches!(record.kind, Kind::Passed(_)));
     let here = passed.filter(|record| record.function == function);
-    // A later round may rewrite what an earlier one wrote: the last word counts.
+    // A later round may rewrite the result of an earlier one; the last record replaces the others.
     here.filter_map(|record| Some((*starts.get(&record.offset)?, record.after))).collect()
 }
 
-/// Has Graphviz draw.
+/// Draws the graph with Graphviz.
 fn svg(drawn: &str, console: &Console) -> Result<Vec<u8>, Failure> {
     let fail = |message: String| Failure {
         status: Status::Unreachable,
@@ -93,7 +93,7 @@ fn svg(drawn: &str, console: &Console) -> Result<Vec<u8>, Failure> {
     let mut child = child.map_err(|error| {
         if error.kind() == io::ErrorKind::NotFound {
             let missing =
-                "a picture needs `dot` of Graphviz, which is not on the PATH; any name but `.svg` needs nothing";
+                "a picture needs `dot` of Graphviz, which is not in `PATH`; other names than `.svg` do not need it";
             fail(missing.to_owned())
         } else {
             fail(format!("cannot run `dot`: {error}"))
@@ -101,7 +101,7 @@ fn svg(drawn: &str, console: &Console) -> Result<Vec<u8>, Failure> {
     })?;
     let mut stdin = child.stdin.take().expect("it is piped");
     let text = drawn.to_owned();
-    // It may write before it has read everything.
+    // A thread writes, since `dot` may write before it has read everything.
     let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));
     let output = child.wait_with_output().map_err(|error| fail(format!("cannot run `dot`: {error}")))?;
     let written = writer.join().expect("writing does not panic");

@@ -1,4 +1,4 @@
-//! `ptxopt man`: the manual pages, made of the same text as `--help`.
+//! `ptxopt man`: the manual pages, generated from the text of `--help`.
 
 use super::{Cli, Console, Failure};
 use crate::output::to_stdout;
@@ -9,7 +9,7 @@ use std::io::{self, Write};
 /// Print a manual page, for `man -l -`
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The subcommand that the page is about; the default is all of ptxopt
+    /// Subcommand to document; the default is `ptxopt` itself
     #[arg(value_parser = ["dump", "eval", "explain", "graph", "prove", "run", "completions", "man"])]
     command: Option<String>,
 }
@@ -35,7 +35,7 @@ fn write_page(out: &mut dyn Write, command: &clap::Command) -> io::Result<()> {
     command.get_after_help().map_or(Ok(()), |text| write_as_is(out, &text.to_string()))
 }
 
-/// The text under the options has tables, which must keep their lines.
+/// Writes the text after the options with its line breaks, which its tables need.
 fn write_as_is(out: &mut dyn Write, text: &str) -> io::Result<()> {
     writeln!(out, ".SH NOTES\n.nf")?;
     for line in text.lines() {

@@ -1,4 +1,4 @@
-//! The command line: one file per subcommand, and here what they share.
+//! The command line: one file per subcommand; this file has what they share.
 
 mod completions;
 mod dump;
@@ -16,17 +16,19 @@ use crate::input::Input;
 use crate::measure::accuracy;
 use crate::render::{Colour, Renderer};
 use clap::error::ErrorKind;
-use clap::{ArgAction, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgAction, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 use log::LevelFilter;
 use ptxopt_grammar::tree::Module;
 use ptxopt_passes::cost::Gpu;
+use ptxopt_passes::graph::Semantics;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Makes the video instructions and the byte-wise code of PTX cheaper, and proves every rewrite for all inputs.
 ///
-/// What no rewrite changes is written back exactly as it was. Needs no GPU and no CUDA. On a terminal it says what it
-/// did; elsewhere it is silent unless something goes wrong or `-v` is given.
+/// Every changed function is also replayed: run before and after on the same inputs, and the results compared. All
+/// other text is written back unchanged. Neither a GPU nor CUDA is needed. On a terminal, a summary follows; elsewhere
+/// nothing is printed unless something goes wrong or `-v` is given.
 #[derive(Debug, Parser)]
 #[command(
     name = "ptxopt",
@@ -43,7 +45,7 @@ struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
 
-    /// Say what was done and how long it took; twice, in more detail
+    /// Print what was done and how long it took; `-vv` prints more detail
     #[arg(short, long, global = true, action = ArgAction::Count, help_heading = None::<&'static str>)]
     verbose: u8,
 
@@ -54,13 +56,13 @@ struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  ptxopt in.ptx -o out.ptx          write the result to a file
-  ptxopt - <in.ptx >out.ptx         the same through pipes
-  ptxopt a.ptx b.ptx --out-dir out  several files at once
-  ptxopt in.ptx -o out.ptx --diff   and show what changed
-  ptxopt explain                    list the rules by which it rewrites
-  ptxopt dump in.ptx                show what each statement is, reads and writes
-  ptxopt --keep-better in.ptx -o out.ptx  keep what NVIDIA's assembler counts as better
+  ptxopt in.ptx -o out.ptx                write the result to a file
+  ptxopt - <in.ptx >out.ptx               the same through pipes
+  ptxopt a.ptx b.ptx --out-dir out        several files at once
+  ptxopt in.ptx -o out.ptx --diff         also show what changed
+  ptxopt explain                          list the rewrite rules
+  ptxopt dump in.ptx                      show what each statement is, reads and writes
+  ptxopt in.ptx -o out.ptx --keep-better  skip functions that NVIDIA's assembler makes worse
 ";
 
 const EXIT_STATUS: &str = "\
@@ -69,16 +71,16 @@ Exit status:
   1  an input is not valid PTX
   2  the command line is wrong, or code for an input's `.target` does not run on the `--gpu`
   3  something could not be read or written
-  4  ptxopt caught a bug of its own, and left the function as it was: please report it
-  5 to 8  what `run` and `prove` found: see `ptxopt help run`, `ptxopt help prove`
-  With several inputs, the highest. An output is written whole or not touched;
-  an input that fails does not keep the others from being written.";
+  4  ptxopt found a bug in itself and left the function unchanged: please report it
+  5 to 8  results of `run` and `prove`: see `ptxopt help run`, `ptxopt help prove`
+  With several inputs, the highest status of all. Each output is written completely or not at all;
+  an input that fails does not prevent the others from being written.";
 
 fn after_help() -> String {
     let accuracy = accuracy::sentence();
     format!(
-        "{EXAMPLES}\nWhat rewrites save is estimated, from what each instruction costs alone. {accuracy}\n\
-         `--measure` counts, with the `ptxas` of your CUDA.\n\n{EXIT_STATUS}"
+        "{EXAMPLES}\nSavings are estimated from the cost of each instruction by itself. {accuracy}\n\
+         `--measure` counts them with the `ptxas` of your CUDA.\n\n{EXIT_STATUS}"
     )
 }
 
@@ -94,7 +96,32 @@ enum Command {
     Man(man::Args),
 }
 
-/// How a run ended; the number is the exit status.
+/// The values of `--video-semantics`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum VideoSemantics {
+    /// Unknown: such instructions are not rewritten, and proofs that depend on them fail
+    #[default]
+    #[value(alias = "agreed")]
+    Undisputed,
+    /// What the manual says
+    Manual,
+}
+
+impl VideoSemantics {
+    const HELP: &str = "Meaning of video instructions on which the manual and NVIDIA's assembler disagree; the default \
+                        is `undisputed`";
+}
+
+impl From<VideoSemantics> for Semantics {
+    fn from(policy: VideoSemantics) -> Self {
+        match policy {
+            VideoSemantics::Undisputed => Self::Undisputed,
+            VideoSemantics::Manual => Self::Manual,
+        }
+    }
+}
+
+/// How the command ended; the number is the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Status {
     /// Everything was written.
@@ -105,19 +132,19 @@ enum Status {
     Usage = 2,
     /// Something could not be read or written.
     Unreachable = 3,
-    /// A rewrite was wrong, and not applied.
+    /// ptxopt found a bug in itself; what it affects was not changed.
     Bug = 4,
-    /// A kernel that was run did something wrong.
+    /// A kernel that was run had a fault, or did not finish.
     Faulty = 5,
-    /// A kernel that was run came to something that cannot be evaluated.
+    /// A kernel that was run reached an instruction that cannot be evaluated.
     NotEvaluated = 6,
     /// Two pieces of code are not equal.
     Different = 7,
-    /// Whether two pieces of code are equal was not found out.
+    /// It is unknown whether two pieces of code are equal.
     Undecided = 8,
 }
 
-/// Why something was not done, as the user reads it.
+/// Why something was not done: the exit status and the message for the user.
 #[derive(Debug)]
 struct Failure {
     status: Status,
@@ -136,13 +163,13 @@ impl Failure {
     }
 }
 
-/// What is said to the user besides the results.
+/// Messages to the user, apart from the results.
 #[derive(Debug)]
 struct Console {
     renderer: Renderer,
     stdout_colour: Colour,
     stderr_colour: Colour,
-    /// Whether to say what was done.
+    /// Whether to print a summary.
     summary: bool,
 }
 
@@ -164,12 +191,12 @@ impl Console {
     }
 
     fn say_bytes(&self, message: &[u8]) {
-        // Where standard error cannot be written, there is nobody to tell.
+        // If standard error cannot be written, this cannot be reported.
         let _unheard = io::stderr().write_all(message);
     }
 }
 
-/// The user asks terminals to be left in black and white; see <https://no-color.org>.
+/// Whether the environment asks for output without colours; see <https://no-color.org>.
 fn refuses_colour() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
         || std::env::var_os("TERM").is_some_and(|value| value == "dumb")
@@ -181,7 +208,7 @@ pub fn main() -> ExitCode {
     match parse_arguments().and_then(|cli| run(&cli)) {
         Ok(status) => ExitCode::from(status as u8),
         Err(error) => {
-            // Help for a reader who is gone, or a complaint on a closed standard error.
+            // Standard output or standard error may be closed; that is not an error here.
             let _unheard = error.print();
             ExitCode::from(if error.use_stderr() { 2 } else { 0 })
         }
@@ -228,7 +255,7 @@ fn start_logging(verbose: u8) {
     let level = match verbose {
         0 => LevelFilter::Warn,
         1 => LevelFilter::Info,
-        _more => LevelFilter::Debug,
+        _ => LevelFilter::Debug,
     };
     env_logger::Builder::new()
         .filter_level(level)
@@ -236,8 +263,8 @@ fn start_logging(verbose: u8) {
         .init();
 }
 
-/// A message about the command line, in the form of those that the parser of arguments makes, with the usage of a
-/// subcommand or of the main command.
+/// A message about the command line in the form of clap's own messages, with the usage of a subcommand or of the main
+/// command.
 fn usage_error(subcommand: Option<&str>, message: String) -> clap::Error {
     error_of(subcommand, ErrorKind::ValueValidation, message)
 }
@@ -252,7 +279,7 @@ fn error_of(subcommand: Option<&str>, kind: ErrorKind, message: String) -> clap:
     }
 }
 
-/// The subcommand that was probably meant by a word that is none.
+/// The subcommand whose name is most similar to a word, if one is similar enough.
 fn similar_subcommand(word: &str) -> Option<String> {
     let command = Cli::command();
     let names = command.get_subcommands().map(clap::Command::get_name).chain(["help"]);
@@ -261,7 +288,7 @@ fn similar_subcommand(word: &str) -> Option<String> {
     (distance(nearest) <= nearest.len() / 3).then(|| nearest.to_owned())
 }
 
-/// The module that an input is, or what is wrong with it.
+/// Parses an input; the failure says what is wrong with it.
 fn parse<'t>(console: &Console, input: &Input, text: &'t [u8]) -> Result<Module<'t>, Failure> {
     ptxopt_grammar::parse(text).map_err(|diagnostics| {
         let (name, renderer) = (input.to_string(), &console.renderer);

@@ -1,4 +1,4 @@
-//! A progress bar for runs over many files, where somebody is there to see it.
+//! A progress bar for runs over many files, shown only on a terminal.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// A run shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Counts finished files, and shows a bar once the run takes long.
+/// Counts finished files, and shows a bar once the run has lasted longer than [`PATIENCE`].
 #[derive(Debug)]
 pub(super) struct Progress {
     total: usize,
@@ -39,7 +39,7 @@ impl Progress {
         }
     }
 
-    /// Runs `print` with the bar out of the way.
+    /// Hides the bar while `print` runs.
     pub(super) fn aside(&self, print: impl FnOnce()) {
         match &self.bar {
             Some(bar) => bar.suspend(print),

@@ -1,6 +1,6 @@
-//! `ptxopt prove`: whether two files compute the same, function by function.
+//! `ptxopt prove`: decides whether two files compute the same, function by function.
 
-use super::{Console, Failure, Status, parse};
+use super::{Console, Failure, Status, VideoSemantics, parse};
 use crate::input::Input;
 use crate::output::to_stdout;
 use ptxopt_grammar::meaning::disputed::Dispute;
@@ -14,54 +14,45 @@ use std::path::PathBuf;
 
 /// Decide whether two files compute the same for all inputs
 ///
-/// Functions of the same name are compared, if their targets, launch directives, parameters and all that they name are
-/// declared alike. Two with the same flow of control are proved to do the same block by block, loops by induction:
-/// all stores, loads, calls, barriers, branches and returned values are. Calls are taken to do the same on both sides;
-/// what is called is judged on its own line. Where that fails, straight-line code is refuted with inputs for which it
-/// differs, and other kernels are run on seeded inputs, which proves nothing, and the answer says so.
+/// Functions of the same name are compared, if their targets, launch directives, parameters and the declarations that
+/// they use are the same. If they have the same control flow, they are compared block by block, and loops by induction:
+/// all stores, loads, calls, barriers, branches and returned values must be equal. Calls of the same function are
+/// assumed to be equal, since the called function has an answer of its own. If the proof fails, straight-line code is
+/// refuted by inputs for which it differs, and other kernels are run on pseudo-random inputs, which can refute but not
+/// prove.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {
-    /// PTX as it is
+    /// PTX file before the change; `-` is standard input
     before: PathBuf,
 
-    /// PTX as it would be
+    /// PTX file after the change
     after: PathBuf,
 
-    /// What video instructions mean that the manual and NVIDIA's assembler see differently
-    #[arg(long, value_name = "MEANING", value_enum, default_value_t)]
-    video_semantics: VideoSemantics,
-}
-
-/// What a form with two meanings means.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
-enum VideoSemantics {
-    /// Nothing that both agree on: functions with such instructions are not proved
-    #[default]
-    Agreed,
-    /// What the manual says
-    Manual,
+    #[arg(long, value_name = "POLICY", help = VideoSemantics::HELP)]
+    video_semantics: Option<VideoSemantics>,
 }
 
 const AFTER_HELP: &str = "\
 A line for each function:
-  NAME: proved (same text)            blanks, comments and debug directives aside
-  NAME: proved (structural)           the same circuits
-  NAME: proved (sat, N conflicts)     for all inputs, by search
-  NAME: refuted                       and the inputs, results and lanes that differ
-  NAME: tested, no difference: …      a kernel that was run, not proved, and what stopped the proof
-  NAME: cannot decide: …              and why
+  NAME: proved (same text)            equal but for blanks, comments and debug directives
+  NAME: proved (structural)           equal after simplification, for all inputs
+  NAME: proved (sat, N conflicts)     proved by a SAT solver, for all inputs
+  NAME: refuted                       different, with inputs and the results and lanes that differ
+  NAME: tested, no difference: …      not proved, and why; no difference in runs of the kernel
+  NAME: cannot decide: …              neither proved nor refuted nor run, and why
 
 Exit status:
   0  every function was proved
   1  an input is not valid PTX
+  2  the command line is wrong
   3  something could not be read or written
   7  some function was refuted, or a test found a difference
   8  none was refuted, but some could not be proved";
 
-/// What was found out about a function.
+/// The answer for a function.
 enum Answer {
-    /// And how.
+    /// With the kind of proof.
     Proved(String),
     Refuted(String),
     Tested(String),
@@ -75,7 +66,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let after_text = after.0.map_err(|error| Failure::reading(console, &after.1, &error))?;
     let before = parse(console, &before.1, &before_text)?;
     let after = parse(console, &after.1, &after_text)?;
-    let answers = compare(&before, &after, args.video_semantics);
+    let answers = compare(&before, &after, args.video_semantics.unwrap_or_default());
     to_stdout(|out| {
         answers.iter().try_for_each(|(name, answer)| match answer {
             Answer::Proved(proof) => writeln!(out, "{name}: proved ({proof})"),
@@ -138,13 +129,13 @@ fn function(
     }
 }
 
-/// Why nothing is claimed of functions with an instruction that has two meanings.
+/// Why functions with an instruction of disputed meaning are not decided.
 fn dispute(file: &str, disputed: &Disputed) -> String {
     let Disputed { line, what, dispute } = disputed;
     let Dispute { name, manual, assembler, .. } = dispute;
     format!(
         "`{what}` in line {line} of the {file} file has two meanings ({name}): by the manual, {manual}; by NVIDIA's \
-         assembler, {assembler}; with `--video-semantics manual` the manual decides"
+         assembler, {assembler}; `--video-semantics manual` selects the manual's"
     )
 }
 
@@ -159,7 +150,7 @@ fn refuted(
     let shape = |computed: &Computed| -> Vec<(String, u32)> {
         computed.results.iter().map(|(what, term)| (what.clone(), terms.width(*term))).collect()
     };
-    // Loads are unknowns by the place that they read: of other places other things may be true.
+    // A load is an unknown, identified by the place that it reads: loads of other places are other unknowns.
     if shape(&old) != shape(&new) || old.loads != new.loads {
         return None;
     }
@@ -168,7 +159,7 @@ fn refuted(
     let mut query = Query::new(&terms, results, news);
     query.undefined = reads.all_undefined();
     let Verdict::Refuted(counterexample) = prove(&query) else { return None };
-    // What a register holds that was not written is the old code's choice: that it may differ refutes nothing.
+    // A register that was not written may hold anything: a difference that depends on its value refutes nothing.
     if counterexample.inputs.iter().any(|input| input.matters && query.undefined.contains(&input.number)) {
         return None;
     }
@@ -180,10 +171,10 @@ fn refuted(
 
 /// How many seeds a kernel is run with.
 const SEEDS: u64 = 8;
-/// The size of each buffer, in bytes, and how much of it is compared.
+/// The size of each buffer in bytes; all of it is compared.
 const BUFFER: usize = 1 << 16;
 
-/// Two functions that were not proved equal are run, if they are kernels.
+/// Runs two functions that were not proved equal, if they are kernels.
 fn tested(before: &Module<'_>, after: &Module<'_>, name: &str, reason: &str) -> Answer {
     let [old, new] = [before, after].map(Machine::new);
     for seed in 0..SEEDS {
@@ -194,20 +185,20 @@ fn tested(before: &Module<'_>, after: &Module<'_>, name: &str, reason: &str) -> 
             let difference = x.iter().zip(&y).enumerate().find_map(|(buffer, (x, y))| {
                 let at = x.iter().zip(y).position(|(x, y)| x != y)?;
                 let message = format!(
-                    "  seed {seed}: byte {at} of buffer {buffer} is {:02x}, not {:02x}\n",
-                    y[at], x[at]
+                    "  seed {seed}: byte {at} of buffer {buffer} is {:02x} before and {:02x} after\n",
+                    x[at], y[at]
                 );
                 Some(message)
             });
             return Answer::Refuted(
-                difference.unwrap_or_else(|| format!("  seed {seed}: other parameters\n")),
+                difference.unwrap_or_else(|| format!("  seed {seed}: the parameters differ\n")),
             );
         }
     }
     Answer::Tested(format!("{SEEDS} seeded runs of 32 threads, nothing proved; {reason}"))
 }
 
-/// What a kernel leaves in its buffers, if it runs to its end with an exact result.
+/// The contents of a kernel's buffers after a run, if the run ends and its result is exact.
 fn outputs(machine: &Machine<'_, '_>, name: &str, seed: u64) -> Option<Vec<Vec<u8>>> {
     let entry = machine.entries().find(|entry| entry.name == name)?;
     let mut memory = machine.memory();
@@ -225,7 +216,7 @@ fn outputs(machine: &Machine<'_, '_>, name: &str, seed: u64) -> Option<Vec<Vec<u
                 0 => {
                     [0x00, 0x01, 0x7f, 0x80, 0x81, 0xfe, 0xff, 0x00][usize::from(choice.to_le_bytes()[1] & 7)]
                 }
-                _any => choice.to_le_bytes()[1],
+                _ => choice.to_le_bytes()[1],
             };
             let buffer = memory.allocate((0..BUFFER).map(|_| byte(draw())).collect());
             buffers.push(buffer);

@@ -1,4 +1,4 @@
-//! `ptxopt run`: a kernel, evaluated over a grid, with buffers from files or seeds.
+//! `ptxopt run`: evaluates a kernel over a grid, with buffers from files or seeds.
 
 use super::{Console, Failure, Status, usage_error};
 use crate::input::Input;
@@ -12,22 +12,22 @@ use std::path::PathBuf;
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {
-    /// PTX to read; `-` is standard input
+    /// PTX file to read; `-` is standard input
     file: PathBuf,
 
-    /// The entry to run; may be left out where there is one only
+    /// Entry to run; may be omitted if the module has only one
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
 
-    /// Blocks: X, X,Y or X,Y,Z
+    /// Number of blocks: X, X,Y or X,Y,Z
     #[arg(long, value_name = "X,Y,Z", default_value = "1", value_parser = shape)]
     grid: [u32; 3],
 
-    /// Threads of a block, likewise
+    /// Number of threads in a block: X, X,Y or X,Y,Z
     #[arg(long, value_name = "X,Y,Z", default_value = "1", value_parser = shape)]
     block: [u32; 3],
 
-    /// The next argument of the entry
+    /// Argument of the entry; repeated for each parameter, in their order
     #[arg(long, value_name = "ARGUMENT", value_parser = argument, allow_hyphen_values = true)]
     arg: Vec<Given>,
 
@@ -35,11 +35,11 @@ pub(super) struct Args {
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     shared: u32,
 
-    /// How many instructions may be executed, those of the lanes of a warp at once counted once
+    /// Most instructions to execute; one that several threads of a warp execute together counts once
     #[arg(long, value_name = "COUNT", default_value_t = 1_000_000_000)]
     budget: u64,
 
-    /// End after so many different faults; a fault that a statement repeats counts once
+    /// End the run after this many different faults; the same fault of the same statement counts once
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = faults)]
     faults: usize,
 
@@ -61,28 +61,30 @@ An argument is one of
   u8:N u16:N u32:N u64:N s8:N … s64:N  an integer, decimal or hexadecimal
   f32:X f64:X                          a floating-point number
   bytes:HEX                            a structure, byte by byte
-  buf:SIZE                             the address of a buffer full of zeros
-  buf:SIZE:seed=N                      likewise, with numbers that look random
-  buf:@FILE                            likewise, with what a file holds
+  buf:SIZE                             the address of a buffer of SIZE zero bytes
+  buf:SIZE:seed=N                      the address of a buffer of SIZE pseudo-random bytes
+  buf:@FILE                            the address of a buffer with the contents of a file
 
-The type of an argument has the size of its parameter, and floating-point numbers are for floating-point parameters;
-signs make no difference, and `.b` parameters take anything of their size.
+An argument must have the size of its parameter. Floating-point numbers are for floating-point
+parameters; signed and unsigned integers are interchangeable, and `.b` parameters take any type
+of their size.
 
-Faults are accesses out of bounds or misaligned, undefined values that are stored or branched on, races in shared and in
-global memory, deadlock, `trap`. After a fault the run goes on: what cannot be loaded is 0, what cannot be stored is
-dropped, a thread that branches on an undefined value ends; deadlock, `trap`, and faults in barriers, calls and exchanges
-between lanes end the run. So the first fault is the kernel's own, and a later one may come of it.
+Faults are accesses out of bounds or misaligned, undefined values that are stored or branched on,
+races in shared and in global memory, deadlock, `trap`. The run continues after a fault: a faulty
+load gives 0, a faulty store is skipped, and a thread that branches on an undefined value ends.
+Deadlock, `trap`, and faults in barriers, calls and exchanges between lanes end the run. Faults
+after the first may be consequences of it.
 
-The result is exact unless a line says what it depends on, such as the order of atomic operations, or fences that may
-order accesses that would race without them.
+The result is exact unless a line says what else it depends on, such as the order of atomic
+operations, or fences that are needed to keep accesses from racing.
 
 Exit status:
   0  the kernel finished
   1  the input is not valid PTX
   2  the command line is wrong
   3  something could not be read or written
-  5  the kernel did something wrong, or did not finish within its budget
-  6  the kernel came to an instruction that cannot be evaluated";
+  5  the kernel had a fault, or did not finish within its budget
+  6  the kernel reached an instruction that cannot be evaluated";
 
 /// An argument of the entry as the command line gives it.
 #[derive(Clone, Debug)]
@@ -113,8 +115,11 @@ fn shape(text: &str) -> Result<[u32; 3], String> {
         return Err("expected at most three numbers".to_owned());
     }
     for (axis, part) in shape.iter_mut().zip(parts) {
-        *axis =
-            part.parse().ok().filter(|&n| n > 0).ok_or_else(|| format!("`{part}` is no positive integer"))?;
+        *axis = part
+            .parse()
+            .ok()
+            .filter(|&n| n > 0)
+            .ok_or_else(|| format!("`{part}` is not a positive integer"))?;
     }
     Ok(shape)
 }
@@ -125,11 +130,11 @@ fn integer(text: &str) -> Result<u64, String> {
         Some(digits) => u64::from_str_radix(digits, 16),
         None => digits.parse(),
     };
-    let value = value.map_err(|_| format!("`{text}` is no integer"))?;
+    let value = value.map_err(|_| format!("`{text}` is not an integer"))?;
     Ok(if negative { value.wrapping_neg() } else { value })
 }
 
-/// An integer of a type with so many bits; in hexadecimal, its bits may be given for a negative one.
+/// An integer of a type with this many bits; a negative one may be given by its bits in hexadecimal.
 fn integer_of(kind: &str, bits: u32, text: &str) -> Result<u64, String> {
     let value = integer(text)?;
     let (negative, hexadecimal) = (text.starts_with('-'), text.starts_with("0x"));
@@ -145,7 +150,7 @@ fn integer_of(kind: &str, bits: u32, text: &str) -> Result<u64, String> {
 }
 
 fn faults(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| format!("`{text}` is no positive integer"))
+    text.parse().ok().filter(|&n| n > 0).ok_or_else(|| format!("`{text}` is not a positive integer"))
 }
 
 fn argument(text: &str) -> Result<Given, String> {
@@ -156,11 +161,11 @@ fn argument(text: &str) -> Result<Given, String> {
             integer_of(kind, ty.bits().unwrap_or(64), value).map(|bits| Given::Number(ty, bits))
         }
         "f32" => {
-            let number: f32 = value.parse().map_err(|_| format!("`{value}` is no number"))?;
+            let number: f32 = value.parse().map_err(|_| format!("`{value}` is not a number"))?;
             Ok(Given::Number(Type::F32, number.to_bits().into()))
         }
         "f64" => {
-            let number: f64 = value.parse().map_err(|_| format!("`{value}` is no number"))?;
+            let number: f64 = value.parse().map_err(|_| format!("`{value}` is not a number"))?;
             Ok(Given::Number(Type::F64, number.to_bits()))
         }
         "bytes" => {
@@ -169,7 +174,7 @@ fn argument(text: &str) -> Result<Given, String> {
             bytes.map(Given::Bytes).ok_or_else(|| format!("`{value}` is not a row of hexadecimal bytes"))
         }
         "buf" => buffer(value),
-        _other => Err(format!("`{kind}` is no type of an argument")),
+        _ => Err(format!("`{kind}` is not a type of an argument")),
     }
 }
 
@@ -191,7 +196,7 @@ fn buffer(text: &str) -> Result<Given, String> {
 
 fn numbered(text: &str) -> Result<(usize, String), String> {
     let (number, rest) = text.split_once('=').ok_or("expected `N=…`")?;
-    let number = number.parse().map_err(|_| format!("`{number}` is no number of an argument"))?;
+    let number = number.parse().map_err(|_| format!("`{number}` is not the number of an argument"))?;
     Ok((number, rest.to_owned()))
 }
 
@@ -210,7 +215,7 @@ fn form(text: &str) -> Result<(usize, Form), String> {
     Ok((number, form))
 }
 
-/// Bytes that look random and depend on the seed only.
+/// Pseudo-random bytes, determined by the seed.
 fn seeded(size: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let mut next = || {
@@ -247,7 +252,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     }
     let buffer_of = |number: usize| {
         let buffer = buffers.get(number).copied().flatten();
-        buffer.ok_or_else(|| usage(format!("argument {number} is no buffer")))
+        buffer.ok_or_else(|| usage(format!("argument {number} is not a buffer")))
     };
     let outs: Vec<_> =
         args.out.iter().map(|(n, path)| Ok((buffer_of(*n)?, path))).collect::<Result<_, Failure>>()?;
@@ -281,7 +286,9 @@ fn entry(args: &Args, machine: &Machine<'_, '_>) -> Result<String, Failure> {
     match names.as_slice() {
         [name] => Ok(name.clone()),
         [] => Err(usage("the module has no entry".to_owned())),
-        names => Err(usage(format!("which entry? `--entry` is one of {}", names.join(", ")))),
+        names => {
+            Err(usage(format!("there are several entries; choose one with `--entry`: {}", names.join(", "))))
+        }
     }
 }
 
@@ -342,7 +349,7 @@ fn report(out: &mut dyn Write, outcome: &Outcome) -> std::io::Result<()> {
     if outcome.is_exact() {
         writeln!(
             out,
-            "exact: {} instructions, {} lane by lane",
+            "exact: {} instructions, {} summed over lanes",
             outcome.instructions, outcome.lane_instructions
         )?;
     }
@@ -351,10 +358,7 @@ fn report(out: &mut dyn Write, outcome: &Outcome) -> std::io::Result<()> {
     }
     if outcome.end == End::Finished {
         for (opcode, line) in &outcome.unknown {
-            writeln!(
-                out,
-                "note: cannot evaluate `{opcode}` (line {line}), but control flow did not get there"
-            )?;
+            writeln!(out, "note: cannot evaluate `{opcode}` (line {line}), but it was not reached")?;
         }
     }
     Ok(())

@@ -1,4 +1,5 @@
-//! How good the estimates are: what was estimated and what NVIDIA's assembler counted on the modules of the repository.
+//! The accuracy of the estimates: the savings that were estimated, and those that NVIDIA's assembler counted, on the
+//! modules of the repository.
 //!
 //! `cargo run --release --example gains -- --write` writes the table; a test assembles the modules again and compares.
 
@@ -7,16 +8,16 @@ use std::fmt::Write;
 /// Where the modules are.
 pub const MODULES: &str = "tests/corpus/modules";
 
-/// What was found over the modules of one compiler, each optimised for its own target.
+/// The results for the modules of one compiler, each optimised for its own target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Who made the modules.
+    /// The compiler that made the modules.
     pub producer: String,
-    /// How many there are.
+    /// The number of modules.
     pub modules: u64,
-    /// How many machine instructions fewer were estimated.
+    /// Machine instructions saved, estimated.
     pub estimated: u64,
-    /// And how many fewer the assembler made.
+    /// Machine instructions saved, counted by the assembler.
     pub counted: i64,
 }
 
@@ -54,7 +55,7 @@ pub fn text(rows: &[Row]) -> String {
     out
 }
 
-/// What users are told of it, in a sentence.
+/// The sentence about it for users.
 #[must_use]
 pub fn sentence() -> String {
     let rows = rows();
@@ -62,8 +63,8 @@ pub fn sentence() -> String {
     let estimated: u64 = rows.iter().map(|row| row.estimated).sum();
     let counted: i64 = rows.iter().map(|row| row.counted).sum();
     format!(
-        "On the {modules} modules of {MODULES}, {estimated} machine instructions fewer were estimated, and \
-         NVIDIA's assembler counted {counted} fewer."
+        "Estimates for the {modules} test modules of ptxopt add up to {estimated} machine instructions saved; \
+         NVIDIA's assembler counted {counted}."
     )
 }
 

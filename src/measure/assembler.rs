@@ -1,7 +1,7 @@
 //! Runs NVIDIA's assembler, `ptxas`, on a module.
 //!
-//! It works in a folder of its own for temporary files and has a time limit, after which it is ended: nothing that it
-//! does can reach another file or keep a run from ending.
+//! The assembler runs in a new folder for temporary files, so that its files replace no others, and is ended after a
+//! time limit, so that a run always ends.
 
 use super::Measured;
 use super::cubin;
@@ -14,14 +14,14 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long one module may take: the longest known kernels take minutes.
+/// The time limit for one module: the longest known kernels take minutes.
 const LIMIT: Duration = Duration::from_secs(600);
-/// The longest pause between two looks at whether the program has ended.
+/// The longest pause between two checks whether the program has ended.
 const LONGEST_PAUSE: Duration = Duration::from_millis(20);
-/// How much of what a program says about an error is passed on.
+/// How many characters of a program's messages about an error are shown.
 const MOST_SAID: usize = 4000;
 
-/// What is asked for where no path is given.
+/// The environment variable with the path of the assembler, used if no path is given.
 pub const VARIABLE: &str = "PTXOPT_PTXAS";
 
 /// An assembler that has been found and runs.
@@ -40,7 +40,7 @@ pub enum Failure {
     Missing(String),
     /// It could not be run, or did not end.
     Broken(String),
-    /// It does not take the module; what it said.
+    /// It rejects the module; its messages.
     Refused(String),
 }
 
@@ -48,7 +48,7 @@ impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(what) | Self::Broken(what) => f.write_str(what),
-            Self::Refused(said) => write!(f, "the assembler does not take it:\n{}", shortened(said)),
+            Self::Refused(said) => write!(f, "the assembler rejects it:\n{}", shortened(said)),
         }
     }
 }
@@ -59,7 +59,7 @@ impl Assembler {
     ///
     /// # Errors
     ///
-    /// [`Failure::Missing`] if it is not there, [`Failure::Broken`] if what is there is no assembler.
+    /// [`Failure::Missing`] if there is no such file, [`Failure::Broken`] if the file is not NVIDIA's assembler.
     pub fn find(given: Option<&Path>) -> Result<Self, Failure> {
         let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
         let found = match given.map(Path::to_owned).or(named) {
@@ -94,13 +94,13 @@ impl Assembler {
             Some(release) => release.trim().clone_into(&mut assembler.release),
             None => {
                 let program = assembler.program.display();
-                return Err(Failure::Broken(format!("`{program}` is no assembler for PTX of NVIDIA's")));
+                return Err(Failure::Broken(format!("`{program}` is not NVIDIA's assembler for PTX")));
             }
         }
         Ok(assembler)
     }
 
-    /// The release that it says it is, such as `13.5`.
+    /// Its release, such as `13.5`, from its own output.
     #[must_use]
     pub fn release(&self) -> &str {
         &self.release
@@ -113,7 +113,7 @@ impl Assembler {
     ///
     /// # Errors
     ///
-    /// [`Failure::Refused`] if the assembler does not take the module, or the reason why it could not be asked.
+    /// [`Failure::Refused`] if the assembler rejects the module, or the reason why it could not be run.
     pub fn assemble(&self, text: &[u8], gpu: &str) -> Result<Measured, Failure> {
         match self.assemble_with(text, gpu, &["--compile-only"]) {
             Err(Failure::Refused(_)) => self.assemble_with(text, gpu, &[]),
@@ -131,11 +131,11 @@ impl Assembler {
         arguments.extend(["--output-file", output, input].map(OsStr::new));
         let (status, said) = self.run(folder.path(), &arguments)?;
         if !status.success() {
-            let silent = || format!("it ended with {status} and said nothing");
+            let silent = || format!("it ended with {status} and without a message");
             return Err(Failure::Refused(if said.trim().is_empty() { silent() } else { said }));
         }
         let broken = |what: String| {
-            Failure::Broken(format!("`{}` says that all is well, but {what}", self.program.display()))
+            Failure::Broken(format!("`{}` reported success, but {what}", self.program.display()))
         };
         let cubin = fs::read(folder.path().join(output))
             .map_err(|error| broken(format!("there is no cubin: {error}")))?;
@@ -144,10 +144,10 @@ impl Assembler {
         Ok(Measured::new(functions, &said))
     }
 
-    /// Runs the program in a folder until it ends, and returns how it ended and what it said.
+    /// Runs the program in a folder until it ends, and returns its status and its messages.
     fn run(&self, folder: &Path, arguments: &[&OsStr]) -> Result<(ExitStatus, String), Failure> {
         let program = self.program.display();
-        // What it says goes to a file, which cannot fill up as a pipe does while nobody reads.
+        // Its messages go to a file: a pipe that is not read while the program runs could fill up and block it.
         let path = folder.join("said");
         let said = File::create(&path).map_err(|error| unwritable(&error))?;
         let second = said.try_clone().map_err(|error| unwritable(&error))?;
@@ -199,7 +199,7 @@ fn unwritable(error: &io::Error) -> Failure {
     Failure::Broken(format!("temporary files cannot be written or read: {error}"))
 }
 
-/// What was said of errors, and not more of it than somebody reads.
+/// The messages about errors, cut to a readable length.
 fn shortened(said: &str) -> String {
     let mut text = said.lines().filter(|line| !line.starts_with("ptxas info")).collect::<Vec<_>>().join("\n");
     if let Some((end, _)) = text.char_indices().nth(MOST_SAID) {
@@ -236,7 +236,7 @@ mod tests {
     fn another_program_is_no_assembler() {
         let (_folder, path) = script("echo 'cat 9.1'");
         let error = Assembler::at(path).expect_err("it is none").to_string();
-        assert!(error.ends_with("is no assembler for PTX of NVIDIA's"), "{error}");
+        assert!(error.ends_with("is not NVIDIA's assembler for PTX"), "{error}");
     }
 
     #[test]
@@ -264,7 +264,7 @@ mod tests {
         let (_folder, path) =
             script(&format!("{VERSION}\necho 'ptxas in.ptx, line 3; error : no' >&2\nexit 255"));
         let error = Assembler::at(path).expect("it runs").assemble(b"", "sm_90").expect_err("it refuses");
-        assert_eq!(error.to_string(), "the assembler does not take it:\nptxas in.ptx, line 3; error : no");
+        assert_eq!(error.to_string(), "the assembler rejects it:\nptxas in.ptx, line 3; error : no");
     }
 
     #[test]

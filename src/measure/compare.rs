@@ -7,7 +7,7 @@ use std::fmt::{self, Write};
 /// The functions before and after.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
-    /// By name. What is not there has no instructions.
+    /// By name. A function that is missing on one side has no instructions there.
     pub functions: BTreeMap<String, (Function, Function)>,
 }
 
@@ -70,7 +70,7 @@ impl Comparison {
     }
 }
 
-/// The functions that became other machine code, one line each, and what all come to.
+/// The functions whose machine code changed, one line each, and the totals.
 #[must_use]
 pub fn table(comparison: &Comparison) -> String {
     let mut rows = vec![["instructions", "registers", "spilled bytes", ""].map(str::to_owned)];

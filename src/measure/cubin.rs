@@ -1,8 +1,8 @@
-//! Reads cubins: how many machine instructions the functions of a module became.
+//! Reads cubins: the machine instructions of the functions of a module.
 //!
-//! A cubin is an ELF file with one section `.text.NAME` for each function. What fills a function up to its alignment
-//! (`NOP`s, and the branch to itself that keeps a GPU from running past the end) is not counted: it is the same before
-//! and after, or differs for no reason of the module's. Every `NOP` counts as filling, wherever it stands.
+//! A cubin is an ELF file with one section `.text.NAME` for each function. Padding up to a function's alignment
+//! (`NOP`s, and the branch to itself after the end) is not counted, because it does not depend on what the function
+//! computes. Every `NOP` counts as padding, wherever it is.
 
 use object::{Object, ObjectSection};
 
@@ -11,7 +11,7 @@ use object::{Object, ObjectSection};
 pub struct Function {
     /// Its name, as in PTX.
     pub name: String,
-    /// The machine instructions, without what only fills; up to sm_62 they have 64 bits.
+    /// The machine instructions, without padding; up to sm_62 they have 64 bits.
     pub instructions: Vec<u128>,
 }
 
@@ -19,7 +19,7 @@ pub struct Function {
 ///
 /// # Errors
 ///
-/// What is wrong with the file, if it is no cubin or not whole.
+/// If the file is not a complete cubin; the message says what is wrong with it.
 pub fn functions(cubin: &[u8], gpu: u32) -> Result<Vec<Function>, String> {
     let file = object::File::parse(cubin).map_err(|error| format!("the cubin cannot be read: {error}"))?;
     let mut all = Vec::new();
@@ -31,16 +31,17 @@ pub fn functions(cubin: &[u8], gpu: u32) -> Result<Vec<Function>, String> {
     Ok(all)
 }
 
-/// How the instructions of a generation lie in memory, and which of them only fill.
+/// How the instructions of a generation are stored, and which of them are padding.
 struct Encoding {
-    /// How many words of 64 bits an instruction has.
+    /// The number of 64-bit words of an instruction.
     words: usize,
-    /// Of how many words the first says when the others may begin, and is no instruction; 0 if there are none such.
+    /// The size in words of a group whose first word is scheduling information and not an instruction; 0 if there are
+    /// none.
     group: usize,
     /// The bits of the opcode, and what they are in a `NOP`.
     nop: (u64, u64),
-    /// The unconditional branch to itself. Where the word before may be no instruction, there are two: the branch may
-    /// go to that.
+    /// The unconditional branch to itself. There are two encodings, because the branch may also go to the scheduling
+    /// information before it.
     endless: [u64; 2],
 }
 
@@ -59,7 +60,7 @@ const fn encoding(gpu: u32) -> Encoding {
             nop: (TOP, 0x50b0 << 48),
             endless: [0xe240_0fff_ff87_000f, 0xe240_0fff_ff07_000f],
         },
-        // The distance of a branch lies in one piece up to sm_89, and in two since.
+        // The distance of a branch is in one field up to sm_89, and in two fields since then.
         70.. => Encoding {
             words: 2,
             group: 0,
@@ -84,7 +85,7 @@ fn instructions(code: &[u8], gpu: u32) -> Vec<u128> {
     found
 }
 
-/// The half of an instruction that says what it is.
+/// The half of an instruction with its opcode.
 fn opcode(instruction: u128) -> u64 {
     u64::try_from(instruction & u128::from(u64::MAX)).expect("it was cut to 64 bits")
 }

@@ -1,7 +1,7 @@
-//! What NVIDIA's assembler makes of a module: machine instructions, registers and spills, function by function.
+//! Measures the machine code of a module with NVIDIA's assembler: instructions, registers and spills of each function.
 //!
-//! The optimiser estimates, from tables in which each instruction was measured alone; here is counted what really comes
-//! out. Only this part of ptxopt runs other programs.
+//! The optimiser estimates costs from tables in which each instruction was measured alone; this module counts the real
+//! machine code.
 
 pub mod accuracy;
 mod assembler;
@@ -14,15 +14,15 @@ pub use compare::{Comparison, Worse, table};
 use ptxopt_passes::cost::Gpu;
 use std::collections::BTreeMap;
 
-/// The oldest target that CUDA 11 can assemble for; what is older was dropped before.
+/// The oldest target that CUDA 11 can assemble for.
 const OLDEST: u32 = 35;
 
-/// What a function became.
+/// The machine code of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Function {
-    /// The machine instructions, but for what only fills.
+    /// The machine instructions, without padding.
     pub code: Vec<u128>,
-    /// The registers that it needs; the assembler says so of kernels alone.
+    /// The number of registers that it needs; the assembler reports it only for kernels.
     pub registers: Option<u32>,
     /// How many bytes are stored to and loaded from the stack because there are no registers left for them.
     pub spills: u32,
@@ -36,7 +36,7 @@ impl Function {
     }
 }
 
-/// What a module became: its functions by name.
+/// The machine code of a module: its functions by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Measured {
     /// The functions; those that the assembler inlined everywhere are not there.
@@ -44,7 +44,7 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// From the functions of a cubin, and what the assembler said while it made that.
+    /// From the functions of a cubin and the messages of the assembler that made it.
     fn new(functions: Vec<cubin::Function>, said: &str) -> Self {
         let function = |cubin::Function { name, instructions }| {
             (name, Function { code: instructions, ..Function::default() })
@@ -54,7 +54,8 @@ impl Measured {
         measured
     }
 
-    /// Notes what `ptxas --verbose` says: the name of a function, then its spills, then, of a kernel, its registers.
+    /// Reads the messages of `ptxas --verbose`: the name of a function, then its spills, then, of a kernel, its
+    /// registers.
     fn hear(&mut self, said: &str) {
         let mut name = None;
         for line in said.lines() {
@@ -79,10 +80,10 @@ impl Measured {
     }
 }
 
-/// What the assembler is told to assemble for: the GPU asked for, or the module's own.
+/// The GPU to assemble for: the one asked for, or the module's own target.
 ///
-/// A module for `sm_90a` can be assembled for that alone, so its own name counts where the numbers are the same.
-/// Targets older than those that CUDA 11 knows are assembled for its oldest.
+/// A module for `sm_90a` can be assembled only for that, so the module's target is used if the numbers are the same.
+/// For targets older than the oldest of CUDA 11, that oldest is used.
 #[must_use]
 pub fn architecture(own: Gpu, asked: Option<Gpu>) -> String {
     let gpu = asked.filter(|asked| asked.number() != own.number()).unwrap_or(own);

@@ -6,7 +6,7 @@ use ptxopt_passes::optimiser::{How, Kind};
 use ptxopt_passes::prover::Proof;
 use serde_json::{Value, json};
 
-/// What something costs; `most` is null where there is no upper bound.
+/// The bounds of a cost; `most` is null where there is no upper bound.
 fn bounds(cost: Cost) -> Value {
     json!({ "least": cost.least, "most": Some(cost.most).filter(|&most| most != u32::MAX) })
 }

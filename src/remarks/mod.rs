@@ -1,8 +1,8 @@
-//! Remarks: what the optimiser did at each place and what it nearly did, for people and for programs.
+//! Remarks: what the optimiser did at each place, and which rewrites were nearly possible.
 //!
-//! A record of the optimiser knows an offset; a remark knows the line and the column, and the line of CUDA that the
-//! compiler says the statement came from. Three forms of the same: text, JSON, and the optimisation records of LLVM,
-//! which LLVM's own viewer reads. What comes from the input is shown with its control characters made visible.
+//! A record of the optimiser has an offset; a remark has the line and the column, and the line of CUDA that the
+//! statement comes from, if the module names it. Remarks are written as text, as JSON, or as the optimisation records
+//! of LLVM, which LLVM's viewer shows. Control characters of the input are made visible.
 
 mod json;
 mod names;
@@ -33,17 +33,17 @@ pub enum Format {
 /// A remark.
 #[derive(Debug)]
 pub struct Remark<'r> {
-    /// What the optimiser says.
+    /// The record of the optimiser.
     pub record: &'r Record,
     /// The input.
     pub file: &'r str,
     /// Where in it.
     pub position: Position,
-    /// Which line of CUDA that is, if the module says so.
+    /// The line of CUDA that it comes from, if the module names it.
     pub source: Option<Place>,
-    /// The GPU whose costs counted.
+    /// The GPU whose costs were used.
     pub gpu: Option<Gpu>,
-    /// How long the decision took, if that is to be said.
+    /// How long the decision took, if that is shown.
     pub time: Option<Duration>,
 }
 
@@ -54,7 +54,7 @@ pub struct View {
     pub format: Format,
     /// Whether text is for a terminal.
     pub colour: Colour,
-    /// Whether to say how long decisions took, which differs from run to run.
+    /// Whether to show how long decisions took, which differs from run to run.
     pub times: bool,
 }
 
@@ -80,7 +80,7 @@ pub fn remarks<'r>(
     sorted.into_iter().map(remark).collect()
 }
 
-/// Remarks in a form. What a rewrite freed is told with it and has no remark of its own.
+/// Writes remarks. A statement that a rewrite left unused is part of the remark on that rewrite.
 #[must_use]
 pub fn write(remarks: &mut [Remark<'_>], view: View) -> String {
     let mut out = String::new();
@@ -96,7 +96,7 @@ pub fn write(remarks: &mut [Remark<'_>], view: View) -> String {
 }
 
 impl Remark<'_> {
-    /// What kind of news it is, in one word.
+    /// Its kind, in one word.
     fn kind(&self) -> &'static str {
         match &self.record.kind {
             Kind::Passed(_) => "passed",
@@ -113,7 +113,7 @@ impl Remark<'_> {
         pass_of(self.record.pass).name
     }
 
-    /// The last rule, or what kept every rule from being tried.
+    /// The last rule, or why no rule was tried.
     fn name(&self) -> &'static str {
         match (&self.record.kind, self.record.rules.last()) {
             (_, Some(rule)) => rule,
@@ -128,7 +128,7 @@ impl Remark<'_> {
         match &self.record.kind {
             Kind::Passed(how) => how.to_string(),
             Kind::Missed(why) => shown(&why.to_string()),
-            Kind::Wrong(_) => "it would have been wrong: a bug of ptxopt".to_owned(),
+            Kind::Wrong(_) => "the rewrite would have been wrong: a bug of ptxopt".to_owned(),
             Kind::Diverged(difference) => {
                 format!("a replay shows a difference: {difference}: a bug of ptxopt")
             }
@@ -143,7 +143,7 @@ impl Remark<'_> {
         shown(&self.record.before)
     }
 
-    /// What stands there instead, on one line; nothing if the statement is gone.
+    /// Its replacement, on one line; empty if the statement was deleted.
     fn after(&self) -> String {
         shown(&self.record.after.join(" "))
     }

@@ -1,6 +1,6 @@
-//! Names of functions as they stand in the source: C++ and Rust mangle them, people do not.
+//! Names of functions as in the source: names that C++ or Rust mangled are demangled.
 //!
-//! A mangled name can stand for one that is exponentially longer, so what is written is bounded.
+//! A demangled name can be exponentially longer than the mangled one, so its length is limited.
 
 use cpp_demangle::{DemangleOptions, Symbol};
 use std::fmt::{self, Write};
@@ -18,7 +18,7 @@ pub(super) fn demangled(name: &str) -> Option<String> {
     symbol.structured_demangle(&mut out, &DemangleOptions::new()).is_ok().then_some(out.0)
 }
 
-/// Text that refuses to become long.
+/// Text whose length is limited.
 struct Bounded(String);
 
 impl Write for Bounded {

@@ -1,6 +1,6 @@
-//! Where things are: lines of the PTX, and the lines of CUDA that `.loc` and `.file` say it came from.
+//! Source positions: lines of the PTX, and the lines of CUDA that `.loc` and `.file` directives name.
 //!
-//! A `.loc` holds from where it stands to the next one or to the end of its function, in the order of the text.
+//! A `.loc` applies to the text up to the next `.loc` or to the end of its function.
 
 use ptxopt_grammar::diagnostic::Position;
 use ptxopt_grammar::tree::{Module, NodeKind, StmtId, StmtKind};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// Where the lines of a text begin.
 #[derive(Clone, Debug)]
 pub struct Lines {
-    /// The offset behind each line feed.
+    /// The offset after each line feed.
     starts: Vec<usize>,
 }
 
@@ -53,12 +53,12 @@ impl std::fmt::Display for Place {
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     files: BTreeMap<u64, String>,
-    /// From each offset on, the number of the file, the line and the column, if there are any.
+    /// The file number, line and column that apply from each offset on, if there are any.
     places: Vec<(usize, Option<[u64; 3]>)>,
 }
 
 impl Sources {
-    /// What a module says.
+    /// The directives of a module.
     #[must_use]
     pub fn of(module: &Module<'_>) -> Self {
         let mut sources = Self::default();
@@ -91,7 +91,7 @@ impl Sources {
         sources
     }
 
-    /// The place that is in force at an offset.
+    /// The place that applies at an offset.
     #[must_use]
     pub fn at(&self, offset: usize) -> Option<Place> {
         let last = self.places.partition_point(|&(start, _)| start <= offset).checked_sub(1)?;
@@ -109,7 +109,7 @@ fn file(module: &Module<'_>, stmt: StmtId) -> Option<(u64, String)> {
     Some((number, name.trim_matches('"').to_owned()))
 }
 
-/// `.loc 1 2 3`: file, line, column. Where an inlined function was called from comes behind and is left out.
+/// `.loc 1 2 3`: file, line, column. The call site of an inlined function follows and is ignored.
 fn loc(module: &Module<'_>, stmt: StmtId) -> Option<[u64; 3]> {
     let numbers = numbers(module, stmt);
     Some([*numbers.first()?, *numbers.get(1)?, *numbers.get(2)?])

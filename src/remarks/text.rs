@@ -1,4 +1,4 @@
-//! Remarks as lines for people: a block for each rewrite, with what it freed.
+//! Remarks as text: a few lines for each rewrite, with the statements that became unused.
 
 use super::names::demangled;
 use super::{Remark, shown};
@@ -14,7 +14,7 @@ pub(super) fn remark(remark: &Remark<'_>, colour: Colour) -> String {
         "passed" => GREEN,
         "missed" => YELLOW,
         "analysis" => CYAN,
-        _failure => RED,
+        _ => RED,
     };
     let mut out = format!("{} {}", colour.paint(BOLD, &place), colour.paint(style, remark.kind()));
     let mut add = |text: std::fmt::Arguments<'_>| out.write_fmt(text).expect("a string can be written to");
@@ -34,8 +34,9 @@ pub(super) fn remark(remark: &Remark<'_>, colour: Colour) -> String {
     for line in &record.after {
         add(format_args!("{}\n", colour.paint(GREEN, &format!("  + {}", shown(line)))));
     }
+    let freed = if remark.kind() == "passed" { "freed" } else { "would be freed" };
     for line in &record.freed {
-        add(format_args!("  freed: {}\n", colour.paint(RED, &shown(line))));
+        add(format_args!("  {freed}: {}\n", colour.paint(RED, &shown(line))));
     }
     if let Some(place) = source {
         add(format_args!("  from {}\n", shown(&place.to_string())));

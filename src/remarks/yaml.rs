@@ -1,8 +1,8 @@
 //! Remarks as LLVM's optimisation records, which opt-viewer shows beside the PTX.
 //!
-//! A viewer joins the values of `Args` to a sentence, so all of them are strings and read as one. A string stands in
-//! single quotes, as LLVM writes it: LLVM's own reader takes off those and no others. It also wants a function, so
-//! what is about a whole module is about `<module>`.
+//! A viewer joins the values of `Args` to a sentence, so all of them are strings. Strings are in single quotes, as LLVM
+//! writes them: LLVM's reader removes no other quotes. It also requires a function, so a remark on a whole module names
+//! `<module>`.
 
 use super::{Remark, shown};
 use ptxopt_passes::optimiser::Kind;
@@ -15,7 +15,7 @@ pub(super) fn remark(remark: &Remark<'_>) -> String {
         "passed" => "Passed",
         "analysis" => "Analysis",
         "missed" => "Missed",
-        _failure => "Failure",
+        _ => "Failure",
     };
     let mut out = String::new();
     let function = if record.function.is_empty() { "<module>" } else { &record.function };

@@ -1,4 +1,4 @@
-//! What ptxopt says of its own estimates is so: the table that it quotes is measured again.
+//! The accuracy that ptxopt states for its estimates is right: the table that it quotes is measured again.
 
 use crate::gains::{Measurer, rows};
 use crate::modules::corpus;

@@ -1,8 +1,8 @@
 //! Which numbers a listing of machine code stores: the constants that it moves into registers, followed to where
 //! they are stored.
 //!
-//! Whatever is not a move of a number makes its register unknown, and so does a label, since something else may
-//! come from elsewhere: a number that is found is one that the assembler had computed.
+//! Any instruction but a move of a number makes its register unknown, and so does a label, which other paths may reach:
+//! so every number that is found was computed by the assembler.
 
 use std::collections::BTreeMap;
 
@@ -96,7 +96,7 @@ impl Function {
         }
     }
 
-    /// So many registers hold a number from now on, or nobody knows what.
+    /// Sets this many registers to a number, or to an unknown value.
     fn write(&mut self, target: &str, number: Option<u64>, count: u32) {
         let Some((letters, first)) = register(target) else { return };
         for at in 0..count {

@@ -1,4 +1,4 @@
-//! What only NVIDIA's assembler can tell: that renaming through the tree keeps the machine code, that the roles of
+//! Tests that need NVIDIA's assembler: that renaming through the tree keeps the machine code, that the roles of
 //! the table are right, that what is called illegal is, that instructions mean what it folds them to, and that
 //! optimising makes no function longer.
 //!

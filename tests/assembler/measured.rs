@@ -1,11 +1,11 @@
-//! `--measure` and `--keep-better`, as users call them, with the assembler itself.
+//! `--measure` and `--keep-better` on the command line, with NVIDIA's assembler.
 
 use crate::assemblers::folder;
 use crate::ptxas::Assemblers;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// What a run of the command leaves.
+/// The results of a run of the command.
 struct Run {
     status: Option<i32>,
     said: String,
@@ -66,7 +66,7 @@ fn a_function_is_counted_before_and_after() {
     let summary =
         format!("{} machine instructions became {} on sm_75 (counted by ptxas 13.5)", told.0, told.1);
     assert!(ran.said.contains(&summary), "{}", ran.said);
-    assert!(!ran.said.contains("estimate:"), "what was counted is no estimate: {}", ran.said);
+    assert!(!ran.said.contains("stimate"), "the numbers are counted, not estimated: {}", ran.said);
 }
 
 /// Its loop becomes short enough to be unrolled, and the function longer.
@@ -111,7 +111,7 @@ fn what_the_assembler_refuses_is_told_in_its_words_and_nothing_is_written() {
     let ran = run(&below_tests("corpus/modules/by-hand/sums.ptx"), &version("13.5"), &["--measure"]);
     assert_eq!((ran.status, ran.written), (Some(3), None), "{}", ran.said);
     assert!(
-        ran.said.contains("cannot be measured: the assembler does not take it:\n  ptxas fatal"),
+        ran.said.contains("cannot be measured: the assembler rejects it:\n  ptxas fatal"),
         "{}",
         ran.said
     );

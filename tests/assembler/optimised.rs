@@ -1,4 +1,4 @@
-//! What the optimiser writes is legal wherever its input was, and no function has more machine instructions.
+//! The optimiser's output is legal wherever its input is, and no function has more machine instructions.
 //!
 //! Each module is optimised for its own target and for a few GPUs; where that changed something, input and output are
 //! assembled for every one of these that takes the input. Only the GPU that a text was written for counts instructions:
@@ -98,10 +98,10 @@ fn optimised_modules_assemble_and_have_no_more_instructions() {
 /// How many random kernels are tried; `PTXOPT_KERNELS` says it otherwise.
 const KERNELS: u64 = 60;
 
-/// How many instructions more are luck.
+/// How many more instructions are tolerated as chance.
 const A_HAIR: u32 = 5;
 
-/// What the assembler makes of code without sense is a matter of luck in its order and its registers; a hair is allowed.
+/// For random code, the assembler's order and registers vary by chance, so a small increase is allowed.
 #[test]
 fn optimised_random_kernels_assemble_and_have_hardly_more_instructions() {
     let Some(assemblers) = Assemblers::find() else { return };
@@ -148,7 +148,7 @@ fn check_all(
     totals
 }
 
-/// The module's own target, as the assembler must be told.
+/// The module's own target, in the form that the assembler expects.
 fn own(module: &TestModule) -> String {
     const GONE: [&str; 8] = ["sm_10", "sm_11", "sm_12", "sm_13", "sm_20", "sm_21", "sm_30", "sm_32"];
     let own = target(&module.text).replace("compute", "sm");

@@ -1,7 +1,7 @@
 //! Optimised kernels do what they did: every module of the repository and random ones, run before and after.
 //!
-//! And what the analysis claims is so: known bits and ranges are held against every register that a launch reads or
-//! writes, and bits that nobody is said to demand are changed at random.
+//! The claims of the analysis are checked too: known bits and ranges against every register that a launch reads or
+//! writes; and bits that are claimed to be unused are changed at random.
 
 #![expect(clippy::print_stdout, reason = "tests say how much they covered")]
 

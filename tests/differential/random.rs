@@ -1,4 +1,4 @@
-//! Random kernels, by seed: some in a test, and as many as one likes in a command of its own.
+//! Random kernels, by seed: some in a test, and any number with a separate command.
 
 use crate::differential::Random;
 use crate::optimised::{Tally, random};
@@ -45,11 +45,11 @@ fn check_all(first: u64, most: u64, time: Duration) -> Tally {
                         std::panic::resume_unwind(panic);
                     }
                 }
-                total.lock().expect("nobody panics while holding it").add(&tally);
+                total.lock().expect("no thread panics while it holds the lock").add(&tally);
             });
         }
     });
-    total.into_inner().expect("nobody panics while holding it")
+    total.into_inner().expect("no thread panics while it holds the lock")
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn random_kernels_do_what_they_did() {
 
 /// `PTXOPT_MINUTES=30 cargo test --test differential -- --ignored --nocapture`; `PTXOPT_SEED` is where it begins.
 #[test]
-#[ignore = "runs for as long as it is told"]
+#[ignore = "runs for `PTXOPT_MINUTES`"]
 fn random_kernels_for_minutes() {
     let number = |name: &str, default: u64| {
         std::env::var(name).map_or(default, |text| text.parse().expect("it is a number"))

@@ -245,7 +245,7 @@ fn no_wrong_kernel_is_proved() {
     assert!(harmless > 0, "none is proved, the dead statements among them");
 }
 
-/// Pairs that differ in what no run of one warp can tell: the first replacement must be refused.
+/// Pairs whose difference no run of one warp shows: the first replacement must be refused.
 const CONSTRUCTED: [(&str, &str, &str, &str); 12] = [
     (
         "a store over a barrier",

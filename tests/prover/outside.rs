@@ -1,6 +1,6 @@
 //! The prover and the evaluator against a solver that shares nothing with them but the text of the question.
 //!
-//! The operations of terms are claimed to be those of SMT-LIB, and Z3 has its own idea of these. It is asked for the
+//! The operations of terms are claimed to be those of SMT-LIB, which Z3 implements independently. It is asked for the
 //! value of every operation on inputs that are given, and for a verdict on the known pairs and on mutants of them:
 //! what it decides, the prover must not decide otherwise. Where it says that two words differ, they are evaluated.
 
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 /// Z3's steps for one question: a few tenths of a second.
 const LIMIT: u64 = 400_000;
 
-/// How often each of us proved, refuted, or left open.
+/// How often Z3 and the prover proved, refuted, or left open.
 #[derive(Default, Debug)]
 struct Counts {
     asked: usize,

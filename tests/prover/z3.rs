@@ -118,7 +118,7 @@ fn number_in(said: &str) -> u128 {
     let (radix, digits) = match said.split_once('#') {
         Some((_, rest)) if rest.starts_with('x') => (16, &rest[1..]),
         Some((_, rest)) if rest.starts_with('b') => (2, &rest[1..]),
-        _no_number => panic!("Z3 gives the value `{said}`"),
+        _ => panic!("Z3 gives the value `{said}`"),
     };
     let end = digits.find(')').expect("brackets are closed");
     u128::from_str_radix(&digits[..end], radix).expect("it is a number of these digits")

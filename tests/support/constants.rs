@@ -79,7 +79,7 @@ impl Case {
     }
 }
 
-/// Puts a number into a register. The flag is set by a sum or, for those who read a borrow, by a difference.
+/// Puts a number into a register. The flag is set by a sum or, for instructions that read a borrow, by a difference.
 fn load(name: &str, value: u128, minus: bool) -> String {
     let (low, high) = (value & u128::from(u64::MAX), value >> 64);
     match name.get(..2) {
@@ -93,7 +93,7 @@ fn load(name: &str, value: u128, minus: bool) -> String {
         Some("%p") => format!("mov.b32 %t0, {value}; setp.ne.b32 {name}, %t0, 0; "),
         Some("cc") if minus => format!("mov.b32 %t0, {value}; mov.b32 %t2, 0; sub.cc.u32 %t1, %t2, %t0; "),
         Some("cc") => format!("mov.b32 %t0, {value}; add.cc.u32 %t1, %t0, 0xffffffff; "),
-        _other => panic!("`{name}` is no register of the forms"),
+        _ => panic!("`{name}` is no register of the forms"),
     }
 }
 
@@ -112,7 +112,7 @@ fn store(name: &str, offset: u32, minus: bool) -> String {
         Some("%b") => format!("cvt.u16.u8 %s1, {name}; st.volatile.global.b16 [%base+{offset}], %s1; "),
         Some("%p") => format!("selp.b32 %t1, 1, 0, {name}; {word}"),
         Some("cc") => format!("{}.u32 %t1, 0, 0; {word}", if minus { "subc" } else { "addc" }),
-        _other => panic!("`{name}` is no register of the forms"),
+        _ => panic!("`{name}` is no register of the forms"),
     }
 }
 

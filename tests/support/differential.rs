@@ -1,8 +1,8 @@
 //! Before and after: runs kernels with the evaluator, and compares what they leave in memory.
 //!
-//! A register that nobody wrote holds what it likes. So a watcher fills such registers: by their names, so that both
-//! sides see the same and must agree on every byte; and anew at each read, where they must agree on every byte that
-//! does not depend on it.
+//! A register that was never written may hold anything. So a watcher fills such registers: by their names, so that both
+//! sides see the same value and must agree on every byte; and with a new value at each read, where they must agree on
+//! every byte that does not depend on it.
 
 use ptxopt_grammar::meaning::term::ones;
 use ptxopt_grammar::tree::{Module, NodeId, StmtId};
@@ -46,7 +46,7 @@ impl Random {
 struct Claim {
     fact: Fact,
     demanded: u128,
-    /// Whether nobody has written it on any way, so that each read may see something else.
+    /// Whether it was not written on any path, so that each read may see another value.
     unwritten: bool,
 }
 
@@ -109,13 +109,13 @@ impl Claims {
 pub(crate) enum Watch {
     /// Nothing.
     Nothing,
-    /// It holds every claimed bit and range against what the register holds.
+    /// It checks every claimed bit and range against the value of the register.
     Facts,
-    /// It changes the bits that nobody is said to demand: everywhere, or at one name.
+    /// It changes the bits that are claimed to be unused: everywhere, or at one name.
     Flips(Option<(StmtId, NodeId, bool)>),
 }
 
-/// What registers hold that nobody wrote.
+/// The values of registers that were never written.
 #[derive(Clone, Debug)]
 pub(crate) enum Fill {
     /// A word that depends on the name.
@@ -146,7 +146,7 @@ struct Looker<'c, 'm, 't> {
     random: Random,
     /// How often something undefined was read.
     filled: u64,
-    /// How often something was held against a claim, or changed.
+    /// How often a claim was checked, or a value changed.
     checks: u64,
     wrong: Option<String>,
 }
@@ -159,7 +159,7 @@ impl Watcher for Looker<'_, '_, '_> {
             self.filled += 1;
             let decl = self.module.decl_of(node).expect("what is read undefined is a register");
             let word = self.fill.word(self.module.register_name(decl, part).as_bytes());
-            // What a load brings from memory that nobody wrote is undefined, and still as narrow as the load.
+            // A load of memory that was never written is undefined, but its value is no wider than the load.
             let (zero, one) = claim.map_or((0, 0), |claim| (claim.fact.zeros(), claim.fact.ones()));
             return Some(word & !zero | one);
         }
@@ -278,7 +278,7 @@ impl std::ops::AddAssign for Compared {
     }
 }
 
-/// Holds the claims about `module` against its launches, by looking and by changing what is said not to matter.
+/// Checks the claims about `module` in its launches, by comparing values and by changing bits that are claimed unused.
 pub(crate) fn claims_hold(module: &Module<'_>, cases: &[Case]) -> Result<Compared, String> {
     let claims = Claims::of(module);
     let machine = Machine::watched(module);

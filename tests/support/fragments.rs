@@ -1,4 +1,4 @@
-//! Random fragments of code as terms, for whoever compares readers of terms.
+//! Random fragments of code as terms, for tests that compare functions on terms.
 //!
 //! Each step applies an operation to what there is, so all operations occur on operands of all widths, and results
 //! of some become operands of others.
@@ -32,7 +32,7 @@ fn random_term(terms: &mut Terms, pool: &[Term], numbers: &mut Numbers) -> Term 
     let width = terms.width(a);
     let fit = |terms: &mut Terms, b: Term| match terms.width(b) {
         other if other > width => terms.extract(b, other - width, width),
-        _narrower => terms.sign_extend(b, width),
+        _ => terms.sign_extend(b, width),
     };
     let (b, c) = (pick(numbers), pick(numbers));
     let (b, c) = (fit(terms, b), fit(terms, c));
@@ -64,6 +64,6 @@ fn random_term(terms: &mut Terms, pool: &[Term], numbers: &mut Numbers) -> Term 
         }
         18 if width <= 32 => terms.unsigned_divide(a, b),
         19 if width <= 32 => terms.unsigned_remainder(a, b),
-        _wide => terms.constant(numbers.value(), width),
+        _ => terms.constant(numbers.value(), width),
     }
 }

@@ -173,19 +173,19 @@ impl Gains {
     }
 }
 
-/// Whether a statement is an instruction that is no video instruction.
+/// Whether a statement is an instruction other than a video instruction.
 fn is_plain(statement: &str) -> bool {
     let opcode = statement.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
     lookup(opcode.trim_end_matches(';').as_bytes()).is_some_and(|row| row.video.is_none())
 }
 
-/// What the assembler is told to assemble a module for; nothing for a GPU that is older than the module's.
+/// The GPU to assemble a module for; `None` for a GPU that is older than the module's.
 fn assembled_for(module: &Module<'_>, gpu: Option<Gpu>) -> Option<String> {
     let own = Gpu::of(module)?;
     gpu.is_none_or(|gpu| gpu.number() >= own.number()).then(|| architecture(own, gpu))
 }
 
-/// The rows of the table of what estimates are good for: one for each compiler that made modules of the corpus.
+/// The rows of the table of the accuracy of estimates: one for each compiler that made modules of the corpus.
 pub(crate) fn rows(measurer: &Measurer<'_>, modules: &[TestModule]) -> Vec<Row> {
     let mut sets: BTreeMap<String, Vec<TestModule>> = BTreeMap::new();
     for module in modules {

@@ -66,7 +66,7 @@ fn blank(gap: &[u8]) -> Result<(), usize> {
                 Some(end) => end + 4,
                 None => return Err(at),
             },
-            _other => return Err(at),
+            _ => return Err(at),
         };
     }
     Ok(())

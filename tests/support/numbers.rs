@@ -1,6 +1,6 @@
-//! Random numbers for tests, drawn towards the edges, where shifts are too long, divisors zero and signs change.
+//! Random numbers for tests, with many edge cases: shifts that are too long, zero divisors, changes of sign.
 
-/// A generator of numbers that like the edges (splitmix64).
+/// A generator of numbers, many of them edge cases (splitmix64).
 pub(crate) struct Numbers(u64);
 
 impl Numbers {
@@ -26,7 +26,7 @@ impl Numbers {
             0 => edges[self.below(edges.len())],
             1 => random & 0xff,
             2 => random & edges[self.below(edges.len())],
-            _random => random,
+            _ => random,
         }
     }
 }

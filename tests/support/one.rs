@@ -69,7 +69,7 @@ impl One {
                 3 => [0xff, 0x80, 0x7f, 255 << 8 | 4, 0x0080_ff7f, 0x8000_7fff][numbers.below(6)],
                 4 => [lowest, lowest - 1, ones(width), ones(width) - 1][numbers.below(4)],
                 5 if !values.is_empty() => values[numbers.below(values.len())],
-                _any => numbers.value(),
+                _ => numbers.value(),
             };
             values.push(value & ones(width));
         }

@@ -66,7 +66,7 @@ pub(crate) fn optimise(module: &Module<'_>, options: &Options) -> Outcome {
     optimiser::optimise(module, options, &|| Duration::ZERO)
 }
 
-/// What can be told of one run without running the kernel: the records tell all, and a second run finds nothing.
+/// Checks one run of the optimiser without running the kernel: the records are complete, a second run changes nothing.
 ///
 /// # Errors
 ///

@@ -16,7 +16,7 @@ enum Compare {
     Ge,
 }
 
-/// All names; the last four compare unsigned numbers only.
+/// The names of all comparisons; the last four compare unsigned numbers only.
 const COMPARISONS: [(&str, Compare); 10] = [
     ("eq", Compare::Eq),
     ("ne", Compare::Ne),
@@ -168,15 +168,15 @@ pub(crate) fn selp(code: &mut Code<'_, '_>) -> Option<()> {
     code.write(d, result)
 }
 
-/// `a` where `c` is not negative, else `b`: `c` is a signed number or a float, whose zeros are not negative and whose
-/// NaNs are not comparable.
+/// `a` if `c` is not negative, else `b`: `c` is a signed number or a float. A float zero of either sign is not
+/// negative; NaN selects `b`.
 pub(crate) fn slct(code: &mut Code<'_, '_>) -> Option<()> {
     let flushes = code.flag("ftz");
     let width = match code.first()? {
         b"b16" | b"u16" | b"s16" => 16,
         b"b32" | b"u32" | b"s32" | b"f32" => 32,
         b"b64" | b"u64" | b"s64" | b"f64" => 64,
-        _other => return None,
+        _ => return None,
     };
     let by = code.first()?;
     let [d, a, b, c] = code.operands()?;
@@ -184,13 +184,13 @@ pub(crate) fn slct(code: &mut Code<'_, '_>) -> Option<()> {
     let negative = match by {
         b"s32" if !flushes => code.terms.extract(c, 31, 1),
         b"f32" => not_from_zero_on(code.terms, flushes, c),
-        _other => return None,
+        _ => return None,
     };
     let result = code.terms.choose(negative, b, a);
     code.write(d, result)
 }
 
-/// Whether a 32-bit float is less than zero or no number; with `flushes`, subnormal numbers are zero.
+/// Whether a 32-bit float is less than zero or NaN; with `flushes`, subnormal numbers are zero.
 fn not_from_zero_on(terms: &mut Terms, flushes: bool, value: Term) -> Term {
     let sign = terms.extract(value, 31, 1);
     let magnitude = terms.extract(value, 0, 31);
@@ -221,7 +221,7 @@ pub(crate) fn cvt(code: &mut Code<'_, '_>) -> Option<()> {
     code.write(d, result)
 }
 
-/// `a` and `b` clamped and put above one another, below them the low half of what was in `c`.
+/// `a` and `b`, each clamped, `a` above `b`, and both above the low half of `c`.
 pub(crate) fn cvt_pack(code: &mut Code<'_, '_>) -> Option<()> {
     if !(code.flag("pack") && code.flag("sat")) {
         return None;
@@ -268,7 +268,7 @@ fn moved(code: &mut Code<'_, '_>) -> Option<u32> {
 }
 
 /// A whole value, a vector put together (its first element lowest), or one taken apart; with `.v2` or `.v4` as many
-/// values. A vector register without a component is no place of its own, so it has no meaning here.
+/// values. A vector register without a component is not a single place, so it has no meaning here.
 pub(crate) fn mov(code: &mut Code<'_, '_>) -> Option<()> {
     let lanes = code.one_of(&[("v2", 2), ("v4", 4)]);
     let width = moved(code)?;

@@ -1,7 +1,7 @@
-//! An instruction being given a meaning: its modifiers, what it reads, what it writes.
+//! The instruction to which a meaning is being given: its modifiers, what it reads, what it writes.
 //!
-//! Every modifier must be taken by somebody and every operand must have exactly the width that the instruction
-//! wants, so a form that is not understood in full ends as `None`.
+//! A function that gives a meaning takes each modifier that it understands off the list. If a modifier is left in the
+//! end, or an operand has another width than the instruction requires, the form has no meaning: `None`.
 
 use super::term::{Term, Terms};
 use crate::constant;
@@ -42,9 +42,9 @@ impl Place {
 /// What an instruction writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Write {
-    /// Where.
+    /// The place that is written.
     pub place: Place,
-    /// What, as wide as the place.
+    /// The value, as wide as the place.
     pub value: Term,
 }
 
@@ -76,7 +76,7 @@ impl Shape {
             b'b' => Kind::Bits,
             b'u' => Kind::Unsigned,
             b's' => Kind::Signed,
-            _other => return None,
+            _ => return None,
         };
         let (bits, lanes) = match number {
             b"8" => (8, 1),
@@ -86,7 +86,7 @@ impl Shape {
             b"128" if kind == Kind::Bits => (128, 1),
             b"8x4" if kind != Kind::Bits => (8, 4),
             b"16x2" if kind != Kind::Bits => (16, 2),
-            _other => return None,
+            _ => return None,
         };
         Some(Self { kind, bits, lanes })
     }
@@ -131,7 +131,7 @@ impl<'c, 't> Code<'c, 't> {
         Some(Self { module, stmt, terms, words, operands, read, writes: Vec::new() })
     }
 
-    /// What was written, if every modifier has been understood and no place is written twice.
+    /// What is written, if every modifier has been taken and no place is written twice.
     pub(super) fn writes(self) -> Option<Vec<Write>> {
         let twice = |at: usize| {
             let same = |write: &Write| self.same(write.place, self.writes[at].place);
@@ -152,13 +152,13 @@ impl<'c, 't> Code<'c, 't> {
         }
     }
 
-    /// Takes a modifier; whether it is there.
+    /// Takes a modifier; returns whether it was present.
     pub(super) fn flag(&mut self, wanted: &str) -> bool {
         let found = self.words.iter().position(|&word| word == wanted.as_bytes());
         found.map(|at| self.words.remove(at)).is_some()
     }
 
-    /// Takes the one of these modifiers that is there.
+    /// Takes the first of these modifiers that is present, and returns its value.
     pub(super) fn one_of<T: Copy>(&mut self, choices: &[(&str, T)]) -> Option<T> {
         choices.iter().find(|(word, _)| self.flag(word)).map(|&(_, value)| value)
     }
@@ -168,7 +168,7 @@ impl<'c, 't> Code<'c, 't> {
         (!self.words.is_empty()).then(|| self.words.remove(0))
     }
 
-    /// Takes the first modifier if it is this one; whether it is.
+    /// Takes the first modifier if it is this one; returns whether it was.
     pub(super) fn first_is(&mut self, wanted: &str) -> bool {
         let is = self.words.first().is_some_and(|&word| word == wanted.as_bytes());
         is && self.first().is_some()
@@ -185,17 +185,17 @@ impl<'c, 't> Code<'c, 't> {
         self.shape().filter(|shape| shape.lanes == 1)
     }
 
-    /// Takes all modifiers, for those who read them on their own.
+    /// Takes all modifiers, for instructions whose own decoder reads them.
     pub(super) fn forget_modifiers(&mut self) {
         self.words.clear();
     }
 
-    /// The operands, if there are exactly so many.
+    /// The operands, if there are exactly `N`.
     pub(super) fn operands<const N: usize>(&self) -> Option<[NodeId; N]> {
         self.operands.as_slice().try_into().ok()
     }
 
-    /// How many bits the declared register or component has that `name` uses.
+    /// The width of the declared register or component that `name` uses, in bits.
     pub(super) fn register_width(&self, name: NodeId) -> Option<u32> {
         let decl = self.module.decl(self.module.decl_of(name)?);
         let component = NameParts::new(self.module.node_text(name)).suffix;
@@ -206,7 +206,7 @@ impl<'c, 't> Code<'c, 't> {
         if decl.ty == Type::Pred { Some(1) } else { decl.ty.bits() }
     }
 
-    /// What stands at `node`, which must have exactly `width` bits, a constant aside.
+    /// The value of the operand `node`, which must have exactly `width` bits unless it is a constant.
     pub(super) fn value(&mut self, node: NodeId, width: u32) -> Option<Term> {
         match self.module.node_kind(node) {
             NodeKind::Name if self.register_width(node).is_none() => self.named(node, width),
@@ -252,12 +252,12 @@ impl<'c, 't> Code<'c, 't> {
         }
     }
 
-    /// A word in a register that may have a selector; whoever decoded the instruction has checked its type.
+    /// The word in a register that may have a selector; the decoder of the instruction has checked its type.
     pub(super) fn word(&mut self, name: NodeId) -> Option<Term> {
         (self.read)(self.terms, Place::Register(name), 32)
     }
 
-    /// Says that such a register is written.
+    /// Records that such a register is written.
     pub(super) fn write_word(&mut self, name: NodeId, value: Term) {
         self.writes.push(Write { place: Place::Register(name), value });
     }
@@ -285,7 +285,7 @@ impl<'c, 't> Code<'c, 't> {
         (self.read)(self.terms, place, width)
     }
 
-    /// The low `width` bits of what stands at `node`, which may be wider.
+    /// The low `width` bits of the operand `node`, which may be wider.
     pub(super) fn low_bits(&mut self, node: NodeId, width: u32) -> Option<Term> {
         let whole = self.register_width(node).unwrap_or(width).max(width);
         let value = self.value(node, whole)?;
@@ -297,12 +297,12 @@ impl<'c, 't> Code<'c, 't> {
         (self.read)(self.terms, Place::Carry, 1)
     }
 
-    /// Says that the carry flag is written.
+    /// Records that the carry flag is written.
     pub(super) fn write_carry(&mut self, value: Term) {
         self.writes.push(Write { place: Place::Carry, value });
     }
 
-    /// Says that the register at `node` is written; the sink `_` may be, and holds nothing.
+    /// Records that the register at `node` is written. Nothing is recorded for the sink `_`, which is legal.
     pub(super) fn write(&mut self, node: NodeId, value: Term) -> Option<()> {
         if self.is_sink(node) {
             return Some(());

@@ -1,4 +1,4 @@
-//! Terms run on numbers: a list of steps over slots, made once and run often.
+//! Evaluates terms on numbers: a program of steps over slots is made once and run often.
 //!
 //! Every slot holds its value with zeros above its width, so zero extension costs nothing; sums and products are
 //! cut after each step. Every step reads slots that earlier steps wrote, because children come before the terms
@@ -141,7 +141,7 @@ pub(super) enum Step<W> {
         unused: u32,
     },
     Choose(Slot, Slot, Slot),
-    /// A choice of what was compared.
+    /// The lesser of two signed numbers; `SignedMost` is the greater.
     SignedLeast {
         a: Slot,
         b: Slot,
@@ -251,7 +251,7 @@ impl<W: Word> Program<W> {
         self.steps.len()
     }
 
-    /// Whether it has none: every output is a constant.
+    /// Whether it has no steps: every output is a constant.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
@@ -283,7 +283,8 @@ pub fn evaluate(terms: &Terms, outputs: &[Term], inputs: &[u128]) -> Vec<u128> {
     results
 }
 
-/// What the steps read: like the children of the terms, but through what they absorb.
+/// Which terms need a step: those that outputs reach through the operands of steps. A step may absorb a child of its
+/// term and read the child's children instead.
 fn needed(terms: &Terms, outputs: &[Term]) -> Vec<bool> {
     let mut needed = vec![false; outputs.iter().map(|output| output.index() + 1).max().unwrap_or(0)];
     outputs.iter().for_each(|output| needed[output.index()] = true);
@@ -304,7 +305,7 @@ fn negated(terms: &Terms, term: Term) -> Option<Term> {
     }
 }
 
-/// What a sum is to the machine.
+/// How a sum is computed: as a sum, a sum with a constant, a difference or a negation.
 enum Sum {
     Plain(Term, Term),
     Constant(Term, u128),
@@ -326,7 +327,7 @@ fn sum(terms: &Terms, term: Term, a: Term, b: Term) -> Sum {
     }
 }
 
-/// What a choice is to the machine.
+/// How a choice is computed: as a choice, a minimum or a maximum.
 enum Choice {
     Plain,
     /// The lesser of two signed numbers.
@@ -459,11 +460,11 @@ impl<W: Word> Step<W> {
             Self::Remainder(a, b) => at(a).divided(at(b)).1,
             Self::Shl(a, b, mask) => match at(b).amount() {
                 amount if amount < W::BITS => at(a) << amount & mask,
-                _all => W::default(),
+                _ => W::default(),
             },
             Self::Lshr(a, b) => match at(b).amount() {
                 amount if amount < W::BITS => at(a) >> amount,
-                _all => W::default(),
+                _ => W::default(),
             },
             Self::Ashr { value, amount, unused, mask } => {
                 let down = (unused + at(amount).amount()).min(W::BITS - 1);

@@ -1,8 +1,8 @@
-//! Forms whose meaning the manual and NVIDIA's assembler see differently.
+//! Disputed forms: those that mean one thing by the manual and another by the code of NVIDIA's assembler.
 //!
-//! A program may have been tested with either meaning, so such a form is to be left alone. The classes were found
-//! by comparing the machine code of every form with the manual's pseudocode; a form belongs to a class if some
-//! input can tell the two apart, or might: what the possible values of the operands rule out is left out.
+//! A program may have been tested with either meaning, so such a form must be left unchanged. The classes were found by
+//! comparing the machine code of every form with the manual's pseudocode. A form belongs to a class unless the ranges
+//! of its operands show that both meanings give the same result for every input.
 
 use crate::constant;
 use crate::table::modifiers;
@@ -68,7 +68,7 @@ pub static DISPUTES: [Dispute; 8] = [
         name: "shift-34",
         forms: "`vshl` with `.sat`",
         manual: "the exact result is clamped",
-        assembler: "its lowest 34 bits are, as a signed number",
+        assembler: "its lowest 34 bits are clamped, as a signed number",
         evidence: COMPARED,
         assemblers: ("12.9", "13.5"),
     },
@@ -93,9 +93,9 @@ pub static DISPUTES: [Dispute; 8] = [
     },
     Dispute {
         name: "field-64",
-        forms: "`bfe.u64`, `bfe.s64`, `bfi.b64`, where the position or the length is no number below 256",
+        forms: "`bfe.u64`, `bfe.s64`, `bfi.b64`, where the position or the length is not a constant below 256",
         manual: "the lowest eight bits of position and length count",
-        assembler: "all their bits do, so that from 64 on no bit is in the field, or all are",
+        assembler: "all their bits count, so that from 64 on no bit is in the field, or all are",
         evidence: "the machine code of ptxas 11.8 for sm_80, 12.9 and 13.5 for sm_90, and what the latter two fold",
         assemblers: ("11.8", "13.5"),
     },
@@ -111,7 +111,7 @@ pub fn disputed_at(module: &Module<'_>, stmt: StmtId) -> Option<&'static Dispute
     let fields = match row.name {
         "bfe" => 2..4,
         "bfi" => 3..5,
-        _other => return None,
+        _ => return None,
     };
     let (spelling, _token) = module.opcode(stmt)?;
     let words = module.spellings().words(spelling, module.text());
@@ -147,7 +147,7 @@ fn within((least, greatest): Range, outer: Range) -> bool {
     outer.0 <= least && greatest <= outer.1
 }
 
-/// What a source may be.
+/// The range of values of a source.
 fn source(sign: Sign, part: Option<Part>) -> Range {
     let bits = part.map_or(32, Part::bits);
     match sign {
@@ -156,7 +156,7 @@ fn source(sign: Sign, part: Option<Part>) -> Range {
     }
 }
 
-/// What a scalar instruction may compute, before clamping.
+/// The range of results of a scalar instruction, before clamping.
 fn exact(form: Scalar) -> Range {
     let (a, b) = (source(form.atype, form.a), source(form.op.btype(), form.b));
     match form.op {
@@ -206,7 +206,7 @@ fn scalar(form: Scalar) -> Option<&'static str> {
     (compares && compared(op, atype, exact)).then_some("secop-tmp")
 }
 
-/// Whether a result of the range, clamped if it is, may be compared with `c` in two ways.
+/// Whether the two meanings of a comparison with `c` differ for some result in the range, which may have been clamped.
 fn compared(op: ScalarOp, atype: Sign, exact: Range) -> bool {
     let clamp = |range: Range| {
         if op.saturates() {

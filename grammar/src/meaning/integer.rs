@@ -115,8 +115,8 @@ fn chained(code: &mut Code<'_, '_>, minus: bool) -> Option<()> {
     with_carry(code, shape, minus, carry, carries)
 }
 
-/// A sum with a carry in and perhaps out. For a difference the flag is the borrow, as the manual says; the
-/// assembler keeps its opposite, which a chain of `sub.cc` and `subc` cannot tell.
+/// A sum with a carry in and perhaps out. For a difference the flag is the borrow, as the manual says. The assembler
+/// keeps the inverted borrow; a chain of `sub.cc` and `subc` gives the same results with either.
 fn with_carry(code: &mut Code<'_, '_>, shape: Shape, minus: bool, carry: Term, carries: bool) -> Option<()> {
     let [d, a, b] = code.operands()?;
     let (a, b) = (code.value(a, shape.bits)?, code.value(b, shape.bits)?);

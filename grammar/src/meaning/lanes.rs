@@ -1,8 +1,8 @@
-//! Terms run on the lanes of a warp: the steps of [`super::concrete`], each over an array of numbers.
+//! Evaluates terms on all lanes of a warp at once: the steps of [`super::concrete`], each over an array of numbers.
 //!
-//! A step is decided on once and then is a plain loop over an array of a fixed size, which becomes vector
-//! instructions; the narrower the word, the more lanes go into one. The slots belong to the caller, who may run one
-//! program after the other in them.
+//! Each step is matched once and then runs as a plain loop over an array of a fixed size, which the compiler turns into
+//! vector instructions; the narrower the word, the more lanes fit in one. The slots belong to the caller and can be
+//! used for several programs in turn.
 
 use super::concrete::{Program, Slot, Step, Word, least, most};
 
@@ -79,7 +79,7 @@ impl<W: Word> Step<W> {
         }
     }
 
-    /// The steps whose time does not go into the loop.
+    /// Evaluates the remaining steps, divisions and shifts by variable amounts, lane by lane.
     fn run_pairs<const L: usize>(self, slots: &[[W; L]], result: &mut [W; L]) {
         for lane in 0..L {
             result[lane] = self.run(|slot| slots[slot as usize][lane], &[]);

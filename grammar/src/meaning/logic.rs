@@ -45,8 +45,8 @@ pub(crate) fn cnot(code: &mut Code<'_, '_>) -> Option<()> {
     })
 }
 
-/// The table's bit at `4a + 2b + c`, for each bit. With `.or` or `.and`, `d|p`: `p` is whether `d` has a bit, combined
-/// with a predicate.
+/// For each bit, the bit at `4a + 2b + c` of the table. With `.or` or `.and` the destination is `d|p`: `p` says whether
+/// `d` is not zero, combined with a predicate.
 pub(crate) fn lop3(code: &mut Code<'_, '_>) -> Option<()> {
     let second = code.one_of(&SECONDS[..2]);
     if bits(code, false)? != 32 {
@@ -86,7 +86,7 @@ fn by_table(terms: &mut Terms, [a, b, c]: [Term; 3], table: u64) -> Term {
     result
 }
 
-/// A word as a shift amount of `width` bits: what is too large stays too large.
+/// A word as a shift amount of `width` bits; amounts above `width` become `width`, which shifts out every bit too.
 fn amount(terms: &mut Terms, word: Term, width: u32) -> Term {
     if width >= 32 {
         return terms.zero_extend(word, width);
@@ -163,7 +163,7 @@ pub(crate) fn bfe(code: &mut Code<'_, '_>) -> Option<()> {
     let result = if shape.signed() {
         let sign = field_sign(terms, a, position, length);
         let fill = terms.not(mask);
-        // Where the field reaches over the end, its missing bits are signs too.
+        // Bits of the field beyond the highest bit of the word are copies of the sign too.
         let all = terms.constant(u128::MAX, width);
         let moved = terms.lshr(all, position);
         let missing = terms.not(moved);
@@ -176,8 +176,8 @@ pub(crate) fn bfe(code: &mut Code<'_, '_>) -> Option<()> {
     code.write(d, result)
 }
 
-/// The bit that fills a signed field: its highest, or that of the word if it reaches over the end; none if it is
-/// empty.
+/// The bit that fills a signed field: its highest bit, or that of the word if the field reaches beyond it; zero if the
+/// field is empty.
 fn field_sign(terms: &mut Terms, a: Term, position: Term, length: Term) -> Term {
     let width = terms.width(a);
     let (zero, one) = (terms.constant(0, width), terms.constant(1, width));
@@ -243,7 +243,7 @@ pub(crate) fn prmt(code: &mut Code<'_, '_>) -> Option<()> {
     })
 }
 
-/// The byte that a nibble of the selector picks, or eight copies of its highest bit.
+/// The byte that a nibble of the selector picks, or eight copies of that byte's highest bit.
 fn permuted(terms: &mut Terms, pool: Term, selector: Term, lane: u32) -> Term {
     let [k0, k1, k2, replicate] = [0, 1, 2, 3].map(|bit| terms.extract(selector, 4 * lane + bit, 1));
     let pairs: [Term; 4] = [0, 1, 2, 3].map(|pair| {
@@ -287,7 +287,7 @@ pub(crate) fn clz(code: &mut Code<'_, '_>) -> Option<()> {
     let width = word(code, &[Kind::Bits])?.bits;
     let [d, a] = code.operands()?;
     let a = code.value(a, width)?;
-    // From minus one the count of an empty word is its width.
+    // With -1 for "no bit set", `width - 1 - found` is the width, as it should be for a word of zeros.
     let none = code.terms.constant(u128::MAX, 32);
     let found = highest(code.terms, a, none);
     let last = code.terms.constant((width - 1).into(), 32);
@@ -348,7 +348,7 @@ pub(crate) fn fns(code: &mut Code<'_, '_>) -> Option<()> {
         let zero = terms.constant(0, 32);
         let (one, last) = (terms.constant(1, 32), terms.constant(31, 32));
         let (here, down) = (terms.equal(offset, zero), terms.signed_less(offset, zero));
-        // Downwards is upwards in the word turned around.
+        // Searching downwards is searching upwards in the reversed word.
         let (turned_mask, turned_base) = (reversed(terms, mask), terms.sub(last, base));
         let turned_offset = terms.neg(offset);
         let (mask, base) = (terms.choose(down, turned_mask, mask), terms.choose(down, turned_base, base));

@@ -1,10 +1,9 @@
 //! What instructions compute: terms over what they read.
 //!
-//! The row of the instruction table names a function of this module; it takes the instruction apart, asks the
-//! caller for the value of everything that is read, and says what is written. Evaluating, testing and proving read
-//! the terms, so they agree by construction. A form that no function knows has no meaning: whatever is not
-//! understood word by word is refused, never guessed. Where the manual and the assembler disagree, the manual
-//! counts, and [`disputed`] tells.
+//! The row of the instruction table names a function of this module; it takes the instruction apart, asks the caller
+//! for the value of everything that is read, and says what is written. Evaluating, testing and proving read the terms,
+//! so they agree by construction. A form with a modifier or an operand that the function does not handle has no
+//! meaning. Where the manual and the assembler disagree, the meaning is the manual's; [`disputed`] lists those forms.
 
 pub(crate) mod choice;
 mod code;
@@ -23,7 +22,7 @@ pub use code::{Code, Means, Place, Write};
 use crate::tree::{Module, StmtId};
 use term::{Term, Terms};
 
-/// What `stmt` writes, in terms of what it reads; its guard is the caller's business.
+/// What `stmt` writes, in terms of what it reads; the caller has to account for its guard.
 ///
 /// `read` gives the value of a place, with the asked number of bits, or refuses. `None` if it refuses, if `stmt` is
 /// no instruction, or if its form has no meaning here.

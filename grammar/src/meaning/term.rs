@@ -1,10 +1,11 @@
 //! Terms: what a piece of code computes, as expressions over words of 1 to 128 bits.
 //!
-//! A term is built once and read by everything that runs, tests, prints or proves it, so none of them can disagree
-//! about what an instruction means. Equal terms are one term: the arena keeps one node per operation and children,
-//! orders the operands of commutative operations, folds constants and applies identities that hold for every
-//! input. Shifts by constants are wiring ([`Op::Extract`], [`Op::Concat`], extensions), so different spellings of
-//! the same bytes meet. Children always have smaller indices than the terms made of them: every reader is one loop.
+//! A term is built once; evaluation, tests, SMT-LIB output and proofs all read it, so they cannot disagree about what
+//! an instruction means. Equal terms are one term: the arena keeps one node per operation and children, orders the
+//! operands of commutative operations, folds constants and applies identities that hold for every input. Shifts by
+//! constants are wiring ([`Op::Extract`], [`Op::Concat`], extensions), so different spellings of the same bytes become
+//! one term. Children have smaller indices than the terms made of them, so a loop in the order of the arena sees
+//! children first.
 
 use hashbrown::{HashMap, HashSet};
 
@@ -103,7 +104,7 @@ impl Terms {
         self.nodes.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no terms.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()
@@ -221,7 +222,7 @@ impl Terms {
         match (self.op(a), self.value(a)) {
             (_, Some(value)) => self.constant(!value, width),
             (Op::Not(inner), None) => inner,
-            _other => self.make(Op::Not(a), width),
+            _ => self.make(Op::Not(a), width),
         }
     }
 
@@ -474,7 +475,7 @@ impl Terms {
             (Op::Constant(above), Op::Constant(under)) => {
                 self.constant(above << self.width(low) | under, width)
             }
-            // What a concatenation is made of stands in a list that grows downwards, so that neighbours meet.
+            // Concatenations nest in their low part, like a list, so that equal neighbours are found and joined.
             (Op::Concat(above, middle), _) => {
                 let under = self.concat(middle, low);
                 self.concat(above, under)

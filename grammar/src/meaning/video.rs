@@ -1,9 +1,9 @@
 //! What the video instructions compute, as the manual's pseudocode says.
 //!
-//! Numbers are wide enough to be exact until the pseudocode cuts or clamps them, so nothing here depends on how
-//! wide the manual's intermediate results are. Where the pseudocode is open, incomplete or plainly mistyped, the
-//! assembler says what is meant: lanes outside a mask come from `c`; a merged lane is cut to its width; `vset`
-//! gives 1; `vmad` saturates by the signs of its operands.
+//! Numbers are wide enough to be exact until the pseudocode cuts or clamps them, so nothing here depends on how wide
+//! the manual's intermediate results are. Where the pseudocode is ambiguous, incomplete or mistyped, the meaning is the
+//! assembler's: lanes outside a mask come from `c`; a merged lane is cut to its width; `vset` gives 1; `vmad` saturates
+//! by the signs of its operands.
 
 use super::code::Code;
 use super::term::{Term, Terms};
@@ -234,7 +234,7 @@ fn mad(terms: &mut Terms, form: Mad, [a, b, c]: [Term; 3]) -> Term {
     let tmp = terms.add(tmp, one);
     let amount = terms.constant(scale.bits().into(), PRODUCT);
     let tmp = terms.ashr(tmp, amount);
-    // The manual keeps 64 bits of the sum: clamped is what they say.
+    // The manual keeps 64 bits of the sum, and clamps the number that they give.
     let tmp = terms.extract(tmp, 0, 64);
     let tmp = extend(terms, tmp, sign, PRODUCT);
     let tmp = if saturate { clamp(terms, tmp, sign, 32) } else { tmp };

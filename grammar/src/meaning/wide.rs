@@ -1,8 +1,8 @@
-//! Terms run on 512 vectors at a time: every bit is a plane of 512, every operation a few gates.
+//! Evaluates terms on 512 vectors at a time: every bit of a term is a plane of 512 bits, every operation a few gates.
 //!
-//! Extraction, concatenation and extension cost nothing, gates that no output needs are left out, and a plane is
-//! used again once nothing reads it any more, so that a program stays in the nearest cache. The gates of sums,
-//! comparisons and shifts are the schoolbook's; that they agree with the numbers of [`super::concrete`] is tested.
+//! Extraction, concatenation and extension cost nothing, gates that no output needs are left out, and a plane is reused
+//! after its last use, so that a program stays in the nearest cache. The gates of sums, comparisons and shifts are the
+//! textbook circuits; tests compare their results with those of [`super::concrete`].
 
 use super::term::{Op, Term, Terms};
 
@@ -39,7 +39,7 @@ enum Gate {
 /// Terms ready to run.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// With the slot that each gate writes.
+    /// Each gate with the slot that it writes.
     gates: Vec<(u32, Gate)>,
     slots: Vec<Plane>,
     /// For each output its bits, the lowest first: slots.
@@ -67,7 +67,7 @@ impl Program {
         self.gates.len()
     }
 
-    /// Whether it has none.
+    /// Whether it has no gates.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.gates.is_empty()
@@ -126,7 +126,7 @@ pub fn number<'p>(planes: impl Iterator<Item = &'p Plane>, vector: usize) -> u12
     planes.enumerate().fold(0, |number, (place, plane)| number | bit(plane) << place)
 }
 
-/// Keeps the gates that outputs need, and gives each a slot that nothing else uses at the time.
+/// Keeps the gates that outputs need, and gives each a slot that no other live gate uses.
 fn place(gates: &[Gate], mut outputs: Vec<Vec<u32>>) -> Program {
     const NEVER: usize = usize::MAX;
     let mut last_use = vec![None; gates.len()];
@@ -243,7 +243,7 @@ impl Gates {
         }
     }
 
-    /// The gates of the bits; a constant gets gates of its own, from an input that always exists or from nothing.
+    /// The gates of the bits; a constant is made of gate 0, or of a new input if there is no gate yet.
     fn materialised(&mut self, bits: &[Bit]) -> Vec<u32> {
         bits.iter()
             .map(|&bit| match bit {
@@ -251,7 +251,7 @@ impl Gates {
                 Bit::Zero | Bit::One => {
                     let any = match self.list.len() {
                         0 => self.add(Gate::Input { number: 0, bit: 0 }),
-                        _some => Bit::Gate(0),
+                        _ => Bit::Gate(0),
                     };
                     let Bit::Gate(any) = any else { unreachable!("a gate has just been added") };
                     let same = if bit == Bit::Zero {
@@ -334,7 +334,7 @@ impl Gates {
         self.choice(large, &filled, &value)
     }
 
-    /// Quotient and remainder, by the schoolbook; a divisor of zero gives ones and the dividend.
+    /// Quotient and remainder, by long division; a divisor of zero gives ones and the dividend.
     fn division(&mut self, a: &[Bit], b: &[Bit]) -> (Vec<Bit>, Vec<Bit>) {
         let (mut quotient, mut rest) = (vec![Bit::Zero; a.len()], vec![Bit::Zero; a.len() + 1]);
         let divisor: Vec<Bit> = b.iter().copied().chain([Bit::Zero]).collect();
@@ -386,7 +386,7 @@ impl Gates {
             Op::Equal(a, b) => vec![self.equal(at(a), at(b))],
             Op::UnsignedLess(a, b) => vec![self.less(at(a), at(b))],
             Op::SignedLess(a, b) => {
-                // With the signs exchanged, signed order is unsigned order.
+                // With the sign bits of both exchanged, signed order is unsigned order.
                 let (mut x, mut y) = (at(a).to_vec(), at(b).to_vec());
                 let top = x.len() - 1;
                 std::mem::swap(&mut x[top], &mut y[top]);

@@ -1,8 +1,8 @@
-//! The instruction table: one row per instruction, and everything else asks the row.
+//! The instruction table: one row per instruction, the only place where its properties are written down.
 //!
 //! A row says which operands are written and which are read, what else the instruction touches, and since which
 //! PTX version and on which GPUs it exists. Rows are grouped in one file per family. An opcode without a row is
-//! legal text: it counts as reading and writing every operand and as having every effect.
+//! accepted, with a warning: it counts as reading and writing every operand and as having every effect.
 
 mod asynchronous;
 mod control;
@@ -20,7 +20,7 @@ use crate::video::Opcode;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What there is to know of an instruction, whatever its modifiers.
+/// The properties of an instruction, for all its modifiers.
 #[derive(Debug)]
 pub struct Row {
     /// The opcode, with the modifiers that make it an instruction of its own: `add`, `cvt.pack`.
@@ -33,20 +33,20 @@ pub struct Row {
     pub control: Control,
     /// What it needs.
     pub needs: Needs,
-    /// Forms that need more: the first whose modifiers are all there counts instead of `needs`.
+    /// Forms that need more: for the first one whose modifiers are all present, its needs replace `needs`.
     pub forms: &'static [Form],
-    /// The forms of its types and operands, as [`shape`] reads them; none where they are not checked.
+    /// The forms of its types and operands, as `shape.rs` reads them; empty if they are not checked.
     pub takes: &'static [&'static str],
     /// Which video instruction it is, if it is one.
     pub video: Option<Opcode>,
-    /// What it computes; `None` where nothing says so.
+    /// What it computes; `None` if the table does not say.
     pub means: Option<Means>,
 }
 
-/// A form of an instruction, told by its modifiers.
+/// A form of an instruction, recognised by its modifiers.
 #[derive(Debug)]
 pub struct Form {
-    /// Modifiers, without dots, separated by blanks; all must be there.
+    /// Modifiers, without dots, separated by blanks; all must be present.
     pub modifiers: &'static str,
     /// What the form needs.
     pub needs: Needs,
@@ -67,7 +67,7 @@ pub struct Needs {
 pub enum Writes {
     /// None.
     Nothing,
-    /// The first so many.
+    /// This many, from the first on.
     Leading(u8),
     /// The first, which it reads too.
     Updates,
@@ -75,7 +75,7 @@ pub enum Writes {
     Report,
     /// The list before the function's name.
     Results,
-    /// Possibly every one: nobody has heard of the instruction.
+    /// Possibly every one: the instruction is unknown.
     Everything,
 }
 
@@ -96,7 +96,7 @@ pub enum Control {
     Exit,
     /// Nowhere: the grid is aborted.
     Trap,
-    /// Nobody knows.
+    /// Anywhere: the instruction is unknown.
     Unknown,
 }
 
@@ -109,7 +109,7 @@ impl Effects {
     pub const NONE: Self = Self(0);
     /// It reads memory.
     pub const READS_MEMORY: Self = Self(1);
-    /// It writes memory or does something else that can be seen from outside.
+    /// It writes memory or does something else that can be observed from outside the thread.
     pub const ACTS: Self = Self(2);
     /// What it does depends on which threads of the warp, block or cluster execute it together.
     pub const CONVERGENT: Self = Self(4);
@@ -117,7 +117,7 @@ impl Effects {
     pub const READS_CARRY: Self = Self(8);
     /// It writes the carry flag.
     pub const WRITES_CARRY: Self = Self(16);
-    /// Its order relative to other ordered ones can be seen.
+    /// Its order relative to other ordered instructions can be observed.
     pub const ORDERED: Self = Self(32);
     /// Executed twice, it may give two results.
     pub const IMPURE: Self = Self(64);
@@ -134,7 +134,7 @@ impl Effects {
         (Self::IMPURE, "impure"),
     ];
 
-    /// These and those.
+    /// The effects of both.
     #[must_use]
     pub const fn with(self, more: Self) -> Self {
         Self(self.0 | more.0)
@@ -146,13 +146,13 @@ impl Effects {
         self.0 & some.0 == some.0
     }
 
-    /// Whether there are none.
+    /// Whether there are no effects.
     #[must_use]
     pub const fn is_none(self) -> bool {
         self.0 == 0
     }
 
-    /// The names of all that it has, in a fixed order.
+    /// The names of the effects, in a fixed order.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         Self::NAMES.into_iter().filter(move |&(effect, _)| self.has(effect)).map(|(_, name)| name)
     }
@@ -277,13 +277,13 @@ pub fn rows() -> impl Iterator<Item = &'static Row> {
         .flatten()
 }
 
-/// The modifiers of an opcode: what stands between its dots, after the first.
+/// The modifiers of an opcode: its words after the first dot.
 pub fn modifiers(words: &[u8]) -> impl Iterator<Item = &[u8]> {
     words.split(|&byte| byte == b'.').skip(1)
 }
 
-/// The row of an opcode with its modifiers: of those with the same first word whose further words are all among
-/// the modifiers, the one with most.
+/// The row of an opcode with its modifiers: of the rows with the same first word whose further words are all among the
+/// modifiers, the one with the most words.
 #[must_use]
 pub fn lookup(words: &[u8]) -> Option<&'static Row> {
     static BY_FIRST: LazyLock<HashMap<&'static [u8], Vec<&'static Row>>> = LazyLock::new(|| {

@@ -1,4 +1,4 @@
-//! What a row says of the types and operands of its instruction, as text and as something to check against.
+//! Shapes: which types and operands an instruction takes, as text in a row of the table, and parsed for checks.
 //!
 //! A shape is `TYPES: OPERANDS`. It is the one source of what an instruction takes: input is checked against it, and
 //! so is every line that the optimiser writes.
@@ -10,11 +10,13 @@
 //! | word | what it is |
 //! | --- | --- |
 //! | `0`, `1` | a value of that type of the opcode |
-//! | `d0`, `w0` | one of twice its bits; a conversion's, in a register that may be wider |
-//! | `m0`, `v0` | what a move has; what is loaded or stored, in a register that may be wider: vectors too |
+//! | `d0` | a value of twice the bits of that type |
+//! | `w0` | an operand of a conversion: a value of that type in a register that may be wider |
+//! | `m0` | an operand of a move: a value of that type, a vector or a special register |
+//! | `v0` | a value that is loaded or stored, in a register that may be wider, or a vector |
 //! | `u32` | a value of that type |
 //! | `p` | a predicate |
-//! | `#` | a number |
+//! | `#` | a whole number |
 //! | `@` | an address |
 //! | `*` | anything |
 //!
@@ -40,7 +42,7 @@ const SETS: &[(&str, &str)] = &[
     ),
 ];
 
-/// What stands in the place of an operand, as far as it matters.
+/// The kind of an operand that is present, as far as checks need it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Given {
     /// A register of this type.
@@ -65,7 +67,7 @@ pub enum Given {
     Other,
 }
 
-/// What may stand in the place of an operand.
+/// The kinds of operands that a shape allows in one place.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Operand {
     registers: Registers,
@@ -130,7 +132,7 @@ impl Operand {
         }
     }
 
-    /// Whether what is given may stand here.
+    /// Whether an operand of this kind is allowed here.
     pub(crate) fn fits(self, given: Given) -> bool {
         self.any
             || match given {
@@ -147,7 +149,7 @@ impl Operand {
             }
     }
 
-    /// What messages say that is expected.
+    /// What a message says is expected.
     pub(crate) fn expected(self) -> String {
         let words: Vec<&str> = self.registers.words().collect();
         let mut kinds: Vec<String> = Vec::new();
@@ -174,7 +176,7 @@ impl Operand {
 /// A shape for one spelling of an opcode.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Shape {
-    /// How many operands there are at least; no more than there are patterns, unless it is open.
+    /// The least number of operands.
     least: usize,
     operands: Vec<Operand>,
     /// Whether any further operands may follow.
@@ -196,7 +198,7 @@ impl Shape {
         shape
     }
 
-    /// Whether it has a place for each of so many operands.
+    /// Whether it allows this number of operands.
     pub(crate) fn has_places(&self, count: usize) -> bool {
         self.least <= count && (self.open || count <= self.operands.len())
     }
@@ -222,7 +224,7 @@ pub(crate) enum Mistyped {
     Missing(Vec<&'static str>),
 }
 
-/// The shapes of an opcode with these modifiers; none if its row has none.
+/// The shapes of an opcode with these modifiers; empty if its row has none.
 ///
 /// # Errors
 ///
@@ -231,8 +233,8 @@ pub(crate) fn shapes(row: &Row, words: &[u8]) -> Result<Vec<Shape>, Mistyped> {
     let typed = || modifiers(words).enumerate().filter_map(|(at, word)| Some((at, TypeWord::parse(word)?)));
     let types: Vec<TypeWord> = typed().map(|(_, ty)| ty).collect();
     let mut found = Vec::new();
-    // How many of the types fit the shape that fits best, and what that one wants next; a shape of any types at all has
-    // nothing to say of that.
+    // For the message: how many types the best shape matches, and which types it would allow next. A shape that allows
+    // any types is not considered.
     let (mut fitting, mut wanted) = (0, Vec::new());
     let mut considered = false;
     for text in row.takes {

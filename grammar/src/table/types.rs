@@ -1,10 +1,10 @@
 //! The types that instructions are spelled with, and which registers and constants fit each.
 //!
-//! The list is closed: a word that looks like a type and is none of these is an error. It is what the newest assembler
-//! at hand takes for a type anywhere; the manual's tables name no others. Which registers fit was asked of the
-//! assemblers too (`tests/assembler/legal.rs` asks again): sizes must be equal, untyped bits take any register of
-//! their size, signs do not matter, and floats take floats of their own type and untyped bits. Loads, stores and
-//! conversions take wider registers as well.
+//! The list is closed: a word that looks like a type and is none of these is an error. It has every word that the
+//! assembler of CUDA 13.5 takes for a type in some instruction; the manual's tables name no others. Which registers fit
+//! was tried with the assemblers too (`tests/assembler/legal.rs` repeats that): sizes must be equal, untyped bits take
+//! any register of their size, signs do not matter, and floats take floats of their own type and untyped bits. Loads,
+//! stores and conversions take wider registers as well.
 
 use crate::names::Type;
 
@@ -103,7 +103,7 @@ impl TypeWord {
         WORDS[usize::from(self.0)].0
     }
 
-    /// All of them.
+    /// All types.
     pub fn all() -> impl Iterator<Item = Self> {
         (0_u8..).zip(WORDS).map(|(at, _)| Self(at))
     }
@@ -152,7 +152,7 @@ impl TypeWord {
 
     fn fits(self, ty: Type, size: impl Fn(u32, u32) -> bool) -> bool {
         let (word, bits, kind) = WORDS[usize::from(self.0)];
-        // What holds two halves passes for untyped bits nearly everywhere, predicates among them.
+        // A register of two halves is accepted nearly everywhere in place of 32 untyped bits, and even of a predicate.
         if matches!(ty, Type::F16x2 | Type::Bf16x2) && kind != Kind::Float {
             return kind == Kind::Predicate || size(32, bits);
         }
@@ -169,18 +169,18 @@ impl TypeWord {
         }
     }
 
-    /// Whether it is that of predicates, which may be negated where they are read.
+    /// Whether it is the type of predicates, which may be negated where they are read.
     pub(crate) fn is_predicate(self) -> bool {
         WORDS[usize::from(self.0)].2 == Kind::Predicate
     }
 
-    /// Whether a whole number may stand for a value of it.
+    /// Whether a whole number may be an operand of this type.
     pub(crate) fn takes_whole_numbers(self) -> bool {
         matches!(WORDS[usize::from(self.0)].2, Kind::Integer | Kind::Bits | Kind::Predicate)
             || self.word() == "f16"
     }
 
-    /// Whether a number with a fraction may stand for a value of it.
+    /// Whether a number with a fraction may be an operand of this type.
     pub(crate) fn takes_fractions(self) -> bool {
         matches!(WORDS[usize::from(self.0)].2, Kind::Float | Kind::Bits)
     }
@@ -201,7 +201,7 @@ impl Registers {
         self.0 >> (ty as u8) & 1 == 1
     }
 
-    /// The types in it, as they are written; without those of two halves where they only pass for untyped bits.
+    /// The types in it, as messages list them: without `.f16x2` where it is only accepted in place of untyped bits.
     pub(crate) fn words(self) -> impl Iterator<Item = &'static str> {
         let passing = self.has(Type::U32) || self.has(Type::Pred) || self.has(Type::F32);
         let told = move |ty: Type| ty.is_declared() && !(passing && ty == Type::F16x2);

@@ -1,7 +1,8 @@
 //! The modifiers of PTX: what may stand between the dots of an opcode besides types.
 //!
-//! A modifier that is none of these is legal, since a newer version may have it, and is told as a warning. The list has
-//! what the newest assembler at hand knows anywhere; the names of rows (`mul.wide`, `cp.async.bulk`) are not repeated.
+//! Any other modifier is accepted with a warning, since a newer version may have it. The list has every modifier that
+//! the assembler of CUDA 13.5 takes in some instruction, except the words in the names of rows (`mul.wide`,
+//! `cp.async.bulk`).
 
 use super::types::TypeWord;
 use super::{modifiers, rows};
@@ -63,7 +64,7 @@ pub(crate) fn is_known(modifier: &[u8]) -> bool {
         || matrix().unwrap_or(false)
 }
 
-/// The first modifier of an opcode that no instruction has, by its position.
+/// The first modifier of an opcode that no instruction has, with its position.
 pub(crate) fn unknown(words: &[u8]) -> Option<(usize, &[u8])> {
     modifiers(words).enumerate().find(|(_, modifier)| !is_known(modifier))
 }

@@ -1,7 +1,7 @@
 //! A form and its operands as text.
 //!
-//! What cannot be written is refused, so the text is always one that every assembler accepts and that decodes to
-//! the form it was made of.
+//! Combinations that cannot be written are refused, so every assembler accepts the text, and it decodes to a form that
+//! means the same.
 
 use super::form::{Form, Mad, Scalar, Simd, Sum, Then};
 use super::routing::{Part, Routing, Selector};
@@ -78,7 +78,7 @@ impl Simd {
         let (routing, a, b) = match self.routing {
             routing if written(routing) => (routing, a, b),
             routing if written(routing.exchanged()) => (routing.exchanged(), b, a),
-            _both => return None,
+            _ => return None,
         };
         if ![d, a, b, c].into_iter().all(is_whole_register) {
             return None;
@@ -115,7 +115,7 @@ fn source(text: &mut String, operand: &str, part: Option<Part>) -> Option<()> {
     Some(())
 }
 
-/// Whether an operand is a name: no constant begins like one but `WARP_SZ`.
+/// Whether an operand is a name: `WARP_SZ` is the only constant that begins with a letter.
 fn is_name(operand: &str) -> bool {
     let part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'%' | b'_' | b'$');
     let word = operand.bytes().take_while(|&byte| part(byte)).count();

@@ -1,9 +1,9 @@
-//! What a video instruction does, registers left out.
+//! The forms of video instructions: everything but the registers.
 //!
 //! The types have no value for a form that the assembler rejects: a shift has a mode and an unsigned amount, a
-//! comparison has neither destination type nor saturation, SIMD instructions saturate or accumulate but not both,
-//! and a scalar one has a secondary operation or merges but not both. What is accepted without effect is not
-//! represented: two negated factors, a fourth operand that nothing reads, `.sat` twice.
+//! comparison has neither destination type nor saturation, SIMD instructions saturate or accumulate but not both, and a
+//! scalar one has a secondary operation or merges but not both. Spellings that are accepted and have no effect are not
+//! represented: two negated factors, an unused fourth operand, `.sat` twice.
 
 use super::opcode::{Arithmetic, Direction, Opcode, SimdArithmetic};
 use super::routing::{Part, Routing};

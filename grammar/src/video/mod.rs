@@ -2,19 +2,19 @@
 //!
 //! A [`Form`] is everything but the registers, and only legal forms have one. [`decode`] takes what NVIDIA's
 //! assembler takes, and rejects what it rejects, with a message of its own for each rule; [`Form::encode`] writes
-//! only what every version of it takes. Sound because both are tried against each other on every form, and
-//! against the assembler's verdict on a list of forms.
+//! only what every version of it takes. Tests encode and decode every form, and compare both with what the assembler
+//! says of a list of forms.
 //!
 //! Accepted by ptxas although undocumented, and without effect, so decoded as if absent:
 //!
 //! - modifiers in any order, before, between and after the types, and `.sat` more than once (11.8 to 13.5);
-//! - a fourth operand that nothing reads (11.8 to 13.5);
+//! - an unused fourth operand (11.8 to 13.5);
 //! - the sign of both `a` and `b`, in every instruction (11.8 to 13.5): the machine code is that without signs,
 //!   for `vmad` also together with `-c` or with `.po`;
 //! - the selector `.b01` on the destination of a scalar instruction (12.9 and 13.5, not 11.8): the
 //!   whole register, even next to a secondary operation.
 //!
-//! Rejected by ptxas 13.5 although 11.8 takes it, and decoded: the selector `.b1024`, and an element of a vector
+//! Rejected by ptxas 13.5 but accepted by 11.8, and decoded: the selector `.b1024`, and an element of a vector
 //! as an operand of a scalar instruction. Rejected by all though documented: `.max` after `vset4`, the mask `.b00`.
 //!
 //! See the [manual](https://docs.nvidia.com/cuda/parallel-thread-execution/#video-instructions).
@@ -83,7 +83,7 @@ pub fn register_text<'t>(module: &Module<'t>, name: NodeId) -> &'t [u8] {
 /// The video instruction that `stmt` is.
 ///
 /// `None` if it is none, or one with an operand that some assemblers take but that no manual explains, such as
-/// `%r1+4`: it may be legal, and is to be left alone.
+/// `%r1+4`: it may be legal, and must be left unchanged.
 ///
 /// # Errors
 ///
@@ -214,7 +214,7 @@ fn scalar(opcode: Opcode, modifiers: &Modifiers, sum: Sum, [d, a, b]: [&Operand<
         (Opcode::Arithmetic(op), ..) => ScalarOp::Arithmetic { op, dtype, btype, saturate },
         (Opcode::Shift(direction), Some(mode), _) => ScalarOp::Shift { direction, mode, dtype, saturate },
         (Opcode::Set, _, Some(compare)) => ScalarOp::Set { compare, btype },
-        _mad => {
+        _ => {
             let scale = modifiers.scale.unwrap_or(Scale::None);
             return Ok(Form::Mad(Mad { dtype, atype, btype, saturate, scale, sum, a, b }));
         }

@@ -1,15 +1,14 @@
-//! The modifiers of a video instruction, in whatever order they stand.
+//! The modifiers of a video instruction, in any order.
 //!
-//! ptxas takes them before, between and after the types, and `.sat` any number of times; of all others a second
-//! one is an error, the same one too. What a form needs and does not have is told of the opcode, what it may not
-//! have of the modifier.
+//! ptxas takes them before, between and after the types, and `.sat` any number of times; any other modifier must not
+//! be repeated or have a second value. A missing modifier is reported at the opcode, a wrong one at the modifier.
 
 use super::form::{SimdThen, Then};
 use super::opcode::Opcode;
 use super::words::{Compare, Scale, Second, ShiftMode, Sign, Word, classify};
 use crate::table;
 
-/// What the modifiers say; [`read`] has checked that the opcode takes them, and has all that it needs.
+/// The modifiers of an opcode; [`read`] has checked that the opcode takes them, and that none is missing.
 #[derive(Clone, Copy)]
 pub(super) struct Modifiers {
     types: [Sign; 3],
@@ -184,10 +183,10 @@ impl Modifiers {
             let name = opcode.name();
             return Err(match opcode.types() {
                 2 => (
-                    format!("`{name}` has two types"),
+                    format!("`{name}` takes two types"),
                     "expected those of `a` and `b` only: the result is always unsigned",
                 ),
-                _three => (format!("`{name}` has three types"), "expected no fourth"),
+                _ => (format!("`{name}` takes three types"), "expected no fourth"),
             });
         }
         if matches!(opcode, Opcode::Shift(_)) && self.count == 2 && sign == Sign::Signed {
@@ -226,7 +225,7 @@ impl Modifiers {
                 2 => {
                     (format!("`{name}` needs two types"), "expected `.u32` or `.s32` for each of `a` and `b`")
                 }
-                _three => (
+                _ => (
                     format!("`{name}` needs three types"),
                     "expected `.u32` or `.s32` for each of `d`, `a` and `b`",
                 ),

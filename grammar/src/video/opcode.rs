@@ -1,7 +1,7 @@
 //! The 23 video instructions by name.
 //!
-//! The instruction table's rows are made from these, so a name is written once; everything that depends on the
-//! kind of instruction (how many types, which modifiers) asks here.
+//! The rows of the instruction table are made from these, so each name is written once; the kind of instruction decides
+//! how many types and which modifiers it takes.
 
 use super::routing::Lanes;
 

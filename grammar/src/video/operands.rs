@@ -1,8 +1,8 @@
 //! The operands of a video instruction: registers, constants, and the selectors and signs on them.
 //!
-//! Every rule here is the assembler's, tried with ptxas 11.8, 12.9 and 13.5. Operands that some of them takes but
-//! that have no place in the manual (`%r1+4`, the name of a function) are [`Refusal::Foreign`]: not wrong, but
-//! not understood either.
+//! Every rule here is the assembler's, tried with ptxas 11.8, 12.9 and 13.5. Operands that some of them accept but that
+//! the manual does not describe (`%r1+4`, the name of a function) are [`Refusal::Foreign`]: no error, but without a
+//! known meaning.
 
 use super::opcode::Opcode;
 use super::{Source, modifiers};
@@ -14,7 +14,7 @@ use crate::tree::{Module, NodeId, NodeKind, Span, StmtId};
 pub(super) enum Refusal {
     /// The assembler rejects it.
     Illegal(Box<Diagnostic>),
-    /// Some assembler may take it, but nobody knows what it means.
+    /// Some assembler may take it, but what it means is unknown.
     Foreign,
 }
 
@@ -123,7 +123,7 @@ fn not_a_register(opcode: Opcode, span: Span, role: Role) -> Diagnostic {
         .label(if constants { "expected a register or an integer" } else { "expected a register" })
 }
 
-/// `-%r1`; ptxas has no sign for a pair of halves, though it means nothing there.
+/// `-%r1`. The sign has no effect in most instructions, but ptxas rejects it on a pair of halves.
 fn negated<'t>(module: &Module<'t>, opcode: Opcode, node: NodeId, role: Role) -> Read<Operand<'t>> {
     let operand = named(module, opcode, NodeId(node.0 - 1), role)?;
     let ty = module.decl_of(operand.node()).map(|decl| module.decl(decl).ty);
@@ -184,7 +184,7 @@ fn register<'t>(
         // An element of a vector; ptxas 11.8 takes it in scalar instructions, newer ones nowhere.
         if !names_element(suffix) || opcode.lanes().is_some() {
             let found = Diagnostic::new(span, format!("`{}` is a vector", name()));
-            return Err(found.label("expected a register that is none").into());
+            return Err(found.label("expected a scalar register").into());
         }
         selector = None;
     }
@@ -204,7 +204,7 @@ pub(super) fn split(name: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// What is wrong with a name that nothing declares. A name that is merely unknown is told by whoever resolves.
+/// What is wrong with an undeclared name. Unknown names are not reported here: the resolver of names does that.
 fn undeclared(opcode: Opcode, base: &[u8], span: Span, role: Role) -> Option<Diagnostic> {
     match base {
         b"_" if role == Role::D => {
@@ -217,7 +217,7 @@ fn undeclared(opcode: Opcode, base: &[u8], span: Span, role: Role) -> Option<Dia
             let found = Diagnostic::new(span, found).label("expected an ordinary register");
             Some(found.help(format!("copy `{}` with `mov` first", String::from_utf8_lossy(base))))
         }
-        _unknown => None,
+        _ => None,
     }
 }
 
@@ -226,8 +226,8 @@ fn names_element(suffix: Option<&[u8]>) -> bool {
     matches!(suffix, Some([b'x' | b'y' | b'z' | b'w' | b'r' | b'g' | b'b' | b'a']))
 }
 
-/// Whether a register of the type may stand in a video instruction: 32 bits that are no single float, and in the
-/// untyped places of a comparison no two halves either.
+/// Whether a register of the type may be an operand of a video instruction: `.b32`, `.u32` and `.s32` may, and a pair
+/// of halves wherever the operand has a type, which `d` and `c` of a comparison do not have.
 fn fits(ty: Type, opcode: Opcode, role: Role) -> bool {
     let typed = opcode.types() == 3 || matches!(role, Role::A | Role::B);
     match ty {

@@ -1,7 +1,7 @@
 //! Which parts of which registers go where: selectors and masks.
 //!
-//! A [`Routing`] can only be made with a mask of at least one lane and selectors whose picks exist, so the
-//! evaluator and the printer index without looking.
+//! A [`Routing`] can only be made with a mask of at least one lane and selectors whose picks exist, so the evaluator
+//! and the printer index without further checks.
 
 use std::fmt;
 
@@ -23,7 +23,7 @@ pub enum Part {
 }
 
 impl Part {
-    /// All of them.
+    /// All parts.
     pub const ALL: [Self; 6] = [Self::B0, Self::B1, Self::B2, Self::B3, Self::H0, Self::H1];
 
     /// The part that a selector without its dot means.
@@ -217,7 +217,7 @@ impl Routing {
         Self { lanes, mask: lanes.full_mask(), a: Selector::whole_a(lanes), b: Selector::whole_b(lanes) }
     }
 
-    /// Only the lanes whose bits are set in `mask`; `None` if that is none or more than there are.
+    /// Only the lanes whose bits are set in `mask`; `None` if `mask` is empty or has more lanes than there are.
     #[must_use]
     pub const fn masked(self, mask: u8) -> Option<Self> {
         if mask == 0 || mask > self.lanes.full_mask() { None } else { Some(Self { mask, ..self }) }

@@ -1,6 +1,6 @@
 //! The words that stand among the modifiers of a video instruction.
 //!
-//! A word means the same in every instruction; which instruction takes it is another question, asked elsewhere.
+//! A word means the same in every instruction; which instructions take it is decided in [`super::modifiers`].
 
 use crate::names::Type;
 
@@ -159,6 +159,6 @@ pub(super) fn classify(word: &[u8]) -> Word {
         b"lo" | b"ls" | b"hi" | b"hs" | b"equ" | b"neu" | b"ltu" | b"leu" | b"gtu" | b"geu" | b"num"
         | b"nan" => Word::OtherCompare,
         other if Type::parse(&[b".", other].concat()).is_known() => Word::OtherType,
-        _other => Word::Unknown,
+        _ => Word::Unknown,
     }
 }

@@ -1,14 +1,14 @@
-//! The GPU that a module is for, and what there is on it.
+//! The GPU that a module is for, and which instructions it has.
 //!
-//! A name that is none is refused, so a [`Gpu`] always has a number; what a form needs is compared with that alone,
-//! as NVIDIA's assembler does it.
+//! An unknown name is refused, so a [`Gpu`] always has a number. The needs of a form are compared with that number
+//! alone, as NVIDIA's assembler does.
 
 use ptxopt_grammar::header::targets;
 use ptxopt_grammar::table::Needs;
 use ptxopt_grammar::tree::{Module, StmtKind};
 use std::fmt;
 
-/// The first GPU with what the oldest assembler can write; older ones are names of the past.
+/// The oldest GPU that any assembler whose costs were measured can write code for; older ones are not listed.
 const OLDEST: u32 = 20;
 
 /// A target: `sm_90`, `sm_90a`, `sm_120f`.
@@ -51,7 +51,7 @@ impl Suffix {
 }
 
 impl Gpu {
-    /// The target that is called so: `sm_90`, or `compute_90`, which means the same.
+    /// The target with this name: `sm_90`, or `compute_90`, which means the same.
     #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let (number, suffix) =
@@ -116,14 +116,14 @@ impl Gpu {
         self.suffix
     }
 
-    /// Whether there is something on it that has these needs, in a module of PTX version `ptx`.
+    /// Whether this GPU has a form with these needs, in a module of PTX version `ptx`.
     #[must_use]
     pub fn has(self, needs: &Needs, ptx: (u8, u8)) -> bool {
         let mut targets = needs.targets.split(' ').filter(|target| !target.is_empty()).peekable();
         ptx >= needs.ptx && (targets.peek().is_none() || targets.any(|target| self.fits(target)))
     }
 
-    /// Whether it is one of those that one word of [`Needs::targets`] stands for.
+    /// Whether it is one of the GPUs that one word of [`Needs::targets`] stands for.
     fn fits(self, target: &str) -> bool {
         if let Some((first, last)) = target.split_once("..") {
             let bound = |text: &str| text.parse::<u32>().expect("the table's ranges are of numbers");

@@ -1,14 +1,14 @@
 //! What instructions cost: how many machine instructions NVIDIA's assembler makes of one of PTX.
 //!
-//! The numbers were measured with the assembler itself, by `cargo run --release --example costs`, and lie next to this file;
-//! nothing is run or read when a cost is asked for. A cost is an interval: exact where the very form was measured,
-//! wide where only its neighbours were, and unbounded where nothing is known. An edit pays only if the most that
-//! the new text can cost is less than the least that the old text can, so an interval that is too wide loses an
+//! The numbers were measured with the assembler itself, by `cargo run --release --example costs`, and lie next to
+//! this file; nothing is run or read when a cost is asked for. A cost is an interval: exact where the very form was
+//! measured, wide where only its neighbours were, and unbounded where nothing is known. An edit pays only if the most
+//! that the new text can cost is less than the least that the old text can, so an interval that is too wide loses an
 //! edit and never makes a bad one.
 //!
-//! What stands around an instruction changes the count a little: the assembler then needs a copy more or less. The
-//! tables say what it makes of one that stands alone between volatile loads and a store, and what is long is off by
-//! up to a tenth elsewhere.
+//! Neighbouring instructions change the count a little: the assembler then needs a copy more or less. The tables were
+//! measured on an instruction that stands alone between volatile loads and a store; elsewhere the count of a long
+//! emulation differs by up to a tenth.
 //!
 //! A copy between registers costs nothing, and neither does a constant: the assembler gives both registers one
 //! place, or writes the constant into the instruction that uses it. A constant that is too wide for that is
@@ -43,7 +43,7 @@ pub struct Cost {
 impl Cost {
     /// None at all.
     pub const NOTHING: Self = Self { least: 0, most: 0 };
-    /// Nobody knows: neither getting rid of it nor writing it is known to pay.
+    /// Unknown: neither deleting nor writing such an instruction is known to pay.
     pub const UNKNOWN: Self = Self { least: 0, most: u32::MAX };
 
     /// Exactly so many.

@@ -55,7 +55,7 @@ impl Kind {
             -1 => Self::Ones,
             _ if value.count_ones() == 1 => Self::Power,
             -0x8_0000..=0x7_ffff => Self::Small,
-            _wide => Self::Wide,
+            _ => Self::Wide,
         }
     }
 }

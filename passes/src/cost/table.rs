@@ -1,8 +1,9 @@
 //! The text in which costs are kept: one line per row, one column per generation of GPUs.
 //!
-//! The command that measures writes with the functions that the optimiser reads with, so the two cannot disagree.
-//! Words like those above are `~`, cells that repeat are counted, what many rows have in common is written once and numbered, a column like the one on
-//! its left is `=`, and such columns at the end of a line are left out: costs of neighbouring generations differ little.
+//! The command that measures writes with the functions that the optimiser reads with, so the two cannot disagree. The
+//! text is short because costs of neighbouring generations differ little: words like those above are `~`, cells that
+//! repeat are counted, cells that many rows have in common are written once and numbered, a column like the one on
+//! its left is `=`, and such columns at the end of a line are left out.
 
 use super::Cost;
 use hashbrown::HashMap;
@@ -89,7 +90,7 @@ fn line(name: &str, columns: &[Cells], numbers: &HashMap<&str, usize>) -> String
     for (i, cells) in columns.iter().enumerate().take(changes) {
         line.push('\t');
         match cells {
-            _same if i > 0 && *cells == columns[i - 1] => line.push('='),
+            _ if i > 0 && *cells == columns[i - 1] => line.push('='),
             None => line.push('-'),
             Some(cells) => {
                 let cells = written(cells);

@@ -1,8 +1,8 @@
 //! What video instructions cost: which forms are measured, and where a form is found among them.
 //!
-//! A row of the table is an operation with its types and what becomes of the result; its cells are the ways to
-//! read the sources. Where not every way is measured a cell is the interval of some, and a form that lies between
-//! cells gets an interval around them, which may be wide but is no guess at a number.
+//! A row of the table is an operation with its types, its secondary operation and its mask; its cells are the
+//! combinations of source operands. Where not every combination is measured, a cell is the interval of a sample, and
+//! a form between cells gets an interval around them, which may be wide but is not a guess at a single number.
 
 use super::Cost;
 use super::table::{self, Cells};
@@ -248,7 +248,7 @@ fn simd(cells: &[Cost], form: Simd) -> Cost {
             cost.least.saturating_sub(2 * twice).max(1)
         }
         (twice, lanes) if twice == lanes => 0,
-        // A lane costs as much as the next, and what all of them share is needed for one.
+        // All lanes cost the same, and a single lane already needs what they share.
         (twice, lanes) => (cost.least * (lanes - twice) / lanes).max(1),
     };
     Cost { least, ..cost }
@@ -262,8 +262,8 @@ fn read_twice(routing: Routing) -> u32 {
     u32::try_from(count).expect("there are four lanes at most")
 }
 
-/// Whether the assembler knows what becomes of a lane and itself: their difference, extrema, mean or comparison is a
-/// constant or the lane, their sum is neither.
+/// Whether the assembler simplifies an operation on a lane and itself: their difference, extrema, mean or comparison
+/// is a constant or the lane, their sum is neither.
 fn folds_equals(form: Simd) -> bool {
     let sum = matches!(form.op, SimdOp::Arithmetic { op: SimdArithmetic::Add, .. });
     form.atype == form.btype && !sum

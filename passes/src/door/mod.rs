@@ -1,20 +1,20 @@
-//! The door: nothing is written that has not been proved here.
+//! The door: the one place through which a rewrite must pass, and nothing passes without proof.
 //!
-//! Asked is whether new text may stand in the place of a statement. The text is parsed and given its meaning by the
-//! same table as everything else, so what is proved is what is written. Both sides are terms over the values of the
-//! function; the values that they read are replaced by what they are made of, a little at first and then more, until
-//! a proof succeeds.
+//! The question is whether new text may stand in the place of a statement. The text is parsed and given its meaning
+//! by the same table as everything else, so what is proved is what is written. Both sides are terms over the values
+//! of the function; the values that they read are replaced by what they are made of, a little at first and then more,
+//! until a proof succeeds.
 //!
 //! **Demanded bits.** The original program demands some bits of every value. Any edit may change the others, and many
 //! edits are made at once. So a proof may not rely on them: what the new text reads agrees with the original's value
 //! on its demanded bits alone, and has arbitrary other bits, in all operands at the same time. By induction over an
-//! execution, every value of the edited program then agrees with the original's on the bits that anybody demands.
+//! execution, every value of the edited program then agrees with the original's on its demanded bits.
 //!
 //! **Undefined registers.** A read of a register that may be undefined is a value of its own. The new text may read
 //! it once; a second read is another unknown.
 //!
-//! **Facts.** What is known of phis is assumed, since a phi is made of nothing; no other fact is: the statements that
-//! make it known are in the region, or it does not help.
+//! **Facts.** Facts about phis are assumed, since a region does not look behind a phi. No other fact is: it follows
+//! from statements in the region, or the proof does without it.
 
 mod region;
 mod sampled;
@@ -28,17 +28,17 @@ use region::{Extent, Region, Rest};
 use sampled::sampled;
 use std::collections::BTreeMap;
 
-/// How sure to be.
+/// How a rewrite is checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Check {
     /// Evaluated on corner cases and seeded inputs.
     Sampled,
-    /// That, and proved for all inputs.
+    /// Evaluated like that, and proved for all inputs.
     #[default]
     Proved,
 }
 
-/// What the door says.
+/// The door's answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Judgement {
     /// Equal for all inputs.
@@ -47,7 +47,7 @@ pub enum Judgement {
     Sampled,
     /// Not decided within the budget.
     Unproved,
-    /// Not equal here: it relies on bits that nobody promised, or on what lies too far away.
+    /// Not equal in any region that was tried: it relies on undemanded bits, or on values outside the region.
     Unfounded,
     /// Not understood, so not proved.
     Unclear,
@@ -77,7 +77,7 @@ const REGIONS: [Extent; 6] = [
 /// How many questions of a function may end without an answer before less effort is made for the others.
 const PATIENCE: u32 = 8;
 
-/// What a question gets from then on.
+/// The effort for each question from then on.
 const IMPATIENT: Budget = Budget { step: 100, total: 6000 };
 
 /// The door, with what it remembers.
@@ -109,13 +109,13 @@ pub struct Candidate<'c> {
 }
 
 impl Door {
-    /// A door that has seen nothing yet.
+    /// A door that remembers no answers yet.
     #[must_use]
     pub fn new(check: Check) -> Self {
         Self { prover: Prover::new(), check, unanswered: 0 }
     }
 
-    /// Another function begins, or the same one again: the door is patient anew.
+    /// Another function begins, or the same one again: questions get the full effort again.
     pub fn begin(&mut self) {
         self.unanswered = 0;
     }

@@ -45,7 +45,7 @@ pub(super) struct Region {
     pub(super) inputs: Vec<u32>,
     /// What the inputs are called.
     pub(super) names: BTreeMap<u32, String>,
-    /// Whether nothing that could be replaced by what it is made of was left.
+    /// Whether everything that can be expanded was expanded.
     pub(super) whole: bool,
 }
 
@@ -59,7 +59,7 @@ struct Building<'b, 'm, 't> {
     /// The values that are replaced by what they are made of.
     inner: BTreeSet<ValueId>,
     built: HashMap<ValueId, Term>,
-    /// The bits of a value that nobody demands, as the new text sees them wherever it reads the value.
+    /// The undemanded bits of a value: arbitrary, but the same at all reads in the new text.
     junk: HashMap<ValueId, Term>,
 }
 
@@ -275,13 +275,14 @@ impl Building<'_, '_, '_> {
         disputed_at(module, stmt).is_none().then_some(())
     }
 
-    /// What a read of a value in the new text sees.
+    /// The term for a read of a value in the new text.
     fn read(&mut self, stmt: StmtId, value: ValueId, rest: Rest, once: &mut BTreeSet<ValueId>) -> Term {
         let width = self.graph.value(value).width;
         if let Origin::Read(_) = self.graph.value(value).origin {
             let own = self.graph.accesses(stmt).any(|(access, read)| !access.write && read == value);
             let again = !own || !once.insert(value);
-            // Whoever reads it twice relies on what nobody promised; that is no bug of a rule.
+            // Two reads of an undefined register may differ, so the second is another unknown. A rule need not know
+            // that: text that reads it twice is not proved, and is not reported as a bug.
             if again && rest != Rest::Kept {
                 return self.fresh(width, format!("another read of value {}", value.number()));
             }
@@ -299,7 +300,7 @@ impl Building<'_, '_, '_> {
         if rest == Rest::Kept || demanded == ones(width) || !editable {
             return term;
         }
-        // The register is not written before the text ends, so all its reads see the same.
+        // The register is not written before the text ends, so all its reads yield the same bits.
         let junk = match self.junk.get(&value) {
             Some(&junk) => junk,
             None => self.fresh(width, format!("undemanded bits of value {}", value.number())),

@@ -1,8 +1,8 @@
 //! Sums, differences, products and quotients of facts.
 //!
-//! A range of exact results is a range of wrapped ones if all of it wraps equally often; else nothing is said. Bits of
-//! a sum are known where both operands' bits and the carry are, and a carry is known if it is the same for the least
-//! and the greatest operands that the known bits allow, because carries only grow with the operands.
+//! A range of exact results is a range of wrapped ones if all of it wraps equally often; else it is unbounded. Bits
+//! of a sum are known where both operands' bits and the carry are, and a carry is known if it is the same for the
+//! least and the greatest operands that the known bits allow, because carries only grow with the operands.
 
 use super::cone::Node;
 use super::fact::Fact;

@@ -1,10 +1,9 @@
 //! Choices: what is known of each branch where its condition holds.
 //!
 //! `a < b ? b - a : a - b` is small because of what the condition says, and so is `x < 0 ? 0 : x`; a signed field is
-//! filled with ones where its highest bit is one. So a branch is looked
-//! at once more with what its condition says of the operands of a comparison, as far as the branch is made of them in
-//! a few steps. The chosen branch has its value under a condition that then holds, so what is known under the
-//! condition is known of the choice.
+//! filled with ones where its highest bit is one. So a branch is evaluated once more with what its condition implies
+//! for the operands of a comparison, as far as the branch is computed from them in a few steps. A branch is chosen
+//! only where its condition holds, so what is known under the condition is known of the choice.
 
 use super::arithmetic::{Difference, Minuend, gap, sum};
 use super::cone::Node;

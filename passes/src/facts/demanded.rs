@@ -4,26 +4,29 @@
 //! be anything, even what no fact about them allows. Then the results agree on the bits that are read. So bits can be
 //! given up for all inputs together, and no operand excuses another.
 //!
-//! **Why it holds.** By induction over the cone each term has equal demanded bits in both runs: either the rule of its
-//! operation makes them a function of demanded bits of the operands, or they are known *whatever the inputs are*. Only
-//! that kind of knowledge is used here, which rests on constants of the code and on nothing that is assumed of inputs.
+//! **Why it holds.** By induction over the cone each term has equal demanded bits in both runs: either the rule of
+//! its operation makes them a function of demanded bits of the operands, or they are known *whatever the inputs are*.
+//! Only that kind of knowledge is used here, which rests on constants of the code and on nothing that is assumed of
+//! inputs.
 
 use super::arithmetic::known_carries;
 use super::cone::{Cone, Node};
 use super::fact::Fact;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones};
 
-/// Tells `out` the demanded bits of each input of `root`, by number, if `bits` of `root` are read.
+/// Calls `out` with the demanded bits of each input of `root`, by number, if `bits` of `root` are read.
 ///
-/// Inputs of which no bit is demanded are told too.
+/// That includes inputs of which no bit is demanded.
 pub fn demanded(terms: &Terms, root: Term, bits: u128, out: &mut dyn FnMut(u32, u128)) {
     Cone::new(terms, &[root]).demanded(&[(root, bits)], out);
 }
 
 impl Cone {
-    /// Tells `out` the demanded bits of each input, by number, if these bits of these terms are read, all at once.
+    /// Calls `out` with the demanded bits of each input, by number, if these bits of these terms are read, all at
+    /// once.
     ///
-    /// Inputs of which no bit is demanded are told too. A number that is used with two widths is told twice.
+    /// That includes inputs of which no bit is demanded. For a number that is used with two widths it is called
+    /// twice.
     ///
     /// # Panics
     ///
@@ -121,14 +124,14 @@ fn carried(mut bits: u128, known: u128, width: u32) -> u128 {
     bits
 }
 
-/// The bits that a comparison with a constant looks at: all numbers that differ only in the low zeros of `c` are less
-/// than `c`, or none; and `c` is less than a number if that is at least `c + 1`.
+/// The bits on which a comparison with a constant depends: all numbers that differ only in the low zeros of `c` are
+/// less than `c`, or none; and `c` is less than a number if that is at least `c + 1`.
 fn compared(a: &Fact, b: &Fact) -> u128 {
     let ignored = match (a.constant(), b.constant()) {
         (_, Some(bound)) => bound.trailing_zeros(),
         (Some(bound), None) => bound.trailing_ones(),
         (None, None) => 0,
     };
-    // The sign is looked at in any case: nothing else tells numbers below zero from others.
+    // The sign matters in any case: it alone distinguishes negative numbers.
     ones(a.width()) & u128::MAX << ignored.min(a.width() - 1)
 }

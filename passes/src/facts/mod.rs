@@ -1,8 +1,9 @@
 //! Facts: what is known of a value without running anything, and which bits of the inputs a value depends on.
 //!
-//! Both are read off terms, so that an instruction needs no rules of its own: whoever gives it a meaning has given it
-//! facts. Going forward, a [`Fact`] contains every value that a term may take ([`forward()`]); going backward,
-//! [`demanded()`] says which bits of the inputs can change the bits of the result that somebody reads.
+//! Both are derived from terms, so an instruction needs no rules of its own: its meaning in the table is enough, and
+//! facts and meaning cannot disagree. Going forward, a [`Fact`] contains every value that a term may take
+//! ([`forward()`]); going backward, [`demanded()`] says which bits of the inputs can change the demanded bits of the
+//! result.
 
 mod arithmetic;
 mod branch;

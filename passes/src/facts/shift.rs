@@ -7,7 +7,7 @@ use super::fact::{Fact, signed_limits};
 use super::transfer::fits;
 use ptxopt_grammar::meaning::term::{ones, signed};
 
-/// The way to shift.
+/// The kind of shift.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Shift {
     Left,

@@ -1,4 +1,6 @@
-//! Facts of small words against all numbers: nothing that can happen is excluded, and no bit that matters is given up.
+//! Facts of small words against all numbers: no possible value is excluded, and no bit that matters is undemanded.
+//!
+//! Words are so small that all their values can be tried, so what is expected of a fact is exact.
 
 use super::{Cone, Fact, demanded, forward};
 use ptxopt_grammar::meaning::concrete::{Program, evaluate};
@@ -24,7 +26,7 @@ impl Numbers {
         (u128::from(self.next()) << 64 | u128::from(self.next())) & ones(width)
     }
 
-    /// A number that likes the edges.
+    /// A number, often one at an edge of the range.
     fn edge(&mut self, width: u32) -> u128 {
         let random = self.value(width);
         let sign = 1 << (width - 1);
@@ -36,7 +38,7 @@ impl Numbers {
             4 => random >> self.below(width),
             5 => ones(width) & !(random >> self.below(width)),
             6 => 1 << self.below(width),
-            _random => random,
+            _ => random,
         }
     }
 
@@ -134,7 +136,7 @@ fn every_chain_of_widenings_ends_soon() {
                     0 => fact.unsigned().1.wrapping_add(1),
                     1 => fact.unsigned().0.wrapping_sub(1),
                     2 => fact.signed().1.wrapping_add(1).cast_unsigned(),
-                    _random => numbers.value(width),
+                    _ => numbers.value(width),
                 };
                 let wide = Fact::widen(&fact, &Fact::exact(outside, width));
                 assert!(wide.contains(outside & ones(width)));
@@ -201,7 +203,7 @@ fn operation(terms: &mut Terms, kind: u32, a: Term, b: Term) -> Option<Term> {
                     let (less, more) = (terms.unsigned_less(a, b), terms.signed_less(b, a));
                     terms.and(less, more)
                 }
-                _or => {
+                _ => {
                     let (less, equal) = (terms.signed_less(a, b), terms.equal(a, zero));
                     let equal = terms.not(equal);
                     terms.or(less, equal)
@@ -215,14 +217,14 @@ fn operation(terms: &mut Terms, kind: u32, a: Term, b: Term) -> Option<Term> {
                     terms.choose(condition, negated, a)
                 }
                 27 => terms.choose(condition, down, b),
-                _other => terms.choose(condition, a, b),
+                _ => terms.choose(condition, a, b),
             }
         }
         29 => {
             let number = terms.constant(5, width);
             terms.sub(number, a)
         }
-        _end => return None,
+        _ => return None,
     })
 }
 
@@ -307,7 +309,7 @@ fn tenths(kind: u32) -> u32 {
         0 | 15..=17 | 22 | 24..=26 => 9,
         // Products, quotients, remainders.
         6..=8 => 5,
-        _other => 6,
+        _ => 6,
     }
 }
 
@@ -327,12 +329,12 @@ fn fragment(terms: &mut Terms, widths: [u32; 3], numbers: &mut Numbers) -> Vec<T
         let width = terms.width(a);
         let b = match numbers.below(3) {
             0 => terms.constant(numbers.value(width), width),
-            _other => pick(numbers),
+            _ => pick(numbers),
         };
         let b = match terms.width(b) {
             other if other > width => terms.extract(b, numbers.below(other - width + 1), width),
-            _narrower if numbers.below(2) == 0 => terms.sign_extend(b, width),
-            _narrower => terms.zero_extend(b, width),
+            _ if numbers.below(2) == 0 => terms.sign_extend(b, width),
+            _ => terms.zero_extend(b, width),
         };
         let (a, b) = if numbers.below(2) == 0 { (a, b) } else { (b, a) };
         let kind = numbers.below(32);

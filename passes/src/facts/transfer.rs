@@ -1,15 +1,15 @@
 //! One operation on facts: logic, wiring and comparisons; sums, products and shifts are next door.
 //!
-//! Each function gives bits and ranges that hold for every pair of numbers that the operands stand for. The sharpening
-//! of the parts by each other does the rest, so a rule says only what the other parts cannot.
+//! Each function gives bits and ranges that hold for every pair of numbers that the operands stand for. The
+//! sharpening of the parts by each other does the rest, so a rule says only what the other parts cannot.
 
 use super::arithmetic::{divide, multiply, remainder, sum};
 use super::fact::{Fact, signed_limits};
 use super::shift::{Shift, shifted};
 use ptxopt_grammar::meaning::term::{Op, ones, signed};
 
-/// What is known of an operation of one or two operands; with one, it stands in for the other. Of inputs, constants and
-/// choices nothing is said.
+/// What is known of an operation of one or two operands; with one, it stands in for the other. Of inputs, constants
+/// and choices nothing is said.
 pub(super) fn transfer(op: Op, width: u32, a: &Fact, b: &Fact) -> Fact {
     if a.is_bottom() || b.is_bottom() {
         return Fact::bottom(width);

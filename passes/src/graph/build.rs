@@ -1,4 +1,8 @@
-//! From text to graph: flow, names, terms, edges.
+//! From text to graph: control flow, then values for names, then terms, then edges.
+//!
+//! Sound because nothing is modelled that is not understood: a statement without a meaning, or with one that does not
+//! cover all that it writes, has opaque results and reads its sources whole, and a function in which control or
+//! registers cannot be followed has no graph.
 
 use super::flow::control;
 use super::names::{self, Named};
@@ -14,7 +18,7 @@ use ptxopt_grammar::tree::{DeclId, Module, NodeId, ScopeId, StmtId};
 use ptxopt_grammar::video;
 use std::collections::BTreeSet;
 
-/// Which meaning the disputed forms of instructions have.
+/// Which meaning the disputed forms of instructions have: those on which the manual and the assembler disagree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Semantics {
     /// None: nothing is known of their results, and they stay as they are.
@@ -97,7 +101,7 @@ fn check(
     Ok(())
 }
 
-/// Which values may be undefined: registers never written, on some way at least.
+/// Which values may be undefined: those of registers that some path from the entry does not write.
 fn maybe_undefined(named: &Named, accesses: &Accesses) -> BTreeSet<ValueId> {
     let mut keeps: HashMap<ValueId, Vec<ValueId>> = HashMap::new();
     for (at, access) in accesses.list.iter().enumerate() {
@@ -156,7 +160,7 @@ impl Builder<'_, '_, '_> {
         ValueId::of(self.named.values.add_node(value))
     }
 
-    /// The value that a read of an access sees; one of its own if it may be undefined.
+    /// The value that an access reads; one of its own if it may be undefined.
     fn read(&mut self, at: usize) -> ValueId {
         let value = self.named.seen[at];
         self.shield(at, value)

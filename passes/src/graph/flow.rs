@@ -1,10 +1,11 @@
-//! Control flow: a function cut into blocks, their edges, and who dominates whom.
+//! Control flow: a function cut into blocks, the edges between them, and which block dominates which.
 //!
-//! Statements are never moved, so a block is a range of them. The first block is the entry: it is empty, nothing comes
-//! back to it, and what the caller hands over is defined in it. So a loop whose head is the first statement of the body
-//! has an incoming edge from outside like any other loop. Where control can go is the table's word for the
-//! instruction; an indirect branch may go to every label of its function, which is more than it can. A function with
-//! an instruction that nobody has heard of has no flow: it may jump anywhere. Nothing here recurses.
+//! Statements are never moved, so a block is a range of them. The first block is the entry: it is empty, nothing
+//! comes back to it, and what the caller hands over is defined in it. So a loop whose head is the first statement of
+//! the body has an incoming edge from outside like any other loop. Where control can go after an instruction is read
+//! from the instruction table; an indirect branch may go to every label of its function, a superset of its targets. A
+//! function with an unknown instruction has no flow, since that may jump anywhere. Nothing here recurses, so the
+//! depth of a function's control flow cannot overflow the stack.
 
 use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
@@ -51,7 +52,8 @@ pub struct Flow {
     block_of: Vec<BlockId>,
     idom: Vec<Option<BlockId>>,
     order: Vec<BlockId>,
-    /// The numbers of a walk of the tree of dominators, on the way down and up: an ancestor's span holds another's.
+    /// Numbers of entering and leaving each block in a walk of the dominator tree: a dominator's span contains the
+    /// spans of the blocks that it dominates.
     spans: Vec<(u32, u32)>,
 }
 
@@ -123,7 +125,7 @@ impl Flow {
                         falls &= guarded;
                     }
                     Control::Unknown => {
-                        return Err(unmodelled(stmt, "nobody knows where control goes from here"));
+                        return Err(unmodelled(stmt, "it is unknown where control goes from here"));
                     }
                 }
             }
@@ -241,13 +243,13 @@ impl Flow {
         self.reachable(last) && !leaves
     }
 
-    /// The block through which all ways to another go last.
+    /// The immediate dominator of a block: the last block before it through which all paths to it go.
     #[must_use]
     pub fn immediate_dominator(&self, block: BlockId) -> Option<BlockId> {
         self.idom[block.index()]
     }
 
-    /// Whether all ways to `below` go through `above`.
+    /// Whether all paths from the entry to `below` go through `above`.
     #[must_use]
     pub fn dominates(&self, above: BlockId, below: BlockId) -> bool {
         let (outer, inner) = (self.spans[above.index()], self.spans[below.index()]);

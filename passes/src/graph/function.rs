@@ -1,4 +1,6 @@
 //! The functions of a module: their names and the statements of their bodies.
+//!
+//! A body ends at the brace that matches its opening one, so nested scopes belong to it.
 
 use ptxopt_grammar::names::DeclKind;
 use ptxopt_grammar::tree::{DeclId, Module, StmtId, StmtKind};

@@ -1,13 +1,13 @@
 //! A function as a dataflow graph: blocks, and values that flow between them.
 //!
-//! Text is assigned many times, under guards, in nested scopes; a value is assigned once. Every write of a register
-//! is a value of its own; a guarded write is a choice between the new value and the old one; where ways join, a phi
-//! takes the value of the way that was taken. A value whose instruction has a meaning holds it as a term over the
-//! values that it reads; any other value is opaque. What is not a value (a store, a branch, a call) is a sink that
-//! reads values whole.
+//! A register is assigned many times, under guards, in nested scopes; a value is assigned once. Every write of a
+//! register is a value of its own; a guarded write is a choice between the new value and the old one; where paths
+//! join, a phi takes the value of the edge that was taken. A value whose instruction has a meaning holds it as a term
+//! over the values that it reads; any other value is opaque. What is not a value (a store, a branch, a call) is a
+//! sink that reads values whole.
 //!
-//! **Undefined registers.** A register that was never written, on some way at least, may read differently at each
-//! use. So each read of such a register is a value of its own, of which nothing is known.
+//! **Undefined registers.** A register that some path leaves unwritten may yield a different number at each read. So
+//! each read of such a register is a value of its own, of which nothing is known.
 //!
 //! Sound because values are named as control flow graphs in SSA form are: a value's operands dominate it, so its
 //! term holds wherever it may be read. The roles of operands and the scopes of names are the grammar's.
@@ -79,7 +79,7 @@ pub enum Origin {
     Opaque,
     /// What a statement writes.
     Result(StmtId),
-    /// The value of the way that control took into a block.
+    /// A phi: the value of the incoming edge through which control entered the block.
     Phi(BlockId),
     /// Not a value: a statement that reads values and has an effect.
     Sink(StmtId),
@@ -182,13 +182,13 @@ impl<'m, 't> Graph<'m, 't> {
         &self.values[value.node()]
     }
 
-    /// Who uses a value, and how.
+    /// The uses of a value, and how each uses it.
     pub fn uses(&self, value: ValueId) -> impl Iterator<Item = (ValueId, Use)> + '_ {
         let edges = self.values.edges_directed(value.node(), Direction::Outgoing);
         edges.map(|edge| (ValueId::of(edge.target()), *edge.weight()))
     }
 
-    /// What a value uses, and how.
+    /// The operands of a value, and how it uses each.
     pub fn operands(&self, value: ValueId) -> impl Iterator<Item = (ValueId, Use)> + '_ {
         let edges = self.values.edges_directed(value.node(), Direction::Incoming);
         edges.map(|edge| (ValueId::of(edge.source()), *edge.weight()))
@@ -258,7 +258,7 @@ impl<'m, 't> Graph<'m, 't> {
 
     /// Whether the register of `value` still holds it just before `stmt` is executed.
     ///
-    /// Answers `false` where it is not plain to see.
+    /// Answers `false` where dominance and the writes of a single block do not settle it.
     #[must_use]
     pub fn holds(&self, value: ValueId, stmt: StmtId) -> bool {
         if self.accesses(stmt).any(|(access, read)| !access.write && read == value) {

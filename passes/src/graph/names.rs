@@ -1,9 +1,9 @@
 //! Values for every access of a register: SSA construction.
 //!
-//! A register with one write that comes before all its reads on every way needs no phi: its reads see that write.
-//! For all others, phis stand where ways from different writes join (the iterated frontiers of dominance), and a walk
-//! down the tree of dominators names what each access sees. Sound because that is the textbook's construction; the
-//! short cut is the case in which it places no phi that anybody reads.
+//! A register with one write that comes before all its reads on every path needs no phi: its reads see that write.
+//! For all others, phis stand where paths from different writes join (the iterated dominance frontiers), and a walk
+//! down the dominator tree names what each access sees. Sound because that is the textbook construction of SSA form;
+//! the short cut is the case in which none of the phis that it would place is used.
 
 use super::registers::{Access, Accesses, Register, Registers};
 use super::{BlockId, Flow, Origin, Use, Value, ValueId};
@@ -130,7 +130,7 @@ impl Naming<'_> {
         lists
     }
 
-    /// Whether there is one write, and all reads come after it on every way.
+    /// Whether there is one write, and all reads come after it on every path.
     fn is_simple(&self, reads: &[At], writes: &[At]) -> bool {
         let [write] = writes else { return false };
         reads.iter().all(|read| {
@@ -142,7 +142,7 @@ impl Naming<'_> {
         })
     }
 
-    /// Down the tree of dominators, with what each register holds.
+    /// The walk down the dominator tree, with what each register holds.
     fn walk(&mut self, guarded: &dyn Fn(StmtId) -> bool) {
         let below = self.flow.dominated();
         let Some(&entry) = self.flow.order().first() else { return };

@@ -1,4 +1,6 @@
 //! What is known of loads and stores, which have no meaning: how many bits they move, and how a load fills the rest.
+//!
+//! Sound because the width is the one that the type in the text gives; for any other type nothing is said.
 
 use ptxopt_grammar::table::{Effects, modifiers};
 use ptxopt_grammar::tree::{Module, NodeId, NodeKind, StmtId};
@@ -41,6 +43,6 @@ fn accessed(module: &Module<'_>, stmt: StmtId) -> Option<(bool, u32)> {
         b"s16" => Some((true, 16)),
         b"u32" | b"b32" => Some((false, 32)),
         b"s32" => Some((true, 32)),
-        _other => None,
+        _ => None,
     }
 }

@@ -1,4 +1,7 @@
 //! Statements as rules see them: one instruction over values.
+//!
+//! A statement that does not fit that view is none, so rules are never given part of an instruction; and what rules
+//! propose is proved against the statement itself, not against this view.
 
 use super::{Graph, Origin, Semantics, ValueId};
 use crate::recipe::{Code, Source, Step};
@@ -10,7 +13,8 @@ use ptxopt_grammar::video;
 impl Graph<'_, '_> {
     /// A statement as one instruction over values, its guard left out.
     ///
-    /// `None` if it has more than one result, no meaning that all agree on, or an operand that is neither a register nor a number.
+    /// `None` if it has more than one result, no undisputed meaning, or an operand that is neither a register nor a
+    /// number.
     #[must_use]
     pub fn step(&self, stmt: StmtId) -> Option<Step> {
         let mut results = self.results(stmt);

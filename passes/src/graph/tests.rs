@@ -1,4 +1,6 @@
 //! Graphs of small functions: which value each read sees, what is undefined, what cannot be modelled.
+//!
+//! The expected values follow from how the body executes, and are worked out by hand.
 
 use super::{Graph, Origin, Semantics, ValueId, functions};
 use crate::site::Knowledge;
@@ -82,10 +84,11 @@ fn ways_join_in_a_phi() {
     with(body, |module, graph| {
         let [Origin::Phi(_)] = reads(graph, stmt(module, "add"))[..] else { panic!("a phi") };
         let phi = graph.accesses(stmt(module, "add")).next().expect("it reads").1;
-        let mut ways: Vec<Origin> = graph.operands(phi).map(|(way, _)| graph.value(way).origin).collect();
-        ways.sort_by_key(|way| format!("{way:?}"));
+        let mut incoming: Vec<Origin> =
+            graph.operands(phi).map(|(value, _)| graph.value(value).origin).collect();
+        incoming.sort_by_key(|origin| format!("{origin:?}"));
         let of = |start| Origin::Result(stmt(module, start));
-        assert_eq!(ways, [of("mov.b32 %r1, 1"), of("mov.b32 %r1, 2")]);
+        assert_eq!(incoming, [of("mov.b32 %r1, 1"), of("mov.b32 %r1, 2")]);
     });
 }
 

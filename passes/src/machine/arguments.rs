@@ -1,4 +1,7 @@
-//! Whether a launch is one that its entry can have: shapes, arguments, shared memory. Checked before anything runs.
+//! Whether a launch is one that its entry can have: shapes, arguments, shared memory.
+//!
+//! All of it is checked before anything runs, against the limits of the manual and the directives of the entry, so a
+//! fault during the run is the program's and not that of its launch.
 
 use super::code::{Demands, Function, Parameter};
 use super::outcome::list;

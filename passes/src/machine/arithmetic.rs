@@ -145,14 +145,14 @@ fn soft_operation<F: Float>(a: F, b: F, c: F, mode: u32) -> F {
         soft::ZERO => Round::TowardZero,
         soft::DOWN => Round::TowardNegative,
         soft::UP => Round::TowardPositive,
-        _nearest => Round::NearestTiesToEven,
+        _ => Round::NearestTiesToEven,
     };
     match mode & 0xf {
         soft::ADD => a.add_r(b, round).value,
         soft::SUB => a.sub_r(b, round).value,
         soft::MUL => a.mul_r(b, round).value,
         soft::DIV => a.div_r(b, round).value,
-        _fma => a.mul_add_r(b, c, round).value,
+        _ => a.mul_add_r(b, c, round).value,
     }
 }
 

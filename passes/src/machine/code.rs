@@ -90,7 +90,7 @@ pub(super) enum Op {
     Unknown,
     /// In a replay, what is not evaluated there; `x` is its number.
     MadeUp,
-    /// A register is shown to whoever watches; `x` is its number.
+    /// A register is shown to the watcher; `x` is its number.
     Watch,
 }
 
@@ -158,7 +158,7 @@ pub(super) enum Base {
     Long(u32),
 }
 
-/// What a load or a store asks of the order of memory.
+/// The memory order that a load or a store demands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Consistency {
     /// Nothing.
@@ -257,7 +257,7 @@ pub(super) struct Exchange {
     pub(super) b: u32,
     /// Clamp and segment mask, for shuffles.
     pub(super) c: u32,
-    /// The slot of the mask of lanes that take part; `None` where whoever is there does.
+    /// The slot of the mask of lanes that take part; `None` where all active lanes do.
     pub(super) members: Option<u32>,
 }
 
@@ -302,16 +302,16 @@ pub(super) enum Transfer {
     Memory(u32, u32),
 }
 
-/// What an instruction that a replay does not evaluate does to the world around it.
+/// The effects of an instruction that a replay does not evaluate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Around {
     /// Nothing: its results depend on its operands alone.
     Nothing,
     /// It reads memory: its results depend on what happened before, too.
     Reads,
-    /// It acts: others may see what was written before it.
+    /// It has an effect: other threads may observe what was written before it.
     Acts,
-    /// It acts, and where control goes from there is not known.
+    /// It has an effect, and where control goes from there is unknown.
     Leaves,
 }
 
@@ -390,6 +390,6 @@ pub(super) struct Code {
     pub(super) videos: Vec<super::video::Video>,
     /// Why something cannot be evaluated.
     pub(super) unknown: Vec<String>,
-    /// What is shown to whoever watches.
+    /// What is shown to the watcher.
     pub(super) watched: Vec<super::watch::Watched>,
 }

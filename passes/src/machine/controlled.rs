@@ -1,4 +1,5 @@
-//! Operations on words that are controlled by a constant: the constant is prepared once, the loop over the lanes is plain.
+//! Operations on words that are controlled by a constant: the constant is prepared once, the loop over the lanes is
+//! plain.
 //!
 //! A truth table, a selector or a distance that is the same for all lanes becomes masks and distances that do not
 //! change in the loop, so the loop becomes vector instructions. What they compute is what the operations with a

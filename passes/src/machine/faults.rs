@@ -21,7 +21,7 @@ pub(super) enum Wrong {
     Plain(FaultKind),
     /// An access with an address that the program gave, and what the address means.
     Access(FaultKind, Space, u64),
-    /// A race at an offset of a space, or in an allocation, with somebody.
+    /// A race at an offset of a space, or in an allocation, and the other thread.
     Race(Space, Option<usize>, usize, Rival),
 }
 
@@ -92,7 +92,7 @@ impl Faults {
     }
 }
 
-/// Who owns memory: the arguments of the launch and the variables of the module.
+/// The owners of memory: the arguments of the launch and the variables of the module.
 #[derive(Debug)]
 pub(super) struct Owners<'a> {
     pub(super) memory: &'a Memory,
@@ -127,7 +127,7 @@ fn other(rival: Rival, launch: &Launch) -> Other {
 }
 
 impl Owners<'_> {
-    /// What went wrong, and where, as a person knows it.
+    /// What went wrong, and where, by names of the program and not by addresses.
     pub(super) fn named(&self, wrong: Wrong, launch: &Launch) -> (FaultKind, Option<Spot>) {
         match wrong {
             Wrong::Plain(kind) => (kind, None),

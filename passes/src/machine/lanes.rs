@@ -2,7 +2,7 @@
 //!
 //! `lane_operations!` makes the enum [`Lane`], the code that runs an operation over all lanes of a warp, and the
 //! shape that decoding and the tests ask for. A word holds up to 32 bits, zero-extended; operations on narrower
-//! types widen what they read and cut what they write, so the invariant holds whoever reads the register next.
+//! types widen what they read and cut what they write, so every operation may rely on the zeros above.
 //!
 //! An operation has a loop of its own, unless it is `rare`: those of a shape share a loop that calls them, since a
 //! loop of vector instructions each would be much code that hardly ever runs.

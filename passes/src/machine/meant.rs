@@ -1,4 +1,6 @@
-//! Instructions that run what they mean: the terms of the instruction table, compiled once.
+//! Instructions that run the terms of their meaning in the instruction table, compiled once.
+//!
+//! Right by construction: the prover reasons about the same terms. The width that they run in holds every value.
 
 use super::code::{Class, Slot};
 use super::warp::{Warp, each};

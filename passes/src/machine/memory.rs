@@ -1,7 +1,7 @@
 //! Memory that outlives a launch: global buffers and the module's own variables, each an allocation of its own.
 //!
 //! The upper half of an address is the number of an allocation, the lower half the offset in it. So between any two
-//! allocations lie gigabytes of nothing, and an access that leaves one is found whichever way it leaves. The first
+//! allocations lie gigabytes of nothing, and an access that leaves one is found, on either side. The first
 //! few numbers are windows: the addresses that shared, local and parameter memory have as generic addresses.
 
 use super::races::Epochs;
@@ -132,7 +132,7 @@ impl Memory {
     }
 }
 
-/// Shared memory of a block: bytes, which of them are defined, and who touched them last.
+/// Shared memory of a block: bytes, which of them are defined, and which threads accessed them last.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) bytes: Vec<u8>,

@@ -31,16 +31,17 @@
 //! called exact. Races are looked for in shared and in global memory, between the threads of a block and between
 //! blocks. Two threads that store the same value in the same byte do not race, and nor do a load and a store of what
 //! was there already. Fences, accesses with acquire or release semantics, and barriers for some of the threads may
-//! order others in ways that are not followed: where such a thing may have ordered two accesses, there is no fault, and
-//! the result is not called exact. Neither is it where the order of volatile or relaxed accesses is open, that of
-//! atomic operations that do not commute, or that of a load and an atomic operation. Whether a register is defined is known for the register as a whole.
+//! order other accesses, which is not traced: where one of these may have ordered two accesses, there is no fault,
+//! and the result is not called exact. Neither is it where the order of volatile or relaxed accesses is open, that of
+//! atomic operations that do not commute, or that of a load and an atomic operation. Whether a register is defined is
+//! known for the register as a whole.
 //!
 //! # After a fault
 //!
-//! A launch ends with its first fault unless it may have more (`Launch::faults`). Then a load that may not be gives 0,
-//! a store or an atomic operation that may not be is dropped (that of an undefined value, too), a race is run in the
-//! order in which the threads come, and a thread whose guard or branch is undefined ends. A trap, a deadlock, and a
-//! fault in a barrier, a call or an exchange between lanes ends the launch.
+//! A launch ends with its first fault unless it may have more (`Launch::faults`). Then a load that may not be gives
+//! 0, a store or an atomic operation that may not be is dropped (that of an undefined value, too), a race is run in
+//! the order in which the threads come, and a thread whose guard or branch is undefined ends. A trap, a deadlock, and
+//! a fault in a barrier, a call or an exchange between lanes ends the launch.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -158,7 +159,8 @@ impl Launch {
 /// An argument of an entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
-    /// A number, which must fit the parameter, as a signed or as an unsigned one; what is not an integer, as its bits.
+    /// A number, which must fit the parameter, as a signed or as an unsigned one; what is not an integer, as its
+    /// bits.
     Number(u64),
     /// The bits of a number of a type. The type of the parameter must have the same size, and both must be integers
     /// or floating-point numbers unless one of them is of untyped bits.
@@ -423,7 +425,7 @@ impl<'m, 't> Machine<'m, 't> {
                 match inst.op {
                     Op::Unknown => drop(found.insert((self.line(inst.stmt), self.opcode(inst.stmt)))),
                     Op::Call => unseen.push(self.code.calls[inst.x as usize].callee),
-                    _known => {}
+                    _ => {}
                 }
             }
         }

@@ -1,4 +1,6 @@
 //! How a launch ended, and where: everything that a person needs to find the instruction.
+//!
+//! Plain data without references into the machine, so an outcome outlives the launch and can be compared and printed.
 
 /// How a launch ended.
 #[derive(Clone, Debug)]
@@ -58,13 +60,13 @@ pub struct Fault {
     pub place: Place,
     /// The block and the thread in it.
     pub thread: ([u32; 3], [u32; 3]),
-    /// The place in memory that it is about, if that can be told.
+    /// The place in memory that it is about, if that is known.
     pub spot: Option<Spot>,
     /// How often it was found, thread by thread; what is above is the first time.
     pub count: u64,
 }
 
-/// A place in memory as a person knows it.
+/// A place in memory, by names of the program and not by addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spot {
     /// What it is in, or near.
@@ -126,7 +128,7 @@ pub enum FaultKind {
     Misaligned(u64, u32),
     /// Something undefined reached memory or control flow.
     Undefined(&'static str),
-    /// It accessed memory in no order with somebody else, and one of the two changed it.
+    /// It and another thread accessed the same bytes, nothing orders the two, and one of them changed the bytes.
     Race(Other),
     /// Threads wait for each other forever.
     Deadlock(&'static str),

@@ -1,12 +1,13 @@
 //! Races: which thread touched which bytes when, and whether anything orders two threads.
 //!
-//! Two accesses to a byte race if different threads make them, nothing orders them, and one of them changes it without
-//! being atomic. A barrier that all threads of a block pass orders what they did before it with what they do after
-//! it, a barrier that all lanes of a warp pass orders these lanes, and nothing orders two blocks. That is enough to
-//! call a launch exact. Fences order threads as well, together with flags that this analysis does not follow, and so
-//! do barriers for some threads only: where they may have, no race is reported and the launch is not called exact.
-//! The same holds where both accesses are volatile, relaxed or stronger, so that the program asked for that order to
-//! be open; and where one is a load and the other atomic, as in a loop that tries to exchange what it has loaded.
+//! Two accesses to a byte race if different threads make them, nothing orders them, and one of them changes it
+//! without being atomic. A barrier that all threads of a block pass orders what they did before it with what they do
+//! after it, a barrier that all lanes of a warp pass orders these lanes, and nothing orders two blocks. That is
+//! enough to call a launch exact. Fences order threads as well, together with flags that this analysis does not
+//! follow, and so do barriers for some threads only: where they may have, no race is reported and the launch is not
+//! called exact. The same holds where both accesses are volatile, relaxed or stronger, so that the program asked for
+//! that order to be open; and where one is a load and the other atomic, as in a loop that tries to exchange what it
+//! has loaded.
 //!
 //! Only the last accesses to a byte are kept, as in FastTrack (Flanagan and Freund, 2009): the last write, and the
 //! reads since then as far as they are not ordered. If several threads read, the smallest group that has them all is
@@ -31,7 +32,7 @@ struct Moment {
 /// How many moments are kept, 20 bytes each. Then the search ends.
 const MOST_MOMENTS: usize = 1 << 23;
 
-/// The threads that accessed a byte: a moment, the group of threads, and a lane if it is one thread. 0 is nobody.
+/// The threads that accessed a byte: a moment, the group of threads, and a lane if it is one thread. 0 is no thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Stamp(u32);
 
@@ -65,7 +66,7 @@ impl Stamp {
             0 => Group::Thread,
             1 => Group::Lanes,
             2 => Group::Warps,
-            _three => Group::Blocks,
+            _ => Group::Blocks,
         }
     }
 
@@ -105,7 +106,7 @@ pub(super) struct Clock {
     began: [u32; 3],
 }
 
-/// Who accesses memory: one lane of a warp, or several of which `lane` is one.
+/// The threads that access memory: one lane of a warp, or several of which `lane` is one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Who {
     moment: u32,
@@ -145,7 +146,7 @@ pub(super) struct How {
     pub(super) strength: Strength,
 }
 
-/// What an access asks of the order of memory.
+/// The memory order that an access demands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Strength {
     /// Nothing.
@@ -160,7 +161,7 @@ pub(super) enum Strength {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Order {
     After,
-    /// A fence, or a barrier that not all passed, may have seen to it.
+    /// Unknown: a fence, or a barrier that not all passed, may have ordered them.
     Unsure,
     Concurrent,
 }
@@ -178,7 +179,7 @@ pub(super) enum Rival {
 /// The moments of a launch, which say in what order accesses are.
 #[derive(Debug)]
 pub(super) struct Races {
-    /// The first stands for nobody.
+    /// The first stands for no thread.
     moments: Vec<Moment>,
     fences: u32,
     /// Whether more moments are needed than are kept.
@@ -187,8 +188,8 @@ pub(super) struct Races {
 
 impl Races {
     pub(super) fn new() -> Self {
-        let nobody = Moment { block: 0, warp: 0, epoch: 0, warp_epoch: 0, fences: 0 };
-        Self { moments: vec![nobody], fences: 0, full: false }
+        let none = Moment { block: 0, warp: 0, epoch: 0, warp_epoch: 0, fences: 0 };
+        Self { moments: vec![none], fences: 0, full: false }
     }
 
     /// A warp executes a fence, or an access that is one.
@@ -208,7 +209,7 @@ impl Races {
         clock.moment
     }
 
-    /// Who accesses memory now: the first lane of a warp of a block.
+    /// The thread that accesses memory now: the first lane of a warp of a block.
     #[inline]
     pub(super) fn who(&mut self, clock: &mut Clock, (block, warp): (u32, u32), epochs: Epochs) -> Who {
         Who {
@@ -284,7 +285,7 @@ impl Races {
             Group::Lanes if itself => Rival::OfWarp,
             Group::Warps if itself => Rival::OfBlock,
             Group::Blocks if then.block == who.block => Rival::OfGrid,
-            _someone => Rival::Thread(then.block, then.warp * 32 + lane),
+            _ => Rival::Thread(then.block, then.warp * 32 + lane),
         }
     }
 }

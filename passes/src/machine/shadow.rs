@@ -1,4 +1,4 @@
-//! Shadow memory: for each byte of an allocation, who wrote and who read it last.
+//! Shadow memory: for each byte of an allocation, which threads wrote and read it last.
 //!
 //! It is made page by page when memory is touched. A line of 128 bytes whose bytes were each touched by one lane of
 //! one warp, those of one lane after those of the other, is one row of 12 bytes: that is how most kernels access
@@ -59,7 +59,7 @@ impl Part {
     }
 }
 
-/// A word or a byte: who wrote it, and who read it since.
+/// A word or a byte: which thread wrote it, and which threads read it since.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     writer: Stamp,
@@ -78,7 +78,7 @@ impl Default for Cell {
 /// What an access is found to do.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Found {
-    /// A race: at which byte of the allocation, of which lane, with whom.
+    /// A race: at which byte of the allocation, of which lane, with which thread.
     pub(super) race: Option<(usize, u32, Rival)>,
     /// Why the result may depend on the order of threads though there is no race.
     pub(super) unsure: Option<&'static str>,
@@ -214,8 +214,8 @@ impl Shadow {
 }
 
 impl Line {
-    /// Calls `f` with each cell of `range`, where in the line it lies, and how many bytes it has: four if no word of the
-    /// range is accessed by several threads byte by byte, and none was.
+    /// Calls `f` with each cell of `range`, where in the line it lies, and how many bytes it has: four if no word of
+    /// the range is accessed by several threads byte by byte, and none was.
     fn cells(&mut self, range: Range<usize>, words: bool, f: &mut dyn FnMut(&mut Cell, usize, usize)) {
         self.refine(words && range.start.is_multiple_of(4) && range.end.is_multiple_of(4));
         match self {
@@ -326,7 +326,7 @@ fn conflict(order: Order, earlier: (Strength, bool), later: (Strength, bool)) ->
         (_, Strength::Atomic(a), Strength::Atomic(b)) if a == b && commutes(a) => Conflict::None,
         (_, Strength::Atomic(_), Strength::Atomic(_)) => Conflict::Unsure(ATOMIC),
         (Order::Unsure, ..) => Conflict::Unsure(UNORDERED),
-        // No atomic operation is seen half done, so the load has one of its values: which one is open.
+        // An atomic operation is never visible half done, so the load yields the old or the new value: which is open.
         (Order::Concurrent, ..) if loads => Conflict::Unsure(LOADED),
         (Order::Concurrent, Strength::Weak, _) | (Order::Concurrent, _, Strength::Weak) => Conflict::Race,
         (Order::Concurrent, ..) => Conflict::Unsure(STRONG),
@@ -334,7 +334,7 @@ fn conflict(order: Order, earlier: (Strength, bool), later: (Strength, bool)) ->
 }
 
 /// Whether the order of several such operations makes no difference in the end. Floating-point additions do not
-/// commute; they are told where they are executed.
+/// commute; those are reported where they are executed.
 fn commutes(op: AtomicOp) -> bool {
     match op {
         AtomicOp::Add

@@ -1,8 +1,8 @@
 //! How an operation runs over the lanes of a warp, by what it reads and writes.
 //!
-//! Each shape is a loop over arrays of a fixed size, which is what becomes vector instructions; the result is complete
-//! before it replaces anything, so an operation may write what it reads. What it reads is defined on a lane only if all
-//! of it is.
+//! Each shape is a loop over arrays of a fixed size, which is what becomes vector instructions; the result is
+//! complete before it replaces anything, so an operation may write what it reads. What it reads is defined on a lane
+//! only if all of it is.
 
 use super::code::Inst;
 use super::warp::Warp;

@@ -1,4 +1,7 @@
 //! Special registers: where a thread is, and the few clocks.
+//!
+//! Those that the launch fixes have that value. Clocks, and registers that depend on where the hardware runs a
+//! thread, have some value, and a launch that reads one is not called exact.
 
 use super::execute::Context;
 use super::warp::Warp;
@@ -80,14 +83,14 @@ pub(super) fn value<const W: usize>(cx: &mut Context<'_>, warp: &Warp<W>, number
         "%dynamic_smem_size" => cx.dynamic_shared.into(),
         "%total_smem_size" => cx.shared.bytes.len() as u64,
         changing => {
-            cx.inexact.insert("the value of a clock, or of where a thread happens to run");
+            cx.inexact.insert("the value of a clock, or of a register that depends on where a thread runs");
             match changing {
                 "%warpid" => warp.number.into(),
                 "%nwarpid" => cx.block.iter().product::<u32>().div_ceil(32).into(),
                 "%clock" | "%clock64" | "%globaltimer" | "%globaltimer_lo" => cx.steps,
                 "%clock_hi" | "%globaltimer_hi" => cx.steps >> 32,
                 "%nsmid" => 1,
-                _zero => 0,
+                _ => 0,
             }
         }
     }

@@ -1,4 +1,6 @@
 //! Small kernels, each about one thing that a GPU does or that a program must not do.
+//!
+//! Lane operations are compared with the meanings of the instruction table, which are written independently of them.
 
 use super::decode::Prefer;
 use super::{Argument, End, FaultKind, Launch, Machine, Outcome};
@@ -572,7 +574,7 @@ fn form_kernel(form: &str) -> String {
     body += match operands[0].as_bytes()[1] {
         b'r' => "st.global.u32 [%d1+8192], %r5;",
         b'h' => "st.global.u16 [%d1+8192], %h5;",
-        _long => "mad.wide.u32 %d6, %r0, 8, %d0; st.global.u64 [%d6+8192], %d5;",
+        _ => "mad.wide.u32 %d6, %r0, 8, %d0; st.global.u64 [%d6+8192], %d5;",
     };
     kernel(&body)
 }

@@ -1,7 +1,7 @@
 //! A warp: the registers of its lanes as arrays, and the groups of lanes that are at the same instruction.
 //!
 //! Lanes that diverge become groups. Of the groups that can run, the one in the deepest frame runs, among those the
-//! one with the lowest program counter: whoever lags behind catches up, so groups meet again at the first
+//! one with the lowest program counter: a group that is behind catches up, so groups meet again at the first
 //! instruction that both reach, and merge. A warp has `W` lanes: 32, or 1 for blocks of one thread.
 
 use super::code::{Class, Function, Guard, Slot};

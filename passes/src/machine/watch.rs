@@ -1,8 +1,8 @@
 //! Watching a run: what registers hold where statements name them, and changing it.
 //!
 //! A module that is decoded to be watched has an operation of its own before each instruction for every register
-//! that it reads, and behind it for every one that it writes. A module that is not has none, so watching costs those
-//! nothing who do not.
+//! that it reads, and behind it for every one that it writes. Any other module has no such operations, so code
+//! that is not watched does not run more slowly.
 
 use super::code::{Inst, Slot};
 use super::execute::Context;
@@ -23,7 +23,7 @@ pub struct Sight {
     pub written: bool,
 }
 
-/// Who looks.
+/// An observer of a run, called for every register that an executed statement names.
 pub trait Watcher {
     /// A register holds `value` on some lane, and whether that is `defined`; the answer is written to it, defined.
     fn see(&mut self, sight: Sight, value: u128, defined: bool) -> Option<u128>;
@@ -36,7 +36,7 @@ pub(super) struct Watched {
     pub(super) slot: Slot,
 }
 
-/// Shows the lanes of `mask` to whoever watches.
+/// Shows the lanes of `mask` to the watcher.
 #[cold]
 pub(super) fn run<const W: usize>(cx: &mut Context<'_>, warp: &mut Warp<W>, i: &Inst, mask: u32) {
     let Watched { sight, slot } = cx.code.watched[i.x as usize];

@@ -86,7 +86,7 @@ struct Offer {
     gain: u32,
 }
 
-/// Looks at one function and asks for its edits.
+/// Decides and makes the edits of one function.
 pub(super) fn run(
     module: &Module<'_>,
     function: &Function,
@@ -141,7 +141,7 @@ pub(super) fn run(
     kept.map(|(_, record)| record).collect()
 }
 
-/// What there is to tell of a function that is left alone.
+/// The records of a function that is left alone.
 fn left(module: &Module<'_>, function: &Function, reason: &str) -> Vec<Record> {
     let mut body = function.body.clone().filter_map(StmtId::new);
     let first = body.find(|&stmt| module.kind(stmt) == StmtKind::Instruction);
@@ -168,7 +168,7 @@ fn text(bytes: &[u8]) -> String {
 }
 
 impl Work<'_, '_, '_> {
-    /// Deletes what nobody read in the first place, if asked to: one rewrite, however many statements it takes.
+    /// Deletes what was unused in the text as it came, if asked to: one rewrite, however many statements it takes.
     fn sweep(&mut self, records: &mut Vec<Record>) {
         let asked = self.options.dce_all && self.options.passes.contains(&Pass::Dce);
         if !asked {
@@ -202,7 +202,7 @@ impl Work<'_, '_, '_> {
         }
         let told = records.len();
         let stays = self.rewrite(stmt, records);
-        // An attempt has told its own reason.
+        // The attempt has recorded its own reason.
         if records.len() == told {
             records.extend(stays.and_then(|stays| self.stays(stmt, stays)));
         }
@@ -232,7 +232,7 @@ impl Work<'_, '_, '_> {
             }
         }
         offers.retain(|offer| self.is_legal(stmt, value, offer, records));
-        // What the door does not understand it has no record of.
+        // There is no record of what the door does not understand.
         let offered = offers.first().map(|offer: &Offer| (offer.spelling.clone(), offer.cost));
         obstacles.extend(offered.map(|(spelling, cost)| Self::obstacle(Why::Unclear, spelling, alone, cost)));
         // The best first; equal ones by fewest lines, by most that goes, then in the order of the rules.
@@ -338,8 +338,8 @@ impl Work<'_, '_, '_> {
         Ok(Offer { spelling, text, cost, freed: freed.into_iter().collect(), gain })
     }
 
-    /// Whether PTX has each instruction of an offer, by the table. A rule that spells one that does not exist is a bug;
-    /// that a register has a type which the instruction does not take is none.
+    /// Whether PTX has each instruction of an offer, by the table. A rule that spells one that does not exist is a
+    /// bug; that a register has a type which the instruction does not take is none.
     fn is_legal(&self, stmt: StmtId, value: ValueId, offer: &Offer, records: &mut Vec<Record>) -> bool {
         let recipe = &offer.spelling.recipe;
         let typed = |value: ValueId| {
@@ -445,7 +445,7 @@ impl Work<'_, '_, '_> {
         let mut freed = Vec::new();
         for &stmt in &gone {
             records.push(Record { kind: Kind::Passed(How::Freed), ..self.dead(stmt) });
-            // What was made of it is never written; what that freed stays free, since nobody reads it either way.
+            // Its own new text is never written. What that text freed stays free: it is unused either way.
             if let Some(never) = self.replaced.remove(&stmt) {
                 self.retracted.insert(never.record);
                 self.credit(&never.freed, &mut records[record]);

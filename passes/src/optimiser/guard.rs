@@ -1,8 +1,8 @@
-//! What is held against the original once the rounds are over, and what goes back to it.
+//! After the rounds: changed functions are compared with the original, and those that are wrong go back to it.
 //!
-//! Every function that changed is replayed, before and after. One that does something else, and one in which a rewrite
-//! would have been wrong or work had no end, is written as it came: nothing of a function is kept once one of its
-//! rewrites has shown that something that the optimiser believes of it is not so. Functions do not depend on each
+//! Every function that changed is replayed, before and after. One that does something else, and one in which a
+//! rewrite would have been wrong or work had no end, is written as it came: nothing of a function is kept once one of
+//! its rewrites has shown that an assumption of the optimiser about it is wrong. Functions do not depend on each
 //! other's edits, so the others stay as they are.
 
 use super::record::{How, Kind, Record};

@@ -1,22 +1,23 @@
-//! Who reads what: which statements nobody needs once another reads something else.
+//! Use counts of values: which statements become unused once another reads something else.
 //!
-//! Counted are the reads that stand in the text, whether or not they matter, what guarded statements keep, and what
-//! live phis take. A statement goes if it only computes, if somebody read a result of it before, and nobody does now.
-//! What was dead from the start has no reader to lose, so it stays, unless the user asks for that too: then everything
-//! goes that only computes and does not lead, over any number of reads, to something that does more. That takes
-//! counters along that only count themselves, which no counting of readers would find.
+//! Counted are all reads in the text, even those that change nothing, the old values that guarded statements keep,
+//! and the operands of live phis. A statement is deleted if it only computes, if a result of it was used before, and
+//! none is now. A result that was unused from the start has no use to lose, so its statement stays, unless the user
+//! asks for those too. Then every statement is deleted that only computes and whose results reach, over any number of
+//! uses, only statements that only compute. That includes a loop counter that is used by its own increment alone,
+//! whose use count never becomes zero.
 
 use crate::graph::{Graph, Origin, ValueId};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::{StmtId, StmtKind};
 use std::collections::BTreeSet;
 
-/// The readers of all values.
+/// The use counts of all values.
 #[derive(Debug)]
 pub(super) struct Readers {
     count: Vec<i64>,
     deleted: BTreeSet<StmtId>,
-    /// What statements read that have a new text.
+    /// For each statement with a new text, the values that the new text reads.
     replaced: HashMap<StmtId, Vec<ValueId>>,
 }
 
@@ -32,7 +33,7 @@ impl Readers {
         Self::without(graph, BTreeSet::new())
     }
 
-    /// The readers that are left without some statements.
+    /// The use counts without some statements.
     pub(super) fn without(graph: &Graph<'_, '_>, deleted: BTreeSet<StmtId>) -> Self {
         let mut readers = Self { count: vec![0; graph.values().len()], deleted, replaced: HashMap::new() };
         let stmts = reachable(graph).filter(|&stmt| !readers.is_deleted(stmt));
@@ -41,13 +42,13 @@ impl Readers {
             let count = &mut readers.count[value.index()];
             *count += 1;
             if *count == 1 {
-                work.extend(ways(graph, value));
+                work.extend(incoming(graph, value));
             }
         }
         readers
     }
 
-    /// Whether anybody reads the value.
+    /// Whether the value is used.
     pub(super) fn is_read(&self, value: ValueId) -> bool {
         self.count[value.index()] > 0
     }
@@ -68,7 +69,7 @@ impl Readers {
         }
     }
 
-    /// The same for what a read reads, which is no read.
+    /// The same for the value behind a read of a possibly undefined register, which may itself be undefined.
     fn is_there_once(&self, graph: &Graph<'_, '_>, value: ValueId) -> bool {
         match graph.value(value).origin {
             Origin::Result(stmt) => !self.is_deleted(stmt),
@@ -83,7 +84,7 @@ impl Readers {
         self.change(graph, stmt, added).deleted
     }
 
-    /// Makes the change, and deletes what nobody needs if asked to.
+    /// Makes the change, and deletes what becomes unused if asked to.
     pub(super) fn apply(
         &mut self,
         graph: &Graph<'_, '_>,
@@ -117,8 +118,8 @@ impl Readers {
                 continue;
             }
             match graph.value(value).origin {
-                Origin::Phi(_) => work.extend(ways(graph, value)),
-                // Around a loop the last reader of the result can be the statement itself: it stays, as what it becomes.
+                Origin::Phi(_) => work.extend(incoming(graph, value)),
+                // In a loop the last use of a result can be in the statement itself, which stays, with its new text.
                 Origin::Result(writer) if writer != stmt && self.may_go(graph, writer, &change) => {
                     if change.deleted.insert(writer) {
                         work.extend(self.reads_now(graph, writer));
@@ -152,7 +153,7 @@ impl Readers {
     }
 }
 
-/// The statements that only compute and whose results lead to nothing else.
+/// The statements that only compute and whose results reach only such statements.
 pub(super) fn dead(graph: &Graph<'_, '_>) -> BTreeSet<StmtId> {
     let computes = |stmt: StmtId| graph.only_computes(stmt) && graph.results(stmt).next().is_some();
     let (mut dead, acting): (BTreeSet<StmtId>, BTreeSet<StmtId>) =
@@ -164,7 +165,7 @@ pub(super) fn dead(graph: &Graph<'_, '_>) -> BTreeSet<StmtId> {
             continue;
         }
         match graph.value(value).origin {
-            Origin::Phi(_) => work.extend(ways(graph, value)),
+            Origin::Phi(_) => work.extend(incoming(graph, value)),
             Origin::Result(writer) if dead.remove(&writer) => work.extend(reads(graph, writer)),
             Origin::Result(_) | Origin::Undefined | Origin::Read(_) | Origin::Opaque | Origin::Sink(_) => {}
         }
@@ -199,8 +200,8 @@ fn sources<'g>(graph: &'g Graph<'_, '_>, stmt: StmtId) -> impl Iterator<Item = V
     named.map(|(_, value)| underlying(graph, value))
 }
 
-/// What a phi takes.
-fn ways<'g>(graph: &'g Graph<'_, '_>, value: ValueId) -> impl Iterator<Item = ValueId> + 'g {
+/// The operands of a phi; none for any other value.
+fn incoming<'g>(graph: &'g Graph<'_, '_>, value: ValueId) -> impl Iterator<Item = ValueId> + 'g {
     let phi = matches!(graph.value(value).origin, Origin::Phi(_));
     graph.operands(value).filter(move |_| phi).map(|(operand, _)| operand)
 }

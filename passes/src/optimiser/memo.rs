@@ -1,8 +1,9 @@
 //! What rules made of an instruction, remembered: kernels repeat their shapes.
 //!
-//! Rules see an instruction, what its sources are made of, and what is known of all that. Two sites for which these
-//! are the same, up to the numbers of values in the same order, have the same spellings up to those numbers. A site
-//! with a large cone is not remembered. Whether a spelling may be written is asked anew at each site.
+//! Rules depend on an instruction, on what its sources are made of, and on what is known of all that. Two sites for
+//! which these are the same, up to the numbers of values in the same order, have the same spellings up to those
+//! numbers. A site with a large cone is not remembered. Whether a spelling may be written is decided again at each
+//! site.
 
 use super::choose::Spelling;
 use crate::facts::Fact;
@@ -24,7 +25,7 @@ pub(super) struct Memo {
     known: HashMap<Shape, Vec<Spelling>>,
 }
 
-/// All that rules can see of a site.
+/// All of a site that rules can depend on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Shape {
     step: Step,
@@ -33,7 +34,7 @@ pub(super) struct Shape {
     values: Vec<Member>,
 }
 
-/// All that rules can see of a value.
+/// All of a value that rules can depend on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Member {
     origin: Kind,

@@ -1,11 +1,11 @@
 //! The optimiser: rounds over a module until nothing changes.
 //!
 //! A round looks at every function, makes the edits that pass the door, and splices them into the text once. The next
-//! round reads that text afresh, so it sees what the edits made possible, and nothing it believes is older than the
-//! text. Every edit lowers the cost of its function by at least one machine instruction, or has a number in the place of
-//! a video instruction, so there is a last round; reaching the limit of rounds is a bug. What the rounds leave is
-//! replayed, function by function, against the original, and where that shows a difference, or any other bug, the function
-//! goes back to what it was.
+//! round parses that text again, so it can use what the edits made possible, and no fact that it uses is older than
+//! the text. Every edit lowers the cost of its function by at least one machine instruction, or has a number in the
+//! place of a video instruction, so there is a last round; reaching the limit of rounds is a bug. What the rounds
+//! leave is replayed, function by function, against the original, and where that shows a difference, or any other
+//! bug, the function goes back to what it was.
 
 mod choose;
 mod function;
@@ -40,13 +40,13 @@ pub struct Options {
     pub passes: Vec<Pass>,
     /// The GPU whose costs count; `None`: the module's target.
     pub gpu: Option<Gpu>,
-    /// How sure to be.
+    /// Whether rewrites must be proved.
     pub check: Check,
     /// What disputed forms mean.
     pub semantics: Semantics,
     /// How many rewrites to make at most.
     pub limit: Option<u64>,
-    /// Whether what nobody read in the first place goes too.
+    /// Whether statements and declarations that were unused in the text as it came are deleted too.
     pub dce_all: bool,
     /// The functions that are left alone, and why.
     pub leave: BTreeMap<String, String>,

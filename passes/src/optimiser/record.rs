@@ -1,4 +1,7 @@
 //! Records: what was done, what was nearly done, and why.
+//!
+//! A record describes a decision that was made elsewhere. Only the record of a bug has an effect, and a safe one: its
+//! function is written as it came.
 
 use super::Estimate;
 use crate::cost::Cost;
@@ -12,7 +15,7 @@ use std::time::Duration;
 /// What happened at one place.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// What kind of news it is.
+    /// What kind of record it is.
     pub kind: Kind,
     /// The pass of the last rule.
     pub pass: Pass,
@@ -28,13 +31,13 @@ pub struct Record {
     pub after: Vec<String>,
     /// What it cost, and what the new text costs; machine instructions.
     pub cost: Option<(Cost, Cost)>,
-    /// The statements that nobody needs any more.
+    /// The statements that became unused.
     pub freed: Vec<String>,
     /// How long the decision took, where there is a clock.
     pub time: Duration,
 }
 
-/// Kinds of news.
+/// Kinds of records.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Kind {
     /// A rewrite that was made, and how it was checked.
@@ -80,7 +83,7 @@ pub enum How {
     Dead,
     /// Its result is unused since a rewrite, whose record lists it.
     Freed,
-    /// By looking for its name, which nothing mentions: a declaration.
+    /// For a declaration: the name was searched for and occurs nowhere else.
     Unnamed,
 }
 
@@ -136,7 +139,7 @@ pub enum Why {
     Unreachable,
     /// Plain code, of which the assembler makes what a cheaper spelling would save, as far as was measured.
     Plain,
-    /// The caller wants the function to be left alone, and says why.
+    /// The caller asked to leave the function alone, for this reason.
     Left(String),
 }
 
@@ -146,7 +149,7 @@ pub(super) fn one_line(text: &str) -> String {
 }
 
 impl Record {
-    /// News about a statement of a function, with nothing more to tell.
+    /// A record about a statement of a function, without details.
     pub(super) fn about(module: &Module<'_>, function: &str, stmt: StmtId, kind: Kind) -> Self {
         Self {
             kind,
@@ -164,7 +167,7 @@ impl Record {
 }
 
 impl Record {
-    /// What the rewrite saves, if it was made and its costs are known: what is sure by the tables.
+    /// What the rewrite saves at least by the tables, if it was made and its costs are known.
     #[must_use]
     pub fn estimate(&self) -> Option<Estimate> {
         let (Kind::Passed(_), Some((before, after))) = (&self.kind, self.cost) else { return None };
@@ -209,7 +212,7 @@ impl Why {
         matches!(self, Self::Unmodelled(_) | Self::Debug | Self::NoCosts | Self::Left(_))
     }
 
-    /// Whether a rewrite was at hand: something that costs less, or may, and that one thing stood in the way of.
+    /// Whether a rewrite was near: a spelling costs less, or may, and a single obstacle kept it from being written.
     #[must_use]
     pub const fn is_near(&self) -> bool {
         !matches!(
@@ -284,7 +287,7 @@ impl Kind {
         }
     }
 
-    /// What the door's answer means for the record; `None` where there is nothing to tell.
+    /// What the door's answer means for the record; `None` where there is nothing to record.
     #[must_use]
     pub fn of(judgement: Judgement) -> Option<Self> {
         match judgement {

@@ -1,7 +1,7 @@
-//! The rounds of a run: what each of them sees, when declarations are swept, and when it is over.
+//! The rounds of a run: the text that each works on, when declarations are swept, and when the run is over.
 //!
-//! Sweeps come where rewrites have come to an end, and compare the declarations of the text with those of the text that
-//! the last sweep left: rewrites take none away, so they correspond one to one.
+//! Sweeps come where rewrites have come to an end, and compare the declarations of the text with those of the text
+//! that the last sweep left: rewrites take none away, so they correspond one to one.
 
 use super::function::{self, Shared};
 use super::memo::Memo;
@@ -53,7 +53,7 @@ struct State {
     looked: [u32; 2],
 }
 
-/// A module on its way through the rounds.
+/// A module as the rounds have changed it so far.
 pub(super) struct Run<'r> {
     most_rounds: u32,
     options: &'r Options,
@@ -70,7 +70,7 @@ pub(super) struct Run<'r> {
     sweeping: bool,
     /// The text that the last sweep left.
     swept: Option<Vec<u8>>,
-    /// What was told so far.
+    /// The records so far.
     told: Vec<Told>,
     outcome: Outcome,
 }
@@ -183,8 +183,8 @@ impl<'r> Run<'r> {
         edits
     }
 
-    /// Makes of the records of a round that is not written, from number `told` on, one for each function that was to
-    /// change: that it was one too many.
+    /// Replaces the records of a round that is not written, from number `told` on, by one for each function that was
+    /// to change: that there were too many rounds.
     fn give_up(&mut self, told: usize) {
         let mut undone = self.told.split_off(told);
         undone.retain(|told| matches!(told.record.kind, Kind::Passed(_)));
@@ -273,15 +273,16 @@ impl<'r> Run<'r> {
     }
 }
 
-/// What is still so at the end. Every round that looks at a function tells anew why its statements stay, and the last
-/// of them counts. What kept a rewrite from being a better one is told with it. Of what rewrites wrote nothing is told.
+/// The reasons that still hold at the end. Every round that looks at a function records anew why its statements stay,
+/// and the last of them counts. A reason why a rewrite is not a better one is recorded with the rewrite. Text that
+/// rewrites wrote has no records of its own.
 fn last_words(told: Vec<Told>, states: &[State], module: &Module<'_>) -> Vec<Record> {
     let starts: Vec<usize> = module.stmts().map(|stmt| module.stmt_span(stmt).start).collect();
     let stmt = |record: &Record| starts.partition_point(|&start| start <= record.offset);
     let mut rewritten: HashMap<usize, u32> = HashMap::new();
     for Told { round, record, .. } in &told {
         match record.kind {
-            // It does not stay at all.
+            // The statement is deleted, so it has no reason to stay.
             Kind::Passed(How::Dead | How::Freed | How::Unnamed) => {
                 rewritten.insert(stmt(record), u32::MAX);
             }

@@ -1,6 +1,6 @@
-//! Why a statement stays as it is: what stood against each of its spellings, and which of these reasons is told.
+//! Why a statement stays as it is: the obstacle to each of its spellings, and which of these reasons is recorded.
 //!
-//! Nothing here decides anything: it only puts words to what the search has found. A video instruction always gets a
+//! Nothing here decides anything: it only describes what the search has found. A video instruction always gets a
 //! reason, since it is what users look for; a plain instruction gets one only if a cheaper spelling was at hand.
 
 use super::choose::Spelling;
@@ -42,7 +42,7 @@ impl From<Why> for Stays {
 }
 
 impl Stays {
-    /// How far the spelling was from being written, and what it costs; the nearest is the one to tell.
+    /// How far the spelling was from being written, and what it costs; the nearest is the one that is recorded.
     fn distance(&self) -> (Distance, u32) {
         let cost = self.cost.map_or(u32::MAX, |(_, cost)| cost.most);
         let blocked = matches!(self.why, Why::Lacks { .. } | Why::Unheld | Why::Unclear);
@@ -99,7 +99,7 @@ impl Work<'_, '_, '_> {
         Stays { why, trail: spelling.trail, cost: Some((before, cost)) }
     }
 
-    /// The reason to tell of a statement that costs `alone` and to whose spellings there are these obstacles.
+    /// The reason to record for a statement that costs `alone` and whose spellings have these obstacles.
     pub(super) fn nearest(alone: Cost, obstacles: Vec<Stays>) -> Stays {
         let nearest = obstacles.into_iter().min_by_key(Stays::distance);
         let near = nearest.as_ref().is_some_and(|stays| stays.distance().0 <= Distance::Doubtful);
@@ -112,7 +112,7 @@ impl Work<'_, '_, '_> {
         nearest.unwrap_or_else(|| Why::Unspelled.into())
     }
 
-    /// The record of a statement that stays, if its reason is told.
+    /// The record of a statement that stays, if its reason is recorded.
     pub(super) fn stays(&self, stmt: StmtId, stays: Stays) -> Option<Record> {
         if !self.is_video(stmt) && stays.distance().0 > Distance::Doubtful {
             return None;

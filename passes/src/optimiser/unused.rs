@@ -1,9 +1,10 @@
 //! Declarations that edits have emptied: registers that the text named before and names no more.
 //!
-//! This looks at two texts, the one that came and the one that goes out, and compares them function by function. A
-//! register goes if the first names it outside its declaration and the second does not; what nobody named in the
-//! first place is the user's, unless everything dead is to go. Of a family that is named at all, all members stay:
-//! only our own are as many as are named. Where a statement is not understood, nothing of its function goes.
+//! The text as it came and the text that is written are compared function by function. A register's declaration is
+//! deleted if the first names the register outside the declaration and the second does not. A register that the first
+//! does not name either is left as the user wrote it, unless everything unused is to be deleted. A family with any
+//! named member stays whole; only families of the optimiser's own registers are shrunk to the members in use. Where a
+//! statement is not understood, every declaration of its function stays.
 
 use super::record::{How, Kind, Record, one_line};
 use super::weave::{self, Fresh};
@@ -33,7 +34,8 @@ struct Declared {
     named: u32,
 }
 
-/// Takes away what `before` named and `after` does not, or, if `all` is to go, what `after` does not name.
+/// Deletes the declarations of what `before` named and `after` does not; with `all`, of whatever `after` does not
+/// name.
 pub(super) fn sweep(
     before: Place<'_, '_>,
     after: Place<'_, '_>,
@@ -57,7 +59,8 @@ pub(super) fn sweep(
     gone.into_iter().map(|(stmt, nodes)| remove(after, stmt, &nodes, edits)).collect()
 }
 
-/// The new registers and the others, in the order of the text; `None` if something may name registers unseen.
+/// The new registers and the others, in the order of the text; `None` if a statement that is not understood may name
+/// registers.
 fn declared(place: Place<'_, '_>, fresh: &Fresh) -> Option<(Vec<Declared>, Vec<Declared>)> {
     let Place { module, function } = place;
     let mut named: HashMap<DeclId, u32> = HashMap::new();
@@ -114,7 +117,7 @@ fn remove(place: Place<'_, '_>, stmt: StmtId, gone: &[NodeId], edits: &mut Edits
             after.push(one_line(&format!("{head}{list}{tail}")));
             edits.replace(first.start..last.end, list);
         }
-        _nothing_left => weave::delete(module, stmt, edits),
+        _ => weave::delete(module, stmt, edits),
     }
     let told = Record::about(module, &function.name, stmt, Kind::Passed(How::Unnamed));
     Record { pass: Pass::Dce, rules: vec![UNNAMED.name], after, ..told }

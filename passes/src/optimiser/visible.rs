@@ -1,9 +1,9 @@
 //! Which registers a new text may name where it stands.
 //!
-//! A name means the innermost declaration around it that has the name, and a declaration counts from its own point on,
-//! so a register has a name at a statement only if its declaration stands before, in a scope around the statement, and
-//! no scope in between has a declaration that hides it. A declaration that hides it only further down counts as well:
-//! that is asked too much, never too little.
+//! A name means the innermost declaration around it that has the name, and a declaration counts from its own point
+//! on, so a register has a name at a statement only if its declaration stands before, in a scope around the
+//! statement, and no scope in between has a declaration that hides it. A declaration that hides it only further down
+//! counts as well, which refuses some names that would be right, and never accepts a wrong one.
 
 use crate::graph::{Function, Graph, Register};
 use hashbrown::HashMap;
@@ -40,7 +40,7 @@ impl<'d> Scopes<'d> {
         for stmt in function.body.clone().filter_map(StmtId::new) {
             match module.scope_of_brace(stmt) {
                 Some(scope) if module.kind(stmt) == StmtKind::Open => stack.push(scope),
-                Some(_closed) => drop(stack.pop()),
+                Some(_) => drop(stack.pop()),
                 None => drop(stack.last().map(|&scope| of.insert(stmt, scope))),
             }
         }

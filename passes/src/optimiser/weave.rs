@@ -34,7 +34,7 @@ impl Fresh {
             1 => "p",
             16 => "h",
             64 => "d",
-            _word => "",
+            _ => "",
         };
         format!("{}{class}", self.stem)
     }

@@ -13,8 +13,8 @@ use ptxopt_grammar::video::Form;
 use std::collections::BTreeSet;
 
 impl Work<'_, '_, '_> {
-    /// What a statement's own instruction costs where it stands. The tables measure it alone; what the assembler takes
-    /// apart lane by lane shares the lanes of an operand with other instructions that are taken apart.
+    /// What a statement's own instruction costs where it stands. The tables measure it alone; what the assembler
+    /// takes apart lane by lane shares the lanes of an operand with other instructions that are taken apart.
     pub(super) fn cost_here(&self, stmt: StmtId, own: &Recipe) -> Cost {
         let cost = self.target.cost(own);
         let [Step { code: Code::Video(form), sources, .. }] = own.steps.as_slice() else { return cost };
@@ -46,7 +46,7 @@ impl Work<'_, '_, '_> {
     pub(super) fn least_gain(&self, stmt: StmtId, before: Cost, recipe: &Recipe) -> u32 {
         let number = match recipe.steps.as_slice() {
             [step] => matches!(step.copied(), Some(Source::Constant(_))),
-            _more => false,
+            _ => false,
         };
         match self.module.row(stmt) {
             Some(row) if row.video.is_some() && number => 0,
@@ -57,12 +57,12 @@ impl Work<'_, '_, '_> {
         }
     }
 
-    /// Whether a statement is plain code that is left as it is. The assembler does the algebra of plain code itself, and
-    /// fuses an instruction with its readers: `bfe` and the conversion of a byte to a float become one instruction, a
-    /// `mov` of the word and the conversion two. So what a cheaper spelling gains depends on readers, and may be less
-    /// than nothing. Measured with each rule switched off (`cargo run --example gains -- --ablate`), other spellings of
+    /// Whether a statement is plain code that is left as it is. The assembler does the algebra of plain code itself,
+    /// and fuses an instruction with its uses: `bfe` and the conversion of a byte to a float become one instruction,
+    /// a `mov` of the word and the conversion two. So what a cheaper spelling gains depends on the uses, and may be
+    /// negative. Measured with each rule switched off (`cargo run --example gains -- --ablate`), other spellings of
     /// plain code saved nothing but where several byte moves become one, or where video code goes with them. A byte
-    /// move alone stays too: as a copy of the word it loses the knowledge that the upper bytes are zero.
+    /// move alone stays too: as a copy of the word it no longer shows the assembler that the upper bytes are zero.
     pub(super) fn is_left_to_the_assembler(&self, stmt: StmtId, freed: &BTreeSet<StmtId>) -> bool {
         let goes = |stmt: &StmtId| self.cost_of(*stmt).least > 0;
         let joined = self.module.row(stmt).is_some_and(is_byte_move) && freed.iter().any(goes);

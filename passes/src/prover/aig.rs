@@ -1,9 +1,9 @@
 //! A graph of two-input gates: conjunctions and exclusive ors, inversion being a bit of the edge.
 //!
 //! Equal gates are one gate: operands are ordered, constants and small patterns are simplified away, and chains of
-//! exclusive or are flattened, sorted and cancelled, so many ways to write a function give the same literal. Every
+//! exclusive or are flattened, sorted and cancelled, so many spellings of a function give the same literal. Every
 //! simplification here is an identity of Boolean algebra, so a literal always stands for the function that was
-//! asked for. Whoever watches the graph may answer a new gate with an older literal that it has proved equal.
+//! asked for. A [`Watch`] may answer a new gate with an older literal that it has proved equal.
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -177,7 +177,7 @@ impl<W: Watch> Aig<W> {
         self.make(Gate::And(a, b))
     }
 
-    /// What `a & b` is, if the operands of `b` tell.
+    /// What `a & b` is, if that follows from the operands of `b`.
     fn smaller(&self, a: Lit, b: Lit) -> Option<Smaller> {
         match (self.gate(b), b.inverted()) {
             (Gate::And(p, q), false) if a == p || a == q => Some(Smaller::Is(b)),

@@ -1,12 +1,12 @@
 //! What two functions must have in common before what they compute can be compared: how they are launched, their
 //! parameters, and what they name.
 //!
-//! Loads, calls and addresses are unknowns by the names of parameters, variables and functions, so a name must mean the
-//! same on both sides: a parameter of the same type at the same place, a variable of the same type, size and first
-//! value, a function of the same head. What a declaration names counts as well. What decides how a text is run must be
-//! the same too: the target, the size of addresses, who can see the function, its launch directives; and of a version
-//! what changed the meaning of older texts. Declarations are compared token by token as they are written; what is
-//! written otherwise is not taken for the same.
+//! Loads, calls and addresses are unknowns by the names of parameters, variables and functions, so a name must mean
+//! the same on both sides: a parameter of the same type at the same place, a variable of the same type, size and
+//! first value, a function of the same head. What a declaration names counts as well. What decides how a text is run
+//! must be the same too: the target, the size of addresses, the function's linkage, its launch directives; and of a
+//! version what changed the meaning of older texts. Declarations are compared token by token as they are written;
+//! what is written otherwise is not taken for the same.
 
 use super::fragment::line;
 use crate::graph::Function;

@@ -1,4 +1,6 @@
 //! Inputs on which two pieces of code differ, made small, and shown lane by lane.
+//!
+//! Every smaller input is evaluated before it is kept, so what is shown is always an input on which the sides differ.
 
 use super::Question;
 use super::aig::Lit;

@@ -8,7 +8,7 @@ use super::aig::{Gate, Lit};
 
 /// How many gates a table is over: 256 rows.
 const MOST_LEAVES: usize = 8;
-/// How many gates there may be on the way, in the hope that their operands are the same.
+/// How many gates there may be during the descent; their operands often coincide, so there may be fewer at the end.
 const MOST_OPEN: usize = 12;
 /// How many gates are replaced at most.
 const MOST_STEPS: usize = 64;

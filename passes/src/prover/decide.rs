@@ -1,4 +1,7 @@
 //! The steps of a decision: the same circuit, a vector that tells the sides apart, sweeping, the last search.
+//!
+//! Equality is claimed only if both sides are the same gates or the solver found no difference, a difference only
+//! with inputs on which the sides were evaluated. The cheap steps come first, and decide most questions.
 
 use super::aig::{Aig, Gate, Lit, Unwatched, Watch};
 use super::canonical::{Cone, ConeInput};
@@ -18,7 +21,7 @@ pub(super) fn decide(question: &Question) -> Verdict {
     }
 }
 
-/// The same, but of a difference only the bits are told: finding a small example takes longer than finding one.
+/// The same, but of a difference only the bits are given: making an example small takes longer than finding one.
 pub(super) fn decide_briefly(question: &Question) -> Brief {
     match search(question) {
         Searched::Proved(proof) => Brief::Proved(proof),
@@ -143,7 +146,7 @@ fn input_bits<W: Watch>(cone: &Cone, graph: &mut Aig<W>) -> Vec<Vec<Lit>> {
         let Assumption { known, value, .. } = input.assumption;
         let bit = |at| match known >> at & 1 {
             0 => graph.input(),
-            _known => Lit::constant(value >> at & 1 == 1),
+            _ => Lit::constant(value >> at & 1 == 1),
         };
         bits.push((0..input.width).map(bit).collect());
     }

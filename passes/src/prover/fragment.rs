@@ -31,7 +31,7 @@ pub struct Computed {
     pub loads: BTreeSet<String>,
     /// The registers that are written, in order.
     pub written: Vec<Written>,
-    /// The first instruction that the manual and the assembler see differently; here the manual counts.
+    /// The first instruction to which the manual and the assembler give different meanings; here the manual counts.
     pub disputed: Option<Disputed>,
 }
 
@@ -82,7 +82,7 @@ struct Run<'r, 'm, 't> {
     computed: Computed,
 }
 
-/// Statements that belong to control flow, or that nobody understands.
+/// Statements that belong to control flow, or that are not understood.
 const OBSTACLES: [StmtKind; 4] =
     [StmtKind::Unknown, StmtKind::BranchTargets, StmtKind::CallTargets, StmtKind::CallPrototype];
 
@@ -250,7 +250,7 @@ impl Run<'_, '_, '_> {
             "ld" | "ldu" => self.load(stmt, &words[1..], guard)?,
             "cvta" => self.convert_address(stmt, &opcode, guard)?,
             "st" => self.store(stmt, &words[1..], guard)?,
-            _computes => self.compute(stmt, guard)?,
+            _ => self.compute(stmt, guard)?,
         }
         Some(Flow::On)
     }
@@ -267,7 +267,7 @@ impl Run<'_, '_, '_> {
 
     fn compute(&mut self, stmt: StmtId, guard: Term) -> Option<()> {
         let module = self.module;
-        // Each read of what was not written may see another number, two operands of one instruction too.
+        // Each read of an unwritten register may yield another number, even two operands of one instruction.
         let mut seen: HashMap<NodeId, Term> = HashMap::new();
         let keys: HashMap<usize, (Register, u32)> = module
             .stmt_nodes(stmt)
@@ -323,7 +323,7 @@ impl Run<'_, '_, '_> {
         let value = if guard == self.terms.bit(true) {
             value
         } else {
-            // Without an old value each later read would have to see an unknown of its own.
+            // Without an old value each later read would have to be an unknown of its own.
             let old = *self.registers.get(&key)?;
             self.terms.choose(guard, value, old)
         };

@@ -1,4 +1,4 @@
-//! Where two pieces of code part: the first register on the way to a difference that does not hold the same.
+//! Where two pieces of code diverge: the first register whose values differ, before the results do.
 //!
 //! It only explains a counterexample. Registers of the same name are compared write by write; only if all of those
 //! agree, the first value is named that the other piece never computes.

@@ -1,8 +1,8 @@
 //! Sums: a word as a weighted sum of literals, which is the same however the sum was bracketed and ordered.
 //!
-//! A word of bits is the sum of its bits with powers of two for weights; sums add weights, products multiply them
-//! and make conjunctions of the literals. All of it is arithmetic of integers modulo a power of two, where a
-//! complement is one less the literal. One adder then makes the bits, from a form that forgot how the sum was
+//! A word of bits is the sum of its bits with powers of two for weights; sums add weights, products multiply them and
+//! make conjunctions of the literals. All of it is arithmetic of integers modulo a power of two, where a complement
+//! is one less the literal. One adder then makes the bits, from a form that does not depend on how the sum was
 //! written: `a + b + c` in any order, `b * a`, `(a + b) * c` and `a * c + b * c` become the same gates.
 
 use super::aig::{Aig, Lit, Watch};

@@ -1,4 +1,6 @@
 //! What is asked: whether two lists of words are equal for all inputs, on the bits that matter.
+//!
+//! Everything that the answer depends on is part of the question, so an answer can be remembered and used again.
 
 use super::canonical::{low_half, mix};
 use ptxopt_grammar::meaning::term::{Term, Terms, ones, signed};
@@ -6,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A question to the prover. The two sides have the same number of results, with the same widths in pairs.
 ///
-/// **Inputs that may be undefined.** A register that was never written may read differently at each use, so whoever
-/// builds the terms takes a new input number for *each read* of such a register and lists it in
+/// **Inputs that may be undefined.** A register that was never written may read differently at each use, so the
+/// caller takes a new input number for *each read* of such a register and lists it in
 /// [`Self::undefined`]. The prover adds one more safeguard: a listed input that occurs on both sides is two
 /// unknowns, one for each side.
 #[derive(Clone, Debug)]
@@ -91,7 +93,7 @@ impl Assumption {
 /// repeats exactly, unlike time.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Budget {
-    /// For one step on the way.
+    /// For a single question to the solver.
     pub step: u64,
     /// For everything.
     pub total: u64,

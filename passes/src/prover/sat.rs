@@ -1,4 +1,4 @@
-//! The solver: the only place that knows which one.
+//! The solver: the only module that depends on which solver is used.
 //!
 //! Its effort is counted in learnt clauses, which depend on the clauses and questions alone, never on time, memory
 //! or addresses: the same questions in the same order end the same way on every machine. Where there are many
@@ -20,7 +20,8 @@ pub(super) enum Answer {
     Unknown,
 }
 
-/// With so many variables a conflict counts twice, with twice as many three times. A multiplier of 64 bits has 30,000.
+/// With so many variables a conflict counts twice, with twice as many three times. A multiplier of 64 bits has
+/// 30,000.
 const VARIABLES: u64 = 1000;
 
 /// Counts conflicts and what they cost, and stops at a limit.
@@ -86,7 +87,7 @@ impl Solver {
         match self.inner.solve_limited(assumptions) {
             answer if answer == lbool::TRUE => Answer::Satisfiable,
             answer if answer == lbool::FALSE => Answer::Unsatisfiable,
-            _undecided => Answer::Unknown,
+            _ => Answer::Unknown,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Gates against numbers: the circuit of a random fragment computes what evaluating its terms does.
 //!
-//! Made in every way that the prover makes circuits: sums at the end or at once, and gates taken as they are or
+//! Circuits are made in every mode that the prover has: sums at the end or at once, and gates taken as they are or
 //! merged by sweeping. A gate that is simplified or merged wrongly shows as a wrong bit.
 
 #[path = "../../../tests/support/fragments.rs"]

@@ -1,4 +1,7 @@
 //! Inputs for registers: one number for a register that is defined, a new one for each read of one that may not be.
+//!
+//! An undefined register may yield a different number at each read, so a proof must not rely on two reads being
+//! equal; with an input for each read it cannot.
 
 use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::{Term, Terms};

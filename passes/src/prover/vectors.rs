@@ -1,4 +1,4 @@
-//! The inputs that a question is tried on first: 512 of them, drawn towards where mistakes show.
+//! The inputs that a question is tried on first: 512 of them, most of them where mistakes are likely.
 //!
 //! Bytes are mostly at the edges of their ranges, words at theirs, and operands are often equal or neighbours, in
 //! whole or in a byte. The draw depends on the question alone.
@@ -105,7 +105,7 @@ fn value(draw: &mut Draw, earlier: &[u128], width: u32) -> u128 {
             let mask = bytes(draw, width, |choice| if choice & 1 == 0 { 0xff } else { 0 });
             other & mask | edges(draw, width) & !mask
         }
-        _edges => edges(draw, width),
+        _ => edges(draw, width),
     };
     value & ones(width)
 }
@@ -124,7 +124,7 @@ fn edges(draw: &mut Draw, width: u32) -> u128 {
     bytes(draw, width, |choice| match usize::try_from(choice & 15).expect("four bits are small") {
         edge if edge < EDGES.len() => EDGES[edge],
         edge if edge < 2 * EDGES.len() => EDGES[edge - EDGES.len()],
-        _any => u128::from(choice >> 8),
+        _ => u128::from(choice >> 8),
     })
 }
 
@@ -136,7 +136,7 @@ fn corner(draw: &mut Draw, width: u32) -> u128 {
         2 => bit,
         3 => bit - 1,
         4 => 1 << (width - 1),
-        _most => ones(width) >> 1,
+        _ => ones(width) >> 1,
     }
 }
 
@@ -147,7 +147,7 @@ fn neighbour(draw: &mut Draw, earlier: &[u128]) -> u128 {
         0 => other.wrapping_add(1),
         1 => other.wrapping_sub(1),
         2 => other.wrapping_neg(),
-        _same => other,
+        _ => other,
     }
 }
 
@@ -161,7 +161,7 @@ fn admitted(draw: &mut Draw, value: u128, assumption: &Assumption, width: u32) -
     let into = |low: u128, high: u128, draw: &mut Draw| match draw.below(4) {
         0 => low,
         1 => high,
-        _between => low.wrapping_add(value % high.wrapping_sub(low).wrapping_add(1).max(1)),
+        _ => low.wrapping_add(value % high.wrapping_sub(low).wrapping_add(1).max(1)),
     };
     let moved = match (assumption.unsigned, assumption.signed) {
         (Some((low, high)), _) => into(low, high, draw),

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 /// When the bits of a sum are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Sums {
-    /// When something asks for them: a sum that is only added to others has no gates of its own.
+    /// When they are needed: a sum that is only added to others has no gates of its own.
     Late,
     /// At once, so that a sum whose bits turn out to be those of another word counts as that word.
     AtOnce,
@@ -284,7 +284,7 @@ fn less<W: Watch>(graph: &mut Aig<W>, a: &[Lit], b: &[Lit]) -> Lit {
     !carry
 }
 
-/// Which way a shift goes, and what it fills with.
+/// The direction of a shift, and what it fills with.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shift {
     Left,

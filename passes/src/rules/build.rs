@@ -1,4 +1,6 @@
 //! Recipes step by step, and the byte moves that several rules end with.
+//!
+//! What is built here is only proposed; the door proves it before it is written.
 
 use super::operands::Operand;
 use crate::recipe::{Recipe, Source, Step};
@@ -13,7 +15,7 @@ pub(super) struct Building {
 /// What a byte of a word is to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Wanted {
-    /// Nobody looks.
+    /// Undemanded: any byte will do.
     Any,
     /// A number.
     Number(u8),
@@ -93,7 +95,7 @@ impl Building {
             Wanted::Of(source, byte) => Some((source, byte)),
         };
         let mut sources: Vec<Source> = (0..4).filter_map(placed).map(|(source, _)| source).collect();
-        // Numbers last, as the assembler wants them; each source once.
+        // Numbers last, as the assembler requires; each source once.
         sources.sort_by_key(|&source| source == number);
         sources.dedup();
         let mut distinct: Vec<Source> = Vec::new();
@@ -103,7 +105,8 @@ impl Building {
             }
         }
         let Some((&first, rest)) = distinct.split_first() else { return Source::Constant(0) };
-        // So far: `word` holds the bytes of all sources before, those of the first at their old places if `moved` is not.
+        // So far: `word` holds the bytes of all sources before, those of the first at their old places if `moved` is
+        // not.
         let (mut word, mut moved) = (first, false);
         let of_first = |lane: u8| placed(lane).filter(|&(source, _)| source == first);
         let in_place = (0..4).all(|lane| of_first(lane).is_none_or(|(_, byte)| byte == lane));

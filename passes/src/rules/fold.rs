@@ -1,4 +1,6 @@
 //! Constants: an instruction whose result is known is a number.
+//!
+//! What is known comes from facts and chooses what to propose; the door proves the number by itself.
 
 use super::{Pass, Rule};
 use crate::recipe::{Recipe, Source};
@@ -19,7 +21,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "decided-choice",
         pass: Pass::Fold,
-        law: "a choice between equals, or by a condition that is known, is one of them",
+        law: "a choice between equal values, or by a known condition, is one of the two",
         examples: &[
             "setp.ne.u32 %p0, %a, 0; selp.b32 %d, %b, %b, %p0;",
             "setp.ge.u32 %p0, %a, 0; selp.b32 %d, %b, %c, %p0;",

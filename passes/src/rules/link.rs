@@ -72,7 +72,7 @@ impl Operand {
         let demanded = demanded(site, source).to_le_bytes();
         let need = |at: usize| Need { byte: contents[at], bits: demanded[at] };
         let (zeros, ones) = known(site, source);
-        // What nobody demands may be anything after other edits, whatever is known of it now.
+        // Other edits may change undemanded bits, so facts about those are of no use.
         let told = self::demanded(site, source);
         let facts = ((zeros & told) >> (8 * place), (ones & told) >> (8 * place));
         Some(Self::new((place..place + bytes(size)).map(need).collect(), facts))
@@ -234,7 +234,7 @@ fn known(site: &Site<'_, '_, '_>, source: Source) -> (u128, u128) {
     (fact.zeros(), fact.ones())
 }
 
-/// Which bits of a source somebody demands.
+/// The demanded bits of a source.
 fn demanded(site: &Site<'_, '_, '_>, source: Source) -> u128 {
     match source {
         Source::Value(value) => site.knowledge.demanded[value.index()],
@@ -250,7 +250,7 @@ fn simd(site: &Site<'_, '_, '_>, form: Simd, sources: &[Source]) -> Option<Link>
         let pick = selector.pick(lane);
         let source = if pick < size.count() { a } else { b };
         let mut operand = Operand::of(site, source, pick % size.count(), size)?;
-        // What is read in vain cannot be read elsewhere: it is in vain because of where it is read.
+        // These bits are undemanded because of the lane that reads them; at another place they may be changed.
         for need in operand.needs.iter_mut().filter(|need| need.bits == 0) {
             need.bits = 0xff;
         }

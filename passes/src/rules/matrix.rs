@@ -104,7 +104,7 @@ fn routing(dice: &mut Dice, lanes: Lanes) -> Routing {
             };
             (any(), any())
         }
-        _repeated => {
+        _ => {
             let (a, b) = (dice.pick(&[0, 1]), dice.pick(&[0, 1]));
             (vec![a; usize::from(count)], vec![count + b; usize::from(count)])
         }
@@ -152,7 +152,7 @@ fn operands(dice: &mut Dice) -> (&'static str, &'static str, &'static str) {
         1 => dice.pick(&[("%a", "%a"), ("%a", "%r9")]),
         2 => ("%a", dice.pick(&["%r3", "%r4", "%r5", "%r6"])),
         3 => (dice.pick(&["%r3", "%r4", "%r5", "%r6"]), "%b"),
-        _known => (dice.pick(&["%r0", "%r1", "%r7", "%r8"]), dice.pick(&["%r0", "%r1", "%r2", "%r7", "%r8"])),
+        _ => (dice.pick(&["%r0", "%r1", "%r7", "%r8"]), dice.pick(&["%r0", "%r1", "%r2", "%r7", "%r8"])),
     };
     (a, b, c)
 }

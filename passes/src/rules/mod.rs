@@ -3,7 +3,7 @@
 //! A rule is one entry of a list: its name, the law it rests on, examples on which it fires, and a function from a
 //! site to recipes. It need not ask whether a recipe is cheaper, writable or right: the driver compares costs, finds
 //! registers and has the text proved. The tests prove every proposal of every rule on its examples and on all forms
-//! of the instructions it looks at, so that a wrong law is found before it meets a user.
+//! of the instructions it looks at, so that a wrong law is found before any user meets it.
 
 use crate::recipe::Recipe;
 use crate::site::Site;
@@ -87,8 +87,8 @@ pub fn is_interesting(row: &Row) -> bool {
     row.video.is_some() || BYTES.contains(&row.name)
 }
 
-/// Whether an instruction moves bytes as a selector says. NVIDIA's assembler joins such moves only at times; the algebra
-/// of shifts, masks and fields it does itself.
+/// Whether an instruction moves bytes as a selector says. NVIDIA's assembler joins such moves only at times; the
+/// algebra of shifts, masks and fields it does itself.
 #[must_use]
 pub fn is_byte_move(row: &Row) -> bool {
     row.name == "prmt"

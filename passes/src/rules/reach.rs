@@ -1,9 +1,9 @@
 //! Words in reach of an instruction, and how to put bytes of them into one word.
 //!
 //! An instruction reads a few bytes. The same bytes lie in other words too: in those that were moved here, and in
-//! what was made of them on the way. A rule says which bytes it needs; here are found the words that hold them. Bytes
-//! are the same if their contents are, and a byte counts as there only if somebody demands it there: edits may change
-//! what nobody does.
+//! intermediate results of the move. A rule says which bytes it needs; the words that hold them are found here. Bytes
+//! are the same if their contents are, and a byte of a word is used only if it is demanded there already, since other
+//! edits may change undemanded bits.
 
 use crate::graph::{Origin, Use, ValueId};
 use crate::lanes::Byte;
@@ -38,7 +38,7 @@ impl Need {
 pub(super) struct Word {
     pub(super) source: Source,
     bytes: [Byte; 4],
-    /// The bits that somebody demands.
+    /// The demanded bits.
     demanded: u32,
 }
 
@@ -135,24 +135,24 @@ impl Reach {
 
     /// One instruction at most that puts the needed bytes into a word; where nothing is needed anything may be.
     ///
-    /// Several ways, the simplest first.
+    /// Several alternatives, the simplest first.
     pub(super) fn spell(&self, needs: &[Option<Need>; 4]) -> Vec<Spelled> {
-        let mut ways = Vec::new();
+        let mut spelled = Vec::new();
         let wanted = || needs.iter().enumerate().filter_map(|(at, need)| Some((at, (*need)?)));
         for word in &self.words {
             if wanted().all(|(at, need)| word.has(at, need)) {
-                ways.push(Spelled::Source(word.source));
+                spelled.push(Spelled::Source(word.source));
             }
         }
         if let Some(number) = constant(needs) {
-            ways.push(Spelled::Source(Source::Constant(number.into())));
+            spelled.push(Spelled::Source(Source::Constant(number.into())));
         }
-        if ways.is_empty() {
-            ways.extend(self.words.iter().flat_map(|word| masked(word, needs)));
-            ways.extend(self.words.iter().flat_map(|word| shifted(word, needs)));
-            ways.extend(self.permuted(needs));
+        if spelled.is_empty() {
+            spelled.extend(self.words.iter().flat_map(|word| masked(word, needs)));
+            spelled.extend(self.words.iter().flat_map(|word| shifted(word, needs)));
+            spelled.extend(self.permuted(needs));
         }
-        ways
+        spelled
     }
 
     fn permuted(&self, needs: &[Option<Need>; 4]) -> Option<Spelled> {

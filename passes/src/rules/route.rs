@@ -14,7 +14,7 @@ use ptxopt_grammar::video::{Form, Routing, Selector, Simd};
 pub(super) enum Rest {
     /// Those of `c`: the mask has the lanes that are computed.
     Kept,
-    /// Anything: all lanes are computed somehow.
+    /// Anything: all lanes are computed, whatever they read.
     Free,
 }
 
@@ -118,8 +118,8 @@ impl Link {
     fn gathered(&self, reach: &Reach, rest: Rest) -> Option<Recipe> {
         let mut steps = Vec::new();
         let mut word = |read: fn(&Item) -> &Operand| -> Option<Source> {
-            let way = reach.spell(&self.needs(read)).into_iter().next()?;
-            Some(Spelled::into_register(way, &mut steps))
+            let spelled = reach.spell(&self.needs(read)).into_iter().next()?;
+            Some(Spelled::into_register(spelled, &mut steps))
         };
         let sources = [word(|item| &item.x)?, word(|item| &item.y)?];
         steps.push(self.step(Routing::plain(self.size), rest, sources)?);
@@ -137,7 +137,7 @@ impl Link {
         needs
     }
 
-    /// Which lanes of the result matter to anybody.
+    /// The lanes of the result with demanded bits.
     pub(super) fn demanded(&self, site: &Site<'_, '_, '_>) -> u8 {
         let lane = |lane: u8| {
             site.demanded_word() >> (u32::from(lane) * self.size.bits()) & ((1 << self.size.bits()) - 1)

@@ -1,6 +1,6 @@
-//! Rules on code that nobody wrote for them: seeded bodies of byte moves, video instructions and masks.
+//! Rules on generated code: seeded bodies of byte moves, video instructions and masks.
 //!
-//! Whatever a rule proposes is proved, or relies on bits that nobody promised, which the door says; it is never wrong.
+//! Whatever a rule proposes is proved, or relies on undemanded bits, which the door reports; it is never wrong.
 
 use super::example_module as module;
 use super::tests::{Tried, all_proposals};

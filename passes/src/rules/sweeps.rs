@@ -1,26 +1,27 @@
-//! What the `dce` pass takes away: not by rules that propose something, but by counting who reads or names it.
+//! What the `dce` pass deletes: not by rules that propose something, but by counting uses.
 //!
-//! How it counts stands where it is done, in the optimiser; here are the names by which remarks and users know it.
+//! The counting, and why it is sound, is described in `optimiser/live.rs` and `optimiser/unused.rs`; here are the
+//! names by which remarks and users know the two sweeps.
 
-/// Something that goes when nobody needs it.
+/// Something that is deleted once it is unused.
 #[derive(Debug)]
 pub struct Sweep {
     /// What users call it.
     pub name: &'static str,
-    /// When it goes.
+    /// When it is deleted.
     pub law: &'static str,
 }
 
 /// Statements.
 pub const DEAD: Sweep = Sweep {
     name: "dead",
-    law: "a statement that only computes goes once a rewrite has taken the last reader of its results",
+    law: "a statement that only computes is deleted once a rewrite has removed the last use of its results",
 };
 
 /// Declarations.
 pub const UNNAMED: Sweep = Sweep {
     name: "unnamed",
-    law: "a register's declaration goes once rewrites have left nothing that names it",
+    law: "a register's declaration is deleted once rewrites have left nothing else that names it",
 };
 
 /// All of them.

@@ -1,4 +1,6 @@
-//! Every rule fires on its examples, and whatever it proposes is right.
+//! Every rule fires on its examples, and no rule proposes anything wrong there.
+//!
+//! The door decides, as it does for every rewrite, so the tests hold a law to the same standard as a run does.
 
 pub(super) use super::example_module as module;
 use super::{Rule, rules};
@@ -12,7 +14,7 @@ use ptxopt_grammar::tree::{StmtId, StmtKind};
 pub(super) struct Tried {
     pub(super) rule: &'static str,
     pub(super) stmt: String,
-    /// Whether the registers that the text reads still hold what it wants.
+    /// Whether the registers that the text reads still hold the values that it expects.
     pub(super) held: bool,
     pub(super) text: Vec<String>,
     pub(super) judgement: Judgement,

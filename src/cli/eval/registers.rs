@@ -1,7 +1,7 @@
-//! An instruction by itself, made a module: registers are declared with the types that it wants.
+//! A module around one instruction: its registers are declared with the types that it needs.
 //!
-//! Which types those are is tried out: words first, then whatever makes the instruction one whose meaning is
-//! known. Few registers and few types make that quick.
+//! The types are found by trial: words first, then the first combination with which the meaning of the instruction is
+//! known. This is fast, since there are few registers and few types.
 
 use ptxopt_grammar::meaning::{meaning, term::Terms};
 use ptxopt_grammar::names::{NameParts, is_special_register};

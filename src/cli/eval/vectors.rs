@@ -1,4 +1,4 @@
-//! Files of reference vectors: every line is checked, and what disagrees is listed.
+//! Files of reference vectors: checks every line and lists the differences.
 
 use flate2::read::MultiGzDecoder;
 use ptxopt_grammar::meaning::concrete::Program;
@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::fmt::{self, Display, Formatter};
 use std::io::Read;
 
-/// How many disagreements are listed.
+/// How many differences are listed.
 const MOST_LISTED: usize = 20;
 
 /// The registers of a form: what it writes, and the three words that a vector gives.
@@ -48,7 +48,7 @@ impl Line {
     }
 }
 
-/// What came of a file.
+/// The results for a file.
 #[derive(Default)]
 pub(super) struct Outcome {
     vectors: usize,
@@ -72,7 +72,7 @@ impl Display for Outcome {
             "{vectors} vectors of {} forms, {with_doc} lines with another value in the manual",
             self.forms.len()
         )?;
-        writeln!(f, "{rejected} forms to be rejected, {accepted} to be accepted")?;
+        writeln!(f, "{rejected} forms that must be rejected, {accepted} that must be accepted")?;
         writeln!(f, "{passed} passed, {failed} failed")
     }
 }
@@ -139,14 +139,14 @@ fn word(digits: &str) -> Option<u128> {
     u32::from_str_radix(digits, 16).ok().filter(|_| plain).map(u128::from)
 }
 
-/// Whether an instruction is legal to the newest assembler, and if not, why.
+/// Whether the newest assembler accepts an instruction, and if not, why.
 fn verdict(ptx: &str) -> Result<(), String> {
     let text = wrap(ptx);
     let module = ptxopt_grammar::parse(text.as_bytes()).map_err(|diagnostics| {
         diagnostics.first().map(|diagnostic| diagnostic.message.clone()).unwrap_or_default()
     })?;
     let stmt = module.stmts().find(|&stmt| module.row(stmt).is_some());
-    let stmt = stmt.ok_or("nobody has heard of the instruction")?;
+    let stmt = stmt.ok_or("the instruction is unknown")?;
     match video::decode(&module, stmt) {
         Some(Ok(video::Instance { form: Form::Simd(Simd { routing, .. }), .. }))
             if routing.a().is_unwritable() || routing.b().is_unwritable() =>
@@ -177,13 +177,13 @@ fn check_values(
         return Ok(());
     };
     let Some((mut program, form)) = compile(&module) else {
-        outcome.count(number, Err(format!("{ptx} has no meaning")));
+        outcome.count(number, Err(format!("the meaning of {ptx} is unknown")));
         return Ok(());
     };
     outcome.forms.insert(form);
     if doc.is_some() {
         let known =
-            disputed_form(&module).then_some(()).ok_or_else(|| format!("{ptx} is not known as disputed"));
+            disputed_form(&module).then_some(()).ok_or_else(|| format!("{ptx} is not listed as disputed"));
         outcome.count(number, known);
     }
     for (index, vector) in vectors.iter().enumerate() {
@@ -211,7 +211,7 @@ fn check_values(
     Ok(())
 }
 
-/// Whether the instruction is one that the manual and the assembler see differently.
+/// Whether the manual and the assembler disagree on the meaning of the instruction.
 fn disputed_form(module: &Module<'_>) -> bool {
     let found = module.stmts().find_map(|stmt| video::decode(module, stmt));
     found.is_some_and(|found| found.is_ok_and(|instance| disputed(instance.form).is_some()))

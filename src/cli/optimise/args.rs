@@ -1,11 +1,11 @@
-//! The options of the main command, and what they ask of the optimiser.
+//! The options of the main command, and their translation to the options of the optimiser.
 
+use crate::cli::VideoSemantics;
 use crate::remarks::Format;
 use clap::ValueEnum;
 use ptxopt_passes::Selection;
 use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::door::Check;
-use ptxopt_passes::graph::Semantics;
 use ptxopt_passes::optimiser::Options;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -14,26 +14,26 @@ const GROUP: &str = "optimise";
 const CHOICES: &str = "choices";
 const SHOWS: &str = "shows";
 
-/// What the parser of arguments calls all arguments of the main command; none of them has a default of the parser's, so
-/// they are there if the user wrote them.
+/// The groups that hold all arguments of the main command. None of these arguments has a default in clap, so an
+/// argument is present only if the user wrote it.
 pub(in crate::cli) const GROUPS: [&str; 3] = [GROUP, CHOICES, SHOWS];
 
 #[derive(Debug, clap::Args)]
 #[group(id = GROUP)]
 pub(in crate::cli) struct Args {
-    /// PTX to read; `-` is standard input
+    /// PTX files to read; `-` is standard input
     #[arg(required = true, value_name = "INPUT")]
     pub(super) inputs: Vec<PathBuf>,
 
-    /// Where to write; `-`, the default, is standard output, a directory gets files named as the inputs
+    /// Output file, or a directory for files named like the inputs; the default, `-`, is standard output
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
 
-    /// The directory to write to, created if missing; files are named as the inputs
+    /// Output directory, created if missing; files are named like the inputs
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub(super) out_dir: Option<PathBuf>,
 
-    /// How many files to work on at once; the default is one per core
+    /// How many files to process at the same time; the default is one per core
     #[arg(short, long, value_name = "N", value_parser = at_least_one)]
     pub(super) jobs: Option<NonZeroUsize>,
 
@@ -49,35 +49,35 @@ pub(in crate::cli) struct Args {
 #[group(id = CHOICES)]
 #[command(next_help_heading = "What to do")]
 pub(super) struct Choices {
-    /// The GPU to write for, such as `sm_90`, `90` or `sm_90a`; the default is the module's `.target`
+    /// GPU to optimise for, such as `sm_90`, `90` or `sm_90a`; the default is the module's `.target`
     #[arg(long, value_name = "GPU", value_parser = gpu)]
     gpu: Option<Gpu>,
 
-    /// Passes to run, separated by commas; the default is all, an empty list none
+    /// Passes to run, separated by commas; the default is all passes, an empty list runs none
     #[arg(long, value_name = "LIST", value_parser = ptxopt_passes::select)]
     passes: Option<Selection>,
 
-    /// How sure to be of each rewrite, before each changed function is replayed; the default is `proved`
-    #[arg(long, value_name = "HOW")]
-    check: Option<Sureness>,
+    /// How each rewrite is checked; the default is `proved`. At either level, every changed function is also replayed:
+    /// run before and after on the same inputs
+    #[arg(long, value_name = "LEVEL")]
+    check: Option<CheckLevel>,
 
-    /// Whose word counts on instructions on which the manual and the assembler disagree; the default is `undisputed`
-    #[arg(long, value_name = "WHOSE")]
-    video_semantics: Option<Disputed>,
+    #[arg(long, value_name = "POLICY", help = VideoSemantics::HELP)]
+    video_semantics: Option<VideoSemantics>,
 
-    /// Which statements go that nobody reads; the default is `freed`
-    #[arg(long, value_name = "WHICH")]
-    dce: Option<Dead>,
+    /// Which statements with unused results to delete; the default is `freed`
+    #[arg(long, value_name = "SCOPE")]
+    dce: Option<DeadCode>,
 
-    /// Leave alone every function that the assembler makes longer, or lets spill more, for its rewrites
+    /// Leave a function unchanged if NVIDIA's assembler counts more instructions or spills after its rewrites
     #[arg(long)]
     pub(super) keep_better: bool,
 
-    /// Refuse instructions, modifiers and directives that are unknown, instead of warning
+    /// Reject unknown instructions, modifiers and directives instead of warning about them
     #[arg(long)]
     pub(super) strict: bool,
 
-    /// Make at most so many rewrites in each input: halving N finds the one to blame
+    /// Make at most N rewrites in each input; a faulty rewrite can be found by bisecting N
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
 }
@@ -87,60 +87,52 @@ pub(super) struct Choices {
 #[group(id = SHOWS)]
 #[command(next_help_heading = "What to show")]
 pub(super) struct Shows {
-    /// Show what changed, on standard output, or on standard error if the result goes there
+    /// Print a diff of what changed on standard output, or on standard error if the result goes to standard output
     #[arg(long)]
     pub(super) diff: bool,
 
-    /// Say what was done at each place, and why video instructions stay, on standard error
+    /// Print every rewrite, and why other video instructions were left unchanged, on standard error
     #[arg(long, value_name = "FORMAT")]
     pub(super) remarks: Option<Format>,
 
-    /// The file that the remarks go to
+    /// Write the remarks to a file instead
     #[arg(long, value_name = "FILE", requires = "remarks")]
     pub(super) remarks_output: Option<PathBuf>,
 
-    /// Print the module after each round that changed it, on standard error
+    /// Print the module on standard error after each round of passes that changed it
     #[arg(long)]
     pub(super) print_after: bool,
 
-    /// Say how long each phase took, and in remarks how long each decision took
+    /// Print how long each phase took and, in remarks, how long each decision took
     #[arg(long)]
     pub(super) time: bool,
 
-    /// Assemble before and after, and say what became of each function, on standard error
+    /// Assemble before and after, and print the instructions, registers and spills of each function on standard error
     #[arg(long)]
     pub(super) measure: bool,
 
-    /// NVIDIA's assembler, for `--measure` and `--keep-better`; the default is `$PTXOPT_PTXAS`, then `ptxas` in `PATH`
+    /// NVIDIA's assembler for `--measure` and `--keep-better`; the default is `$PTXOPT_PTXAS`, then `ptxas` in `PATH`
     #[arg(long, value_name = "PATH")]
     pub(super) ptxas: Option<PathBuf>,
 
-    /// Say how often each rule was applied, and how much was proved
+    /// Print how often each rule was applied and how many rewrites were proved
     #[arg(long)]
     pub(super) stats: bool,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Sureness {
-    /// Evaluated on corner cases and on seeded inputs
+enum CheckLevel {
+    /// Rewrites are evaluated on corner cases and pseudo-random inputs, then the function is replayed
     Sampled,
-    /// Proved for all inputs
+    /// Rewrites are proved for all inputs, then the function is replayed
     Proved,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Disputed {
-    /// Nobody's: such instructions are left alone
-    Undisputed,
-    /// The manual's
-    Manual,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Dead {
-    /// Those that a rewrite left without a reader
+enum DeadCode {
+    /// Those whose results became unused by a rewrite
     Freed,
-    /// Those too that had none from the start
+    /// Also those whose results were unused in the input
     All,
 }
 
@@ -150,17 +142,14 @@ impl Choices {
             passes: self.passes.clone().unwrap_or_else(Selection::all).groups(),
             gpu: self.gpu,
             check: match self.check {
-                Some(Sureness::Sampled) => Check::Sampled,
-                Some(Sureness::Proved) | None => Check::Proved,
+                Some(CheckLevel::Sampled) => Check::Sampled,
+                Some(CheckLevel::Proved) | None => Check::Proved,
             },
-            semantics: match self.video_semantics {
-                Some(Disputed::Undisputed) | None => Semantics::Undisputed,
-                Some(Disputed::Manual) => Semantics::Manual,
-            },
+            semantics: self.video_semantics.unwrap_or_default().into(),
             limit: self.limit,
             dce_all: match self.dce {
-                Some(Dead::Freed) | None => false,
-                Some(Dead::All) => true,
+                Some(DeadCode::Freed) | None => false,
+                Some(DeadCode::All) => true,
             },
             ..Options::default()
         }
@@ -172,5 +161,5 @@ pub(in crate::cli) fn gpu(name: &str) -> Result<Gpu, String> {
 }
 
 fn at_least_one(number: &str) -> Result<NonZeroUsize, &'static str> {
-    number.parse().map_err(|_| "expected a number from 1")
+    number.parse().map_err(|_| "expected a positive integer")
 }

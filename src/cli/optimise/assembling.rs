@@ -1,9 +1,9 @@
-//! `--measure` and `--keep-better`: optimises, and has NVIDIA's assembler say what came of it.
+//! `--measure` and `--keep-better`: optimises, and measures the result with NVIDIA's assembler.
 //!
-//! With `--keep-better`, functions that got worse are left alone in another run, until none is worse. A function that is
-//! left alone can still be worse if another was inlined into it; then nothing of the module is changed. So each run
-//! leaves more functions alone than the one before, and there is a last run. The result depends on the input, the
-//! options and the assembler alone.
+//! With `--keep-better`, the module is optimised again without the functions that got worse, until none is worse. A
+//! function without rewrites can still be worse if another was inlined into it; then the whole module is left
+//! unchanged. Each run excludes more functions than the one before, so this terminates. The result depends only on the
+//! input, the options and the assembler.
 
 use crate::measure::{Assembler, Comparison, Failure, architecture};
 use ptxopt_grammar::tree::Module;
@@ -15,7 +15,7 @@ use ptxopt_passes::optimiser::{Options, Outcome};
 #[derive(Debug)]
 pub(super) struct Assembling {
     pub(super) assembler: Assembler,
-    /// Whether functions that got worse are left alone.
+    /// Whether functions that got worse are left unchanged.
     pub(super) keep_better: bool,
 }
 
@@ -23,9 +23,9 @@ pub(super) struct Assembling {
 #[derive(Debug)]
 pub(super) struct Count {
     pub(super) comparison: Comparison,
-    /// The GPU that it was assembled for.
+    /// The GPU that the module was assembled for.
     pub(super) gpu: String,
-    /// What the assembler says of an output that it does not take, though it takes the input; then nothing was changed.
+    /// What the assembler says if it accepts the input but rejects the output; then nothing was changed.
     pub(super) refused: Option<Failure>,
 }
 
@@ -34,14 +34,14 @@ impl Assembling {
     ///
     /// # Errors
     ///
-    /// What the assembler says if it cannot be run or does not take the input.
+    /// If the assembler cannot be run or rejects the input.
     pub(super) fn run(
         &self,
         module: &Module<'_>,
         options: &Options,
         optimise: &mut dyn FnMut(&Options) -> Outcome,
     ) -> Result<(Outcome, Count), Failure> {
-        let none = || Failure::Broken("its `.target` is no GPU of NVIDIA's".to_owned());
+        let none = || Failure::Broken("its `.target` is not a GPU of NVIDIA".to_owned());
         let own = Gpu::of(module).ok_or_else(none)?;
         let gpu = architecture(own, options.gpu);
         let before = self.assembler.assemble(module.text(), &gpu)?;
@@ -55,7 +55,7 @@ impl Assembling {
                     Ok(after) => after,
                     Err(error @ Failure::Refused(_)) => {
                         refused = Some(error);
-                        leave_all(module, &mut options, "the assembler does not take the result");
+                        leave_all(module, &mut options, "the assembler rejects the result");
                         continue;
                     }
                     Err(error) => return Err(error),
@@ -71,7 +71,7 @@ impl Assembling {
     }
 }
 
-/// Leaves alone what got worse, and says whether anything did.
+/// Excludes the functions that got worse from the next run; returns whether there were any.
 fn leave_worse(module: &Module<'_>, comparison: &Comparison, options: &mut Options) -> bool {
     let worse = comparison.worse();
     if worse.is_empty() {
@@ -82,7 +82,7 @@ fn leave_worse(module: &Module<'_>, comparison: &Comparison, options: &mut Optio
         options.leave.entry(name).or_insert_with(|| format!("it would get worse: {worse}"));
     }
     if options.leave.len() == known {
-        leave_all(module, options, "it would make a function worse into which it is inlined");
+        leave_all(module, options, "a function into which it is inlined would get worse");
     }
     true
 }

@@ -1,4 +1,4 @@
-//! One input: read, rewritten, written, and what there is to say of it.
+//! One input: reads, optimises and writes it, and collects what to report.
 
 use super::Plan;
 use super::assembling::Count;
@@ -18,19 +18,19 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// What is read and where it goes.
+/// An input and its output.
 pub(super) struct Job {
     pub(super) input: Input,
     pub(super) output: Output,
 }
 
-/// What there is to say of one input.
+/// The result for one input.
 pub(super) struct Report {
     pub(super) result: Result<News, Failure>,
     pub(super) input: String,
 }
 
-/// What became of it.
+/// What was done with an input.
 pub(super) struct News {
     pub(super) read: usize,
     pub(super) written: usize,
@@ -46,12 +46,12 @@ pub(super) struct Times {
     pub(super) reading: Duration,
     pub(super) parsing: Duration,
     pub(super) passes: Duration,
-    /// Assembling, where that was asked for.
+    /// Assembling, with `--measure` or `--keep-better`.
     pub(super) assembling: Duration,
     pub(super) writing: Duration,
 }
 
-/// What was asked to be shown.
+/// The output of the options that show something.
 #[derive(Default)]
 pub(super) struct Told {
     /// The module after each round, under headers.
@@ -60,9 +60,9 @@ pub(super) struct Told {
     pub(super) remarks: String,
     /// What the assembler made of each function.
     pub(super) measured: String,
-    /// What of the input is unknown, rendered.
+    /// Warnings about unknown parts of the input, rendered.
     pub(super) warnings: String,
-    /// Rewrites that would have been wrong, and work without end.
+    /// Bugs of ptxopt: wrong rewrites that were not made, and limits that were reached.
     pub(super) bugs: String,
 }
 
@@ -103,7 +103,8 @@ impl Job {
                     + &measure::table(&count.comparison);
             }
             if let Some(failure) = count.refused {
-                let what = format!("a bug, please report it: what was made of `{name}` is not written");
+                let what =
+                    format!("a bug of ptxopt, please report it: the optimised `{name}` was not written");
                 told.bugs += &explained(&what, &failure, console);
             }
         }
@@ -123,7 +124,7 @@ impl Job {
         Ok(News { read: text.len(), written: new.len(), statements, times, tally, told })
     }
 
-    /// Optimises, measures if asked to, and notes how long either took.
+    /// Optimises, measures if that is asked for, and records how long each took.
     fn optimise(
         &self,
         plan: &Plan,
@@ -186,7 +187,7 @@ impl Job {
     }
 }
 
-/// What was not done, and, line by line, what the assembler says about it.
+/// What was not done, and the assembler's messages about it, one per line.
 fn explained(what: &str, failure: &measure::Failure, console: &Console) -> String {
     let said = failure.to_string();
     let mut lines = said.lines();
@@ -197,7 +198,7 @@ fn explained(what: &str, failure: &measure::Failure, console: &Console) -> Strin
     message
 }
 
-/// What to say of a bug of ptxopt that it found itself.
+/// The message about a bug of ptxopt that ptxopt itself found; `None` for other records.
 fn bug(remark: &Remark<'_>, console: &Console) -> Option<String> {
     match &remark.record.kind {
         Kind::Passed(_) | Kind::Missed(_) => None,
@@ -211,8 +212,8 @@ fn bug(remark: &Remark<'_>, console: &Console) -> Option<String> {
 fn diverged(difference: &Difference, remark: &Remark<'_>, console: &Console) -> String {
     let Record { rules, function, before, after, .. } = remark.record;
     let title = format!(
-        "`{function}` of `{}` does something else since a rewrite in line {}, and was left as it is: a bug of ptxopt, \
-         please report it with all that follows",
+        "a replay of `{function}` in `{}` gave another result after a rewrite in line {}, and the function was left \
+         unchanged: a bug of ptxopt, please report it with the lines below",
         remark.file, remark.position.line
     );
     let mut message = console.renderer.failure(&title);
@@ -231,7 +232,7 @@ fn diverged(difference: &Difference, remark: &Remark<'_>, console: &Console) -> 
 fn illegal(words: &str, remark: &Remark<'_>, console: &Console) -> String {
     let Record { rules, function, before, after, .. } = remark.record;
     let title = format!(
-        "a rewrite in `{function}`, line {} of `{}`, would have been to `{words}`, which PTX does not have, \
+        "a rewrite in `{function}`, line {} of `{}`, would have produced `{words}`, which PTX does not have, \
          and was not made: a bug of ptxopt, please report it",
         remark.position.line, remark.file
     );
@@ -245,7 +246,7 @@ fn illegal(words: &str, remark: &Remark<'_>, console: &Console) -> String {
 fn unending(bound: Bound, remark: &Remark<'_>, console: &Console) -> String {
     let Record { function, before, .. } = remark.record;
     let title = format!(
-        "{bound} in `{function}`, line {} of `{}`, and were given up: a bug of ptxopt, please report it",
+        "{bound} in `{function}`, line {} of `{}`, and were stopped: a bug of ptxopt, please report it",
         remark.position.line, remark.file
     );
     let mut message = console.renderer.failure(&title);
@@ -257,7 +258,7 @@ fn wrong_rewrite(wrong: &Wrong, remark: &Remark<'_>, console: &Console) -> Strin
     let Record { rules, function, before, after, .. } = remark.record;
     let title = format!(
         "a rewrite in `{function}`, line {} of `{}`, would have been wrong and was not made: \
-         a bug of ptxopt, please report it with all that follows",
+         a bug of ptxopt, please report it with the lines below",
         remark.position.line, remark.file
     );
     let mut message = console.renderer.failure(&title);
@@ -279,7 +280,7 @@ fn write(text: &[u8], directory: Option<&Path>, output: &Output) -> std::io::Res
     output.write(std::iter::once(text))
 }
 
-/// The time since the last look.
+/// Measures the time between calls of [`lap`](Self::lap).
 struct Clock(Instant);
 
 impl Clock {

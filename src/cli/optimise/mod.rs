@@ -1,7 +1,7 @@
 //! `ptxopt in.ptx -o out.ptx`: reads, checks, rewrites and writes, many files at once.
 //!
-//! Files do not know of each other. Threads take them one by one; what each run has to say is kept until those of
-//! all earlier files are said, so that the order is that of the command line whatever the number of threads.
+//! Files are independent of each other, and threads take them one by one. The messages about a file are printed after
+//! those about all earlier files, so their order is that of the command line, whatever the number of threads.
 
 mod args;
 mod assembling;
@@ -28,25 +28,25 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-/// What is read, what is done with it, where it goes, and what is shown.
+/// The inputs with their outputs, what to do with them, and what to show.
 struct Plan {
     jobs: Vec<Job>,
     /// The directory to create before the first output is written.
     directory: Option<std::path::PathBuf>,
     options: Options,
-    /// The assembler that measures, if it is to.
+    /// The assembler, if the results are measured.
     assembling: Option<Assembling>,
     /// Whether warnings are errors.
     strict: bool,
     show: Show,
 }
 
-/// What is shown of it.
+/// What to show.
 #[derive(Clone, Debug)]
 struct Show {
     diff: bool,
     remarks: Option<Format>,
-    /// Where the remarks go; standard error if nowhere else.
+    /// Where the remarks are written; standard error if `None`.
     remarks_output: Option<Output>,
     print_after: bool,
     measure: bool,
@@ -54,7 +54,11 @@ struct Show {
     stats: bool,
 }
 
-/// Reads, checks and writes everything; a usage error if the arguments do not say where to.
+/// Processes all inputs.
+///
+/// # Errors
+///
+/// If the arguments contradict each other or leave an output undefined.
 pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error> {
     if let Some(message) = meant_a_subcommand(args) {
         return Err(usage_error(None, message));
@@ -72,7 +76,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error>
         }
     }
     let plan = plan;
-    // Remarks that cannot be written must be known before any output is.
+    // If remarks cannot be written, that must be found before any output is written.
     let remarks = match plan.begin_remarks() {
         Ok(remarks) => remarks,
         Err((output, error)) => {
@@ -91,7 +95,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error>
                 loop {
                     let index = next.fetch_add(1, Ordering::Relaxed);
                     let Some(job) = plan.jobs.get(index) else { break };
-                    // The other side listens until all threads have ended.
+                    // The receiver exists until all threads have ended.
                     let _heard = sender.send((index, job.run(plan, console)));
                 }
             });
@@ -106,7 +110,7 @@ impl Plan {
         let inputs = args.inputs.iter().cloned().map(Input::from);
         let (options, strict, show) = (args.choices.options(), args.choices.strict, Show::new(args)?);
         if args.shows.ptxas.is_some() && !(args.shows.measure || args.choices.keep_better) {
-            return Err("`--ptxas` is for `--measure` and `--keep-better`".to_owned());
+            return Err("`--ptxas` needs `--measure` or `--keep-better`".to_owned());
         }
         let given = args.output.as_ref().filter(|path| path.is_dir()).or(args.out_dir.as_ref());
         if let Some(directory) = given {
@@ -122,7 +126,7 @@ impl Plan {
             });
         }
         if args.inputs.len() > 1 {
-            return Err("several inputs need `--out-dir DIR` to go to".to_owned());
+            return Err("several inputs need `--out-dir DIR`".to_owned());
         }
         let output = args.output.as_deref().map_or(Ok(Output::Stdout), file_named)?;
         let jobs: Vec<Job> = inputs.map(|input| Job { input, output: output.clone() }).collect();
@@ -130,7 +134,7 @@ impl Plan {
         Ok(Self { jobs, directory: None, options, strict, assembling: None, show })
     }
 
-    /// The output of remarks, if they have one of their own.
+    /// The output of the remarks, if they have a separate one.
     fn begin_remarks(&self) -> Result<Option<Begun>, (&Output, io::Error)> {
         let Some(output) = &self.show.remarks_output else { return Ok(None) };
         let begin = || {
@@ -144,7 +148,7 @@ impl Plan {
         begin().map(Some).map_err(|error| (output, error))
     }
 
-    /// Whether the results leave standard output free.
+    /// Whether no result is written to standard output.
     fn leaves_stdout(&self) -> bool {
         self.jobs.iter().all(|job| job.output != Output::Stdout)
     }
@@ -153,7 +157,7 @@ impl Plan {
         if self.leaves_stdout() { console.stdout_colour } else { console.stderr_colour }
     }
 
-    /// Remarks in a file have no colours, whatever is asked for: they are for other programs.
+    /// Remarks in a file never have colours: they are for other programs.
     fn remarks_colour(&self, console: &Console) -> Colour {
         match self.show.remarks_output {
             None => console.stderr_colour,
@@ -179,7 +183,7 @@ impl Show {
     }
 }
 
-/// What to say of a first input that is no file and nearly the name of a subcommand.
+/// The message about a first input that does not exist and is similar to the name of a subcommand.
 fn meant_a_subcommand(args: &Args) -> Option<String> {
     let word = args.inputs.first().filter(|path| !path.exists())?.to_str()?;
     let meant = similar_subcommand(word)?;
@@ -229,7 +233,7 @@ fn keep_apart(jobs: &[Job], remarks: Option<&Output>) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether two paths are of one file, there or not yet there; what is no file, such as `/dev/null`, takes everything.
+/// Whether two paths name the same regular file, which need not exist yet. Devices such as `/dev/null` may be shared.
 fn same_file(a: &Path, b: &Path) -> bool {
     let special = a.metadata().is_ok_and(|data| !data.is_file());
     let absolute = |path: &Path| std::path::absolute(path).ok();
@@ -237,7 +241,7 @@ fn same_file(a: &Path, b: &Path) -> bool {
     !special && (absolute(a) == absolute(b) || real(a).is_some() && real(a) == real(b))
 }
 
-/// The output at `path`, which is no directory, though it may look like one.
+/// The output at `path`, which is not an existing directory; a name that ends in a slash is an error.
 fn file_named(path: &Path) -> Result<Output, String> {
     let directory = path.as_os_str().to_string_lossy().ends_with(std::path::is_separator);
     if directory {

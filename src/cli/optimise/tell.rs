@@ -1,4 +1,4 @@
-//! What a run says: of each input in the order of the command line, and of all of them at the end.
+//! What a run prints: the messages about each input in the order of the command line, then the totals.
 
 use super::Plan;
 use super::job::{News, Report, Times};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::mpsc;
 
-/// What adds up over the inputs.
+/// Totals over the inputs.
 #[derive(Default)]
 struct Total {
     worst: Option<Status>,
@@ -19,7 +19,7 @@ struct Total {
     remarks: String,
 }
 
-/// Says what the reports say, in the order of the inputs, and returns the worst.
+/// Prints the reports in the order of the inputs, and returns the worst status.
 pub(super) fn tell(
     reports: &mpsc::Receiver<(usize, Report)>,
     plan: &Plan,
@@ -119,15 +119,15 @@ impl Times {
         self.writing += other.writing;
     }
 
-    /// One line per phase; where several inputs are worked on at once, the sum over all of them.
+    /// One line per phase: the sum over all inputs, also if they were processed at the same time.
     fn text(&self, tally: &Tally) -> String {
         let mut out = String::new();
         let phases = [
             (self.reading, "reading"),
             (self.parsing, "parsing"),
             (self.passes, "passes"),
-            (tally.proofs, "proofs, a part of it"),
-            (tally.replays(), "replays, a part of it"),
+            (tally.proofs, "proofs, part of passes"),
+            (tally.replays(), "replays, part of passes"),
             (self.assembling, "assembling"),
             (self.writing, "writing"),
         ];

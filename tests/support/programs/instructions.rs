@@ -4,7 +4,7 @@ use super::Writer;
 use arbitrary::Result;
 
 impl Writer<'_, '_> {
-    /// A 32-bit register; now and then one that nobody writes.
+    /// A 32-bit register; sometimes one that is never written.
     pub(super) fn word(&mut self) -> Result<String> {
         Ok(match self.u.int_in_range(0..=19)? {
             0 => format!("%u{}", self.u.int_in_range(0..=2)?),
@@ -35,7 +35,7 @@ impl Writer<'_, '_> {
     /// A register that may be written.
     pub(super) fn to(&mut self) -> Result<String> {
         Ok(match self.u.int_in_range(0..=19)? {
-            // Of these only one is ever written, and only on some ways.
+            // Only one of these is ever written, and only on some paths.
             0 => "%u0".to_owned(),
             _ => self.element()?,
         })

@@ -1,8 +1,9 @@
 //! Random kernels that look like byte code: a plain function of the bytes that it is given.
 //!
 //! Video instructions in all their forms, the byte moves and masks around them, and everything that makes rewriting
-//! hard: guards, branches, loops, nested scopes that shadow registers, registers that nobody wrote, vectors, calls, exchanges
-//! between threads, stores between merges. Every kernel is legal and ends; each thread has words of its own to read and to write.
+//! hard: guards, branches, loops, nested scopes that shadow registers, registers that are never written, vectors,
+//! calls, exchanges between threads, stores between merges. Every kernel is legal and ends; each thread has words of
+//! its own to read and to write.
 
 mod idioms;
 mod instructions;
@@ -16,7 +17,7 @@ pub(crate) const INPUT_WORDS: usize = 16;
 /// How many words each thread may write.
 pub(crate) const OUTPUT_WORDS: usize = 64;
 
-/// The targets that kernels are written for, and the version of PTX that knows them.
+/// The targets that kernels are written for, and the version of PTX that has them.
 const TARGETS: &[(&str, &str)] =
     &[("sm_35", "7.8"), ("sm_61", "7.8"), ("sm_75", "7.8"), ("sm_90", "8.7"), ("sm_120", "8.7")];
 

@@ -58,7 +58,7 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// What threads tell each other; all of them must come here together.
+    /// An exchange between threads; all of them must reach it together.
     pub(super) fn exchange(&mut self) -> Result<()> {
         if self.depth > 0 || self.left || self.function {
             return Ok(());

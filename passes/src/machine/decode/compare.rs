@@ -1,4 +1,7 @@
 //! Comparisons, choices, and the logic of predicates.
+//!
+//! A comparison is decoded to the operation of its very type and width, for floats the one that also agrees on NaN; a
+//! form without such an operation is not decoded here.
 
 use super::integer::{Kind, kind};
 use super::{Decoder, Words};
@@ -38,7 +41,7 @@ impl Decoder<'_, '_> {
             ("or", 3) => a_table | b_table,
             ("xor", 3) => a_table ^ b_table,
             ("not", 2) => 0xff ^ a_table,
-            _other => return None,
+            _ => return None,
         };
         self.emit(Op::Logic, [d, a, b, b, table]);
         Some(())
@@ -68,7 +71,7 @@ impl Decoder<'_, '_> {
         let (p, q) = if pair {
             let [p, q] = self.module.children(operands[0]).try_into().ok()?;
             let (p, q) = (self.target(p, Class::Predicate)?.index, self.target(q, Class::Predicate)?.index);
-            // Which of the two a predicate would hold that is both, nobody says.
+            // It is unspecified which result a predicate holds that is named as both.
             (p != q).then_some((p, Some(q)))?
         } else {
             (self.target(operands[0], Class::Predicate)?.index, None)
@@ -95,7 +98,7 @@ impl Decoder<'_, '_> {
             None => table,
             Some("and") => table & c_table,
             Some("or") => table | c_table,
-            Some(_xor) => table ^ c_table,
+            Some(_) => table ^ c_table,
         };
         self.emit(Op::Logic, [p, result, c, c, with(table)]);
         if let Some(q) = q {
@@ -116,7 +119,7 @@ impl Decoder<'_, '_> {
             (16 | 32, false) => (L::LtU32, L::LeU32, L::Eq32, L::Ne32),
             (64, true) => (L::LtS64, L::LeS64, L::Eq64, L::Ne64),
             (64, false) => (L::LtU64, L::LeU64, L::Eq64, L::Ne64),
-            _other => return None,
+            _ => return None,
         };
         Some(match compare {
             "eq" => (equal, false, false),
@@ -125,7 +128,7 @@ impl Decoder<'_, '_> {
             "le" | "ls" => (less_equal, false, false),
             "gt" | "hi" => (less, true, false),
             "ge" | "hs" => (less_equal, true, false),
-            _other => return None,
+            _ => return None,
         })
     }
 }
@@ -147,6 +150,6 @@ fn float_comparison(double: bool, compare: &str) -> Option<(L, bool, bool)> {
         "geu" => (pick(L::FLeu32, L::FLeu64), true, false),
         "num" => (pick(L::FNum32, L::FNum64), false, false),
         "nan" => (pick(L::FNan32, L::FNan64), false, false),
-        _other => return None,
+        _ => return None,
     })
 }

@@ -32,7 +32,7 @@ impl Decoder<'_, '_> {
                 let selector = constant(c)?;
                 (L::PrmtBy, b, (selector & 0x8888 == 0).then_some(selector)?)
             }
-            _by_itself => return None,
+            _ => return None,
         };
         // The third operand is not read; it names a register that is.
         Some((lane, [d, a, b, a, control]))

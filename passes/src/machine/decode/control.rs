@@ -1,4 +1,7 @@
 //! Jumps, calls, barriers, and exchanges between lanes.
+//!
+//! Targets are known only when the whole text has been decoded; until then jumps and calls are kept aside, so each
+//! gets the position of its own label or callee.
 
 use super::{Decoder, Words};
 use crate::machine::code::{Barrier, Call, Class, Exchange, ExchangeOp as E, Op, Reduction, Slot, Transfer};
@@ -22,7 +25,7 @@ impl Decoder<'_, '_> {
             "brkpt" | "pmevent" | "nanosleep" => self.emit(Op::Nothing, [0; 5]),
             "bar" | "barrier" => self.barrier(words, operands)?,
             "shfl" | "vote" | "match" | "redux" | "activemask" | "elect" => self.exchange(words, operands)?,
-            _other => return None,
+            _ => return None,
         }
         Some(())
     }
@@ -167,7 +170,7 @@ impl Decoder<'_, '_> {
             "redux" if has("or") => E::ReduceOr,
             "redux" if has("xor") => E::ReduceXor,
             "elect" => E::Elect,
-            _other => return None,
+            _ => return None,
         };
         let mut exchange =
             Exchange { op, d: None, p: None, a: None, negate: false, b: 0, c: 0, members: None };
@@ -178,7 +181,7 @@ impl Decoder<'_, '_> {
                 exchange.p = Some(self.target(p, Class::Predicate)?.index);
                 d
             }
-            _single => first,
+            _ => first,
         };
         if self.module.node_text(d) != b"_" {
             exchange.d = Some(self.slot(d)?);
@@ -207,7 +210,7 @@ impl Decoder<'_, '_> {
                 let (class, bits) = if long { (Class::Long, 64) } else { (Class::Word, 32) };
                 exchange.a = Some(Slot { class, index, bits });
             }
-            _nothing => {}
+            _ => {}
         }
         let number = u32::try_from(self.code.exchanges.len()).ok()?;
         self.code.exchanges.push(exchange);

@@ -1,4 +1,7 @@
 //! `cvt` between integer and floating-point types, and `cvta`: chains of lane operations.
+//!
+//! A chain rounds in one link at most, so nothing is rounded twice; its other links are exact or carry out a
+//! modifier. A combination of types and modifiers for which there is no such chain is not decoded.
 
 use super::{Decoder, Words};
 use crate::machine::code::{Class, Slot};
@@ -6,7 +9,7 @@ use crate::machine::lanes::Lane as L;
 use ptxopt_grammar::names::Type;
 use ptxopt_grammar::tree::NodeId;
 
-/// What `cvt` sees in a type.
+/// A type as `cvt` converts it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Number {
     Integer { signed: bool, bits: u32 },
@@ -29,7 +32,7 @@ fn number(ty: Type) -> Option<Number> {
         Type::F16 => Some(Number::F16),
         Type::F32 => Some(Number::F32),
         Type::F64 => Some(Number::F64),
-        _not_a_number => None,
+        _ => None,
     }
 }
 
@@ -163,7 +166,7 @@ fn chain(words: &Words<'_>, to: Number, from: Number, source: Slot, d: Slot) -> 
         }),
         (Number::F16, Number::F32) => chain.push(L::F32OfF16),
         (Number::F32, Number::F16) if to_float == Some(Mode::Even) && !sat => chain.push(L::F16OfF32),
-        _other => return None,
+        _ => return None,
     }
     if to == Number::F32 && ftz {
         chain.push(L::Flush32);
@@ -195,7 +198,7 @@ fn extend(chain: &mut Vec<L>, signed: bool, bits: u32, source: Slot) -> bool {
         (8, false) if source.bits > 8 => chain.push(L::Zext8),
         (16, true) => chain.push(L::Sext16To32),
         (16, false) if source.bits > 16 => chain.push(L::Zext16),
-        _whole => {}
+        _ => {}
     }
     false
 }
@@ -223,7 +226,7 @@ fn integers(
             (false, true, 16) => chain.push(L::SaturateU32ToS16),
             (false, false, 16) => chain.push(L::SaturateU32ToU16),
             (false, true, 32) => chain.push(L::SaturateU32ToS32),
-            _cannot_saturate => return None,
+            _ => return None,
         }
     }
     if to_bits == 64 {
@@ -250,13 +253,13 @@ fn narrow(chain: &mut Vec<L>, signed: bool, bits: u32, d: Slot) -> Option<()> {
         (8, _) => chain.push(L::Zext8),
         (16, true) if d.bits > 16 => chain.push(L::Sext16To32),
         (16, _) => chain.push(L::Zext16),
-        _whole => {}
+        _ => {}
     }
     match (d.class, signed) {
         (Class::Long, true) => chain.push(L::Sext32To64),
         (Class::Long, false) => chain.push(L::Zext32To64),
         (Class::Word, true) if d.bits == 16 && bits == 8 => chain.push(L::Zext16),
-        _fits => {}
+        _ => {}
     }
     if chain.is_empty() {
         chain.push(L::Mov32);
@@ -310,7 +313,7 @@ fn float_to_integer(
         (false, 8) => chain.push(L::SaturateS32ToU8),
         (true, 16) => chain.push(L::SaturateS32ToS16),
         (false, 16) => chain.push(L::SaturateS32ToU16),
-        _whole => {}
+        _ => {}
     }
     narrow(chain, signed, bits, d)
 }

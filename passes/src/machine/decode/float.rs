@@ -31,7 +31,7 @@ impl Decoder<'_, '_> {
             "copysign" => (3, pick(L::CopySign32, L::CopySign64), soft::ADD),
             "sqrt" => (2, pick(L::Sqrt32, L::Sqrt64), soft::ADD),
             "rcp" => (2, pick(L::FDiv32, L::FDiv64), soft::DIV),
-            _other => return None,
+            _ => return None,
         };
         // Without a rounding mode, these are approximations.
         let named = ["rn", "rz", "rm", "rp"].into_iter().find(|mode| words.has(mode));
@@ -42,7 +42,7 @@ impl Decoder<'_, '_> {
             None | Some("rn") => None,
             Some("rz") => Some(soft::ZERO),
             Some("rm") => Some(soft::DOWN),
-            Some(_up) => Some(soft::UP),
+            Some(_) => Some(soft::UP),
         };
         if mode.is_some() && words.opcode == "sqrt" {
             return None;

@@ -1,4 +1,7 @@
 //! Integer instructions that have a lane operation of their own.
+//!
+//! Each also has a meaning in the instruction table, and the tests compare the operation with it. A form that is not
+//! listed here runs its meaning.
 
 use super::{Decoder, Words};
 use crate::machine::code::Class;
@@ -19,7 +22,7 @@ pub(super) fn kind(ty: Type) -> Option<(Kind, u32)> {
         b'u' => Kind::Unsigned,
         b's' => Kind::Signed,
         b'b' => Kind::Bits,
-        _float => return None,
+        _ => return None,
     };
     Some((kind, ty.bits()?))
 }
@@ -31,7 +34,7 @@ impl Decoder<'_, '_> {
             "selp" => return self.selp(words, operands),
             "mov" => return self.mov(words, operands),
             "dp4a" | "dp2a" => return self.dot(words, operands),
-            _other => {}
+            _ => {}
         }
         let [ty] = words.types()[..] else { return None };
         if ty == Type::Pred {
@@ -66,7 +69,7 @@ impl Decoder<'_, '_> {
                 Self::count(operands, 4)?;
                 self.words_to_word(lane, operands, 32)
             }
-            _plain => self.plain(words, operands, kind, bits),
+            _ => self.plain(words, operands, kind, bits),
         }
     }
 
@@ -153,7 +156,7 @@ impl Decoder<'_, '_> {
                 self.lane(lane, [d.index, a, 0, 0, 0]);
                 return Some(());
             }
-            _other => return None,
+            _ => return None,
         };
         Self::count(operands, count)?;
         if bits == 64 { self.longs_to_long(lane, operands) } else { self.words_to_word(lane, operands, bits) }
@@ -172,7 +175,7 @@ impl Decoder<'_, '_> {
             (true, true, 64) => L::ShrS64,
             (true, false, 16 | 32) => L::ShrU32,
             (true, false, 64) => L::ShrU64,
-            _no_such => return None,
+            _ => return None,
         };
         let class = if bits == 64 { Class::Long } else { Class::Word };
         let d = self.target(operands[0], class).filter(|d| d.bits == bits)?;
@@ -197,7 +200,7 @@ impl Decoder<'_, '_> {
                 (16, false, false) => L::MulWideU16,
                 (16, true, true) => L::MadWideS16,
                 (16, false, true) => L::MadWideU16,
-                _no_such => return None,
+                _ => return None,
             };
             let (class, wide) = if bits == 32 { (Class::Long, 64) } else { (Class::Word, 32) };
             let d = self.target(operands[0], class).filter(|d| d.bits == wide)?;
@@ -225,7 +228,7 @@ impl Decoder<'_, '_> {
             (true, 32, false, true) => L::MadHiU32,
             (true, 64, true, false) => L::MulHiS64,
             (true, 64, false, false) => L::MulHiU64,
-            _other => return None,
+            _ => return None,
         };
         if bits == 64 { self.longs_to_long(lane, operands) } else { self.words_to_word(lane, operands, bits) }
     }

@@ -1,4 +1,7 @@
 //! Where everything lies: variables in memory, parameters in frames, bodies in the text.
+//!
+//! Places are laid out in the order of the declarations with the alignment that each has, and no two overlap, so an
+//! access through one name cannot reach another unless it leaves its bounds.
 
 use crate::machine::code::{Demands, Function, Parameter, Transfer};
 use ptxopt_grammar::constant;
@@ -98,7 +101,7 @@ impl Layout {
                     layout.function(module, stmt, body.clone());
                     while stmts.next_if(|next| next.index() < body.end).is_some() {}
                 }
-                _other => {}
+                _ => {}
             }
         }
         layout.shared = layout.shared.next_multiple_of(16);
@@ -183,7 +186,7 @@ impl Layout {
                     }
                     continue;
                 }
-                _no_memory => continue,
+                _ => continue,
             };
             self.places.insert(declared.decl, place);
         }
@@ -242,7 +245,7 @@ fn body(module: &Module<'_>, stmt: StmtId) -> Option<Range<usize>> {
                 return Some(stmt.index() + 1..next.index());
             }
             (StmtKind::Entry | StmtKind::Function | StmtKind::Variable, None) => return None,
-            _inside => {}
+            _ => {}
         }
     }
     None
@@ -299,7 +302,7 @@ fn declarations(module: &Module<'_>, stmt: StmtId) -> Vec<Declared> {
                     last.size = last.size.saturating_mul(u32::try_from(count).unwrap_or(0));
                 }
             }
-            _other => {}
+            _ => {}
         }
     }
     for one in declared.iter_mut().filter(|one| one.unsized_array && one.initialiser.is_none()) {
@@ -324,7 +327,7 @@ fn demands(module: &Module<'_>, stmt: StmtId) -> Demands {
                     b".reqntid" => Some(demands.block.insert([1; 3])),
                     b".maxntid" => Some(demands.most.insert([1; 3])),
                     b".reqnctapercluster" => Some(demands.cluster.insert([1; 3])),
-                    _other => None,
+                    _ => None,
                 };
             }
             (NodeKind::Int, Some(shape)) => {

@@ -1,8 +1,9 @@
-//! Instructions that a replay does not evaluate: what they read, what they write, and what they do to the world.
+//! Instructions that a replay does not evaluate: what they read, what they write, and their effects.
 //!
 //! Results are made up from the operands, so an instruction may be decoded to this whatever it does, as long as it is
-//! known which registers it writes. For what a launch can run that is what the launch would write; only for the rest the
-//! table's roles are asked, which the optimiser trusts too. Every other register that is named counts as read.
+//! known which registers it writes. For what a launch can run, these are the registers that the launch writes; only
+//! for the rest they come from the roles of the instruction table, which the optimiser relies on too. Every other
+//! register that is named counts as read.
 
 use super::memory::is_signed;
 use super::{Decoder, Words};
@@ -12,11 +13,12 @@ use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::table::{Control, Effects};
 use ptxopt_grammar::tree::{NodeId, NodeKind, StmtId};
 
-/// Modifiers of accesses that other threads may tell apart, one by one.
+/// Modifiers of accesses whose order other threads can observe.
 const STRONG: [&str; 5] = ["volatile", "relaxed", "acquire", "release", "mmio"];
 
 impl Decoder<'_, '_> {
-    /// Whether a replay runs the statement as a launch does: branches, plain loads and stores, and what only computes.
+    /// Whether a replay runs the statement as a launch does: branches, plain loads and stores, and what only
+    /// computes.
     pub(super) fn is_replayed(&self, stmt: StmtId, words: &Words<'_>) -> bool {
         let Some(row) = self.module.row(stmt) else { return false };
         match row.control {
@@ -55,8 +57,8 @@ impl Decoder<'_, '_> {
         self.emit(Op::MadeUp, [0, 0, 0, 0, number]);
     }
 
-    /// The registers that a statement names in its operands, in the order of the text. Of what a store stores, the bits
-    /// above its type are unused.
+    /// The registers that a statement names in its operands, in the order of the text. Of what a store stores, the
+    /// bits above its type are unused.
     fn named(&mut self, stmt: StmtId, words: &Words<'_>) -> Vec<Slot> {
         let module = self.module;
         let guard = module.guard(stmt).map(|(node, _)| node);

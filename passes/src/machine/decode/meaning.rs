@@ -1,4 +1,6 @@
-//! Instructions that run what they mean: whatever has a meaning and no operation of its own.
+//! Instructions that have a meaning and no operation of their own: they run the terms of their meaning.
+//!
+//! Right by construction, since these are the terms that the prover reasons about.
 
 use super::Decoder;
 use crate::machine::code::{Class, Op, Slot};
@@ -20,7 +22,7 @@ impl Decoder<'_, '_> {
                     let (class, index) = match width {
                         32 => (Class::Word, self.word(node, 32)?),
                         64 => (Class::Long, self.long(node)?),
-                        _other => return None,
+                        _ => return None,
                     };
                     Slot { class, index, bits: width }
                 }

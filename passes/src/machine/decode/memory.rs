@@ -1,4 +1,7 @@
 //! Loads, stores, atomic operations, and addresses as values.
+//!
+//! An access is decoded only if its space, its type and all of its modifiers are known; any other cannot be
+//! evaluated, and says so when control flow gets there.
 
 use super::layout::Place;
 use super::{Decoder, Words};
@@ -63,7 +66,7 @@ impl Decoder<'_, '_> {
                 self.emit(Op::Nothing, [0; 5]);
                 Some(())
             }
-            _other => None,
+            _ => None,
         }
     }
 
@@ -85,11 +88,11 @@ impl Decoder<'_, '_> {
                 // An address in parameter memory that was computed: of an entry or of a function.
                 (_, None) if self.code.functions[self.function].is_entry => Space::Parameter,
                 (_, None) => Space::Local,
-                _elsewhere => return None,
+                _ => return None,
             },
             () => match place {
                 None | Some(Place::Allocation(_)) => Space::Generic,
-                _window => return None,
+                _ => return None,
             },
         })
     }
@@ -101,7 +104,7 @@ impl Decoder<'_, '_> {
                 let [inner] = self.module.children(node).try_into().ok()?;
                 inner
             }
-            _element => node,
+            _ => node,
         };
         if let Some((place, plus)) = self.address_of(inner) {
             return Some(match place {
@@ -117,7 +120,7 @@ impl Decoder<'_, '_> {
                 let [register, plus] = self.module.children(inner).try_into().ok()?;
                 (register, self.constant(plus, false)?.cast_signed())
             }
-            _name => (inner, 0),
+            _ => (inner, 0),
         };
         let slot = self.slot(register)?;
         let base = match slot.class {
@@ -157,7 +160,7 @@ impl Decoder<'_, '_> {
     fn elements(&mut self, data: NodeId, ty: Type, stores: bool) -> Option<Vec<Option<Slot>>> {
         let nodes = match self.module.node_kind(data) {
             NodeKind::Vector => self.module.children(data),
-            _single => vec![data],
+            _ => vec![data],
         };
         let bits = ty.bits()?;
         let mut elements = Vec::new();
@@ -221,7 +224,7 @@ impl Decoder<'_, '_> {
             ("exch", _) => AtomicOp::Exchange,
             ("cas", _) => AtomicOp::CompareAndSwap,
             ("inc", _) => AtomicOp::Increment,
-            _decrement => AtomicOp::Decrement,
+            _ => AtomicOp::Decrement,
         };
         let atom = words.opcode == "atom";
         let mut rest = operands.iter().copied();

@@ -47,12 +47,12 @@ pub(super) enum Prefer {
     Meaning,
 }
 
-/// Whether somebody may watch the code.
+/// Whether the code can be watched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Watch {
-    /// Nobody can.
+    /// It cannot.
     No,
-    /// Every register is shown where a statement names it.
+    /// It can: every register is shown where a statement names it.
     Registers,
 }
 
@@ -218,7 +218,7 @@ impl<'m, 't> Decoder<'m, 't> {
                     self.show(stmt, true);
                 }
                 StmtKind::Unknown => self.cannot("the statement"),
-                _declaration_or_other => {}
+                _ => {}
             }
         }
         self.guard = Guard::NONE;
@@ -302,7 +302,8 @@ impl<'m, 't> Decoder<'m, 't> {
         }
     }
 
-    /// A guard that lasts as long as its statement: a copy if the statement, which may be several operations, writes it.
+    /// A guard that lasts as long as its statement: a copy if the statement writes it, since it may be several
+    /// operations.
     fn lasting(&mut self, stmt: StmtId, guard: u32) -> u32 {
         let roles = self.module.roles(stmt);
         if !roles.into_iter().any(|(node, role)| role != Role::Read && self.predicate(node) == Some(guard)) {
@@ -315,7 +316,7 @@ impl<'m, 't> Decoder<'m, 't> {
         copy
     }
 
-    /// Shows the registers that a statement reads, or has written, to whoever watches.
+    /// Shows the registers that a statement reads, or has written, to the watcher.
     fn show(&mut self, stmt: StmtId, written: bool) {
         if self.watch == Watch::No {
             return;
@@ -383,7 +384,7 @@ impl<'m, 't> Decoder<'m, 't> {
             (_, Some(bits @ ..=32)) => (Class::Word, bits),
             (_, Some(64)) => (Class::Long, 64),
             (_, Some(128)) => (Class::Quad, 128),
-            _opaque => return None,
+            _ => return None,
         };
         let slot = self.temporary(class, bits);
         self.registers.insert((decl, part), slot);

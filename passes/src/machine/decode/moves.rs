@@ -1,4 +1,6 @@
 //! Moves, with vectors put together and taken apart.
+//!
+//! The widths of the parts must add up to the width of the whole, as the manual demands; other moves are not decoded.
 
 use super::{Decoder, Words};
 use crate::machine::code::{Class, Op};
@@ -23,7 +25,7 @@ impl Decoder<'_, '_> {
             (false, false) if ty.bits()? == 64 => self.longs_to_long(L::Mov64, operands),
             (false, true) => self.pack(operands, ty.bits()?),
             (true, false) => self.unpack(operands, ty.bits()?),
-            _other => None,
+            _ => None,
         }
     }
 
@@ -63,7 +65,7 @@ impl Decoder<'_, '_> {
                 let (a, b) = (self.word(parts[0], 8)?, self.word(parts[1], 8)?);
                 self.lane(L::Pack8, [d.index, a, b, 0, 0]);
             }
-            _other => return None,
+            _ => return None,
         }
         Some(())
     }

@@ -1,4 +1,7 @@
 //! Operands as slots: registers, constants, addresses of variables, special registers.
+//!
+//! An operand is taken only if its register has the class and the width that the instruction reads, so an operation
+//! never reads bits that the operand does not have.
 
 use super::layout::Place;
 use super::{Decoder, Words};
@@ -22,7 +25,7 @@ pub(super) fn float_bits(text: &[u8], single: bool) -> Option<u64> {
             let bits = hex(&text[2..])?;
             Some(if single { u64::from((f64::from_bits(bits) as f32).to_bits()) } else { bits })
         }
-        _decimal => {
+        _ => {
             let value: f64 = text.parse().ok()?;
             Some(if single { u64::from((value as f32).to_bits()) } else { value.to_bits() })
         }
@@ -62,7 +65,7 @@ impl Decoder<'_, '_> {
         match self.module.node_kind(node) {
             NodeKind::Int | NodeKind::Constant => constant::value(self.module, node),
             NodeKind::Float => float_bits(self.module.node_text(node), single),
-            _register => None,
+            _ => None,
         }
     }
 
@@ -122,7 +125,7 @@ impl Decoder<'_, '_> {
         let name = match self.module.node_kind(node) {
             NodeKind::Name => node,
             NodeKind::Suffixed => *self.module.children(node).first()?,
-            _other => return None,
+            _ => return None,
         };
         if self.module.decl_of(name).is_some() {
             return None;
@@ -140,7 +143,7 @@ impl Decoder<'_, '_> {
                 let [name, plus] = self.module.children(node).try_into().ok()?;
                 (name, self.constant(plus, false)?.cast_signed())
             }
-            _other => return None,
+            _ => return None,
         };
         let decl = self.module.decl_of(name)?;
         let scale = if self.module.node_kind(node) == NodeKind::Element {
@@ -195,7 +198,7 @@ impl Decoder<'_, '_> {
         Some(())
     }
 
-    /// Whether the statement at hand has so many operands.
+    /// Whether the statement has so many operands.
     pub(super) fn count(operands: &[NodeId], count: usize) -> Option<()> {
         (operands.len() == count).then_some(())
     }

@@ -1,4 +1,6 @@
-//! SIMD video instructions, which have a loop of their own; the scalar ones run what they mean.
+//! SIMD video instructions, which have a loop of their own; the scalar ones run the terms of their meaning.
+//!
+//! The tests compare the loop with the meanings, for all operations and signs.
 
 use super::Decoder;
 use crate::machine::code::{Class, Op};

@@ -1,4 +1,7 @@
 //! Loads, stores and atomic operations.
+//!
+//! Bounds, alignment and whether operands are defined are checked before memory changes, and an access that fails
+//! changes nothing. A race is noted, and the access is made.
 
 use super::control::lanes;
 use super::{Context, Stop, together};
@@ -58,7 +61,7 @@ pub(super) fn run<const W: usize>(
     }
 }
 
-/// How a load or a store accesses memory, for those who look for races.
+/// How a load or a store accesses memory, for the search for races.
 pub(super) fn how(access: &Access) -> How {
     let strength = match access.consistency {
         Consistency::Weak => Strength::Weak,
@@ -123,7 +126,7 @@ fn number(bytes: &[u8], size: u32) -> u64 {
         1 => u64::from(bytes[0]),
         2 => u64::from(u16::from_le_bytes([bytes[0], bytes[1]])),
         4 => u64::from(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])),
-        _eight => {
+        _ => {
             let mut long = [0; 8];
             long.copy_from_slice(&bytes[..8]);
             u64::from_le_bytes(long)

@@ -1,4 +1,7 @@
 //! A block: its warps in turn, and the barriers at which they wait for each other.
+//!
+//! A warp runs until it waits, ends, or has had its share of instructions, so no warp can keep another from running;
+//! where all that are left wait and no barrier is complete, that is a deadlock.
 
 use super::control::lanes;
 use super::{Context, Pause, Stop, run, waits_at_barrier};
@@ -51,7 +54,7 @@ impl<const W: usize> Block<W> {
         }
     }
 
-    /// Lets those go on whose barrier is complete; whether there were any.
+    /// Resumes the threads whose barrier is complete; whether there were any.
     fn release(&mut self, cx: &mut Context<'_>) -> bool {
         let mut waiting: [Option<u32>; 16] = [None; 16];
         let mut arrived = [0; 16];
@@ -83,7 +86,7 @@ impl<const W: usize> Block<W> {
         any
     }
 
-    /// Lets those go on who wait at a barrier; what fences of one of them ordered is ordered for all now.
+    /// Resumes the threads that wait at a barrier; what a fence of one warp ordered is ordered for all of them now.
     fn wake(&mut self, number: u32) {
         let waits = |group: &Group| matches!(group.wait, Wait::Block(at, _) if at == number);
         let waiting = |warp: &&mut Warp<W>| warp.others.iter().any(waits);
@@ -131,7 +134,7 @@ impl<const W: usize> Block<W> {
         }
     }
 
-    /// Nobody can go on: names a thread that waits.
+    /// No thread can continue: names one that waits.
     fn deadlock(&self, cx: &Context<'_>) -> Stop {
         let waiting = self.warps.iter().flat_map(|warp| warp.others.iter().map(move |group| (warp, group)));
         let first = waiting.min_by_key(|(warp, group)| (warp.number, group.pc));

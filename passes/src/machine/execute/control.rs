@@ -1,4 +1,6 @@
 //! Control flow: jumps, calls, returns, the end of threads, and barriers.
+//!
+//! A branch splits the running group by lanes, so each lane goes where its own guard or index sends it.
 
 use super::{Context, Stop, fault};
 use crate::machine::code::{Inst, Op, Transfer};
@@ -28,7 +30,7 @@ pub(super) fn run<const W: usize>(
         Op::Trap => return Err(fault(FaultKind::Trap, warp, i, mask)),
         Op::Barrier => barrier(cx, warp, i, mask)?,
         Op::WarpBarrier => warp_barrier(warp, i, mask)?,
-        _not_control => debug_assert!(false, "only control flow comes here"),
+        _ => debug_assert!(false, "only control flow comes here"),
     }
     Ok(())
 }

@@ -1,4 +1,7 @@
-//! What the lanes of a warp tell each other: shuffles, votes, matches, reductions.
+//! Exchanges between the lanes of a warp: shuffles, votes, matches, reductions.
+//!
+//! Executed only when all lanes of the mask are there, so every lane gives the value that it has at this instruction;
+//! without a mask the result depends on which lanes run together, and is not called exact.
 
 use super::control::{gather, lanes};
 use super::{Context, Stop, fault};
@@ -125,7 +128,7 @@ fn shuffle<const W: usize>(
             E::ShuffleUp => (own.wrapping_sub(wanted), own as i32 - wanted as i32 >= highest as i32),
             E::ShuffleDown => (own + wanted, own + wanted <= highest),
             E::ShuffleButterfly => (own ^ wanted, (own ^ wanted) <= highest),
-            _indexed => (lowest | wanted & !segment, (lowest | wanted & !segment) <= highest),
+            _ => (lowest | wanted & !segment, (lowest | wanted & !segment) <= highest),
         };
         let source = if valid { source } else { own };
         // What a lane that does not take part would give is undefined.

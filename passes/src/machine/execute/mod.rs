@@ -88,7 +88,7 @@ pub(super) enum Pause {
 const TURN: u64 = 1 << 20;
 
 impl Context<'_> {
-    /// The lanes of `warp` as those who access memory now.
+    /// The lanes of `warp` as the threads that access memory now.
     #[inline]
     pub(super) fn who<const W: usize>(&mut self, warp: &mut Warp<W>) -> Who {
         self.races.who(&mut warp.clock, (self.number, warp.number), self.shared.epochs)

@@ -39,7 +39,7 @@ fn follow<const W: usize>(addresses: &[u64; W], mask: u32, step: u64) -> bool {
     differ == 0
 }
 
-/// Whether races are looked for, and the access asks of memory what is only looked at lane by lane.
+/// Whether races are looked for, and the access demands a memory order, which is only checked lane by lane.
 #[inline]
 fn is_special(cx: &Context<'_>, access: &Access) -> bool {
     access.consistency != Consistency::Weak && cx.global.is_some()
@@ -178,7 +178,7 @@ fn write_any<const W: usize, const N: usize>(
         1 => write::<W, N, 1>(bytes, first, values),
         2 => write::<W, N, 2>(bytes, first, values),
         4 => write::<W, N, 4>(bytes, first, values),
-        _eight => write::<W, N, 8>(bytes, first, values),
+        _ => write::<W, N, 8>(bytes, first, values),
     }
 }
 
@@ -188,7 +188,7 @@ fn read<const W: usize, const N: usize>(bytes: &[u8], size: u32, first: usize, v
         1 => read_sized::<W, N, 1>(bytes, first, values),
         2 => read_sized::<W, N, 2>(bytes, first, values),
         4 => read_sized::<W, N, 4>(bytes, first, values),
-        _eight => read_sized::<W, N, 8>(bytes, first, values),
+        _ => read_sized::<W, N, 8>(bytes, first, values),
     }
 }
 

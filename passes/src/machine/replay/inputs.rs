@@ -124,9 +124,12 @@ impl Inputs {
             return (number + 1) << APART;
         }
         let rest = mixed >> 10;
-        match mixed >> 8 & 3 {
-            0 => self.number(lane, source),
-            1 => twice(self.known(rest & 0xff_ffff), self.known(rest >> 24)),
+        match (lane & 7, mixed >> 8 & 3) {
+            // The first turn of a loop is the last one now and then, for all counts at once.
+            (2, _) => twice(1, 1),
+            (5, _) => twice(rest & 3, rest >> 2 & 3),
+            (_, 0) => self.number(lane, source),
+            (_, 1) => twice(self.known(rest & 0xff_ffff), self.known(rest >> 24)),
             _ => twice(small(rest), small(rest >> 16)),
         }
     }

@@ -1,4 +1,7 @@
-//! The memory of a replay: whatever an address is, there is something, and what was written stays.
+//! The memory of a replay: bytes at every address, made up until they are written.
+//!
+//! Made-up bytes are a function of the lane, the space and the address, so both texts read the same before they
+//! write.
 
 use super::inputs::{Inputs, PARAMETERS, Source};
 use crate::machine::code::{Parameter, Space};
@@ -84,8 +87,8 @@ impl<'i> Memory<'i> {
     }
 }
 
-/// The cells that an access touches: the number of the cell, the first byte in it, how many, and where they lie in the
-/// value.
+/// The cells that an access touches: the number of the cell, the first byte in it, how many, and where they lie in
+/// the value.
 fn parts(address: u64, size: u32) -> impl Iterator<Item = (u64, u32, u32, u32)> {
     let from = (address & 7) as u32;
     let first = size.min(8 - from);

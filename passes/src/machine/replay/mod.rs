@@ -1,17 +1,19 @@
-//! Replay: a function before and after, run from the text on the same inputs, and held against each other.
+//! Replay: a function before and after its rewrites, both run from their texts on the same inputs, and compared.
 //!
-//! A proof is about the graph of a function, so it holds no better than the graph does. A replay knows no graph, no
-//! facts and no terms of the prover: it decodes both texts anew and runs them, and what others can see of a run must be
-//! the same: the bytes that were written, at each call, barrier, fence, atomic operation and at the end, and what these
-//! are given.
+//! A proof is about the graph of a function, so it holds no better than the graph does. A replay uses no graph, no
+//! facts and no terms of the prover: it decodes both texts anew and runs them, and what others can observe of a run
+//! must be the same: the bytes that were written, at each call, barrier, fence, atomic operation and at the end, and
+//! what these are given.
 //!
 //! **Everything can be replayed.** Memory holds made-up bytes wherever an address leads, the same for both texts.
-//! Instructions that act, work across lanes or cannot be evaluated give results that are a function of their text, their
-//! operands and, unless they only compute, of what happened before. So a run needs no launch, no buffers, no callee.
+//! Instructions that act, work across lanes or cannot be evaluated give results that are a function of their text,
+//! their operands and, unless they only compute, of what happened before. So a run needs no launch, no buffers, no
+//! callee.
 //!
-//! **What is not claimed.** A replay proves nothing: it tries some inputs, and branches are never forced. Which of the
-//! changed statements were reached is counted. What depends on a register that was never written may change; a run ends
-//! where control flow or an address does. Bounds are turns around loops, which no rewrite changes, and all work together.
+//! **What is not claimed.** A replay proves nothing: it tries some inputs, and branches are never forced. Which of
+//! the changed statements were reached is counted. What depends on a register that was never written may change; a
+//! run ends where control flow or an address does. Bounds are turns around loops, which no rewrite changes, and all
+//! work together.
 
 pub(super) mod inputs;
 mod memory;
@@ -37,8 +39,8 @@ const PASSES: u64 = 2;
 const MOST_PASSES: u64 = 5;
 /// How often a run goes back in the text before it is cut off.
 const MOST_TURNS: u32 = 48;
-/// How many instructions a pass over the original executes at most, those of several lanes at once counted once: so many
-/// for each instruction of the function, and some besides.
+/// How many instructions a pass over the original executes at most, those of several lanes at once counted once: so
+/// many for each instruction of the function, and some besides.
 const STEPS_PER_INSTRUCTION: u64 = 48;
 const STEPS_BESIDES: u64 = 2000;
 
@@ -56,7 +58,7 @@ pub struct Changed {
 pub struct Shown {
     /// How many of the changed statements some run came to, and how many there are.
     pub reached: (usize, usize),
-    /// Where the texts part, if they do.
+    /// Where the texts diverge, if they do.
     pub difference: Option<Difference>,
 }
 

@@ -15,9 +15,9 @@ use ptxopt_grammar::tree::StmtId;
 /// Which of the two texts is run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Text {
-    /// The original: what depends on a register that was never written is known to.
+    /// The original: values that depend on a register that was never written are marked.
     Original,
-    /// The new one: such a register holds something, and something else than in the original.
+    /// The new text: such a register holds an arbitrary number, another one than in the original.
     New,
 }
 

@@ -1,4 +1,6 @@
 //! What a replay tells apart and what it does not: pairs of small functions, each broken in one place.
+//!
+//! The texts of a pair differ in one place only, so a replay that tells them apart does so because of that place.
 
 use super::{Changed, Shown, replay};
 use ptxopt_grammar::tree::{Module, StmtKind};
@@ -164,10 +166,10 @@ fn calls_see_their_arguments_and_give_results() {
 fn what_depends_on_an_unwritten_register_is_free_in_the_original_alone() {
     same(&stored("add.u32 %r3, %r9, 1;"), &stored("mov.b32 %r3, 7;"));
     different(&stored("add.u32 %r3, %r1, 1;"), &stored("add.u32 %r3, %r9, 1;"));
-    // A branch on it may go either way, and nothing is claimed of what follows.
+    // A branch on it may be taken or not, and nothing is claimed of what follows.
     let branch = |value: u32| format!("{LOAD} @%p1 bra L; st.global.u32 [%rd1], {value};\nL: ret;");
     same(&branch(1), &branch(2));
-    // Read where it does not matter, it does not.
+    // Reading it changes nothing where the result does not depend on it.
     same(
         &stored("selp.b32 %r3, %r1, %r9, 1 == 1;")
             .replace("1 == 1", "%p0")
@@ -241,6 +243,8 @@ fn the_first_turn_of_a_loop_that_begins_with_the_body_has_the_callers_values() {
     let difference = shown(&function(&before), &function(&after)).difference.expect("a small count shows it");
     assert!(difference.what.starts_with("is given 0x5 instead of"), "{difference}");
     assert_eq!(shown(&function(&before), &function(&body("and.b32 %d, %a, 255;"))).difference, None);
+    let (before, after) = (body("vadd4.u32.u32.u32 %d, %a, %a, %a;"), body("mov.b32 %d, 10;"));
+    assert!(shown(&function(&before), &function(&after)).difference.is_some());
 }
 
 #[test]

@@ -1,7 +1,8 @@
-//! What a run did that others can see, and where two runs part.
+//! What other threads can observe of a run, and where two runs diverge.
 //!
-//! A store is seen at the next event at the latest: a call, a barrier, a fence, an atomic operation, the end. Between
-//! two events other threads cannot tell in which order bytes were written, so the bytes count and not the stores.
+//! A store is observed at the next event at the latest: a call, a barrier, a fence, an atomic operation, the end.
+//! Between two events other threads cannot observe in which order bytes were written, so the bytes count and not the
+//! stores.
 
 use ptxopt_grammar::tree::StmtId;
 use std::collections::BTreeMap;
@@ -19,7 +20,7 @@ pub(super) struct Store {
     pub(super) defined: bool,
 }
 
-/// Something that others can see.
+/// Something that other threads can observe.
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     pub(super) stmt: StmtId,
@@ -40,7 +41,7 @@ pub(super) enum End {
     Turns,
     /// Where the work of all lanes together was enough.
     Work,
-    /// Where it depends on a register that was never written: from there on everything is right.
+    /// Where it depends on a register that was never written: from there on any behaviour is allowed.
     Free,
 }
 
@@ -88,7 +89,7 @@ impl Trace {
                 return Some(parting);
             }
         }
-        // What a run that was cut off did after its last event was not seen by anybody yet.
+        // What a run that was cut off did after its last event is not visible to other threads yet.
         match (self.end, after.end) {
             (End::Whole, _) | (End::Turns, End::Turns | End::Whole) => {
                 after.events.get(self.events.len()).map(|more| Parting {

@@ -1,4 +1,6 @@
 //! Faults: what they name, how a launch goes on after one, and which end it.
+//!
+//! The faults of each text are known, so reports are compared word for word.
 
 use super::{DECLARATIONS, HEAD, kernel};
 use crate::machine::{Argument, End, Fault, FaultKind, Launch, Machine, Outcome};

@@ -1,4 +1,6 @@
 //! What is checked before anything runs: shapes, and the number, size and type of arguments.
+//!
+//! Messages are compared word for word, since they are what a user has to correct a launch by.
 
 use super::HEAD;
 use crate::machine::{Argument, End, Launch, Machine};

@@ -1,4 +1,6 @@
 //! Races in global and in shared memory: what is one, what is none, and what cannot be told.
+//!
+//! Whether a kernel has a race follows from the manual's memory model, whatever the order in which its threads run.
 
 use super::{DECLARATIONS, HEAD, kernel};
 use crate::machine::{Argument, End, FaultKind, Launch, Machine, Other, Outcome, Owner, RaceCheck};

@@ -1,4 +1,6 @@
 //! Shadow memory against a list of all accesses: both find the same first race.
+//!
+//! The list is the definition of a race, applied to every pair of accesses; shadow memory keeps only the last ones.
 
 use crate::machine::races::{Clock, Epochs, How, Races, Strength};
 use crate::machine::shadow::{Change, Found, Run, Shadow};
@@ -53,7 +55,7 @@ fn first_race_is_the_same(seed: u64) -> bool {
             match random.below(6) {
                 0 => epochs.pass(true),
                 1 => clocks[warp].epochs.pass(true),
-                _access => {
+                _ => {
                     let odd = random.below(16) == 0;
                     let each = 1 << if odd { random.below(4) } else { (block as usize + warp) % 4 };
                     let first = if odd { random.below(4) } else { 0 };

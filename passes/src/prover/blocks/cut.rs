@@ -2,8 +2,9 @@
 //!
 //! Blocks begin at labels and end at what can leave them. A jump without a guard does nothing but lead somewhere, so
 //! a block that is entered from a single jump is joined to where that comes from, and one that only jumps can be left
-//! out: what remains is the flow of control, whatever labels and jumps a text spells it with. Where control can go is the
-//! table's word; an instruction that the table lacks falls through, unless it names a label: then nothing is claimed.
+//! out: what remains is the flow of control, whatever labels and jumps a text spells it with. Where control can go is
+//! read from the instruction table; an instruction that the table lacks falls through, unless it names a label: then
+//! nothing is claimed.
 
 use super::Stop;
 use hashbrown::HashMap;

@@ -1,9 +1,9 @@
-//! What is assumed where ways meet, shown on every edge that leads there.
+//! What is assumed where control-flow paths join, shown on every incoming edge.
 //!
 //! An assumption that fails on an edge is weakened: the bits that may differ are not assumed equal, the bits that may
 //! have another value not known, a range that may be left is given up. Only what the proofs of the round used is
-//! shown: the inputs of their excerpts, and all that the compared events, conditions and results are made of, over the
-//! operands of instructions without a meaning and over the edges of other meetings.
+//! shown: the inputs of their excerpts, and all that the compared events, conditions and results are made of, over
+//! the operands of instructions without a meaning and over the edges of other meetings.
 //!
 //! On an edge that a condition guards, an assumption has to hold only where the condition does.
 

@@ -4,8 +4,8 @@
 //!
 //! - **Ordered** events (stores, atomics, barriers, calls, votes, clocks, volatile accesses, unknown instructions) in
 //!   their order, one by one: none more, none less.
-//! - **Loads** that nobody else notices: each is another load of the old block with the same operands, after the same
-//!   ordered events that may change memory. Loads may be left out, none may be added.
+//! - **Plain loads**, which other threads cannot observe: each is another load of the old block with the same
+//!   operands, after the same ordered events that may change memory. Loads may be left out, none may be added.
 //! - **Pure** instructions are functions of their operands, wherever they stand.
 
 use super::Stop;

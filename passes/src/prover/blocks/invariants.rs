@@ -1,9 +1,9 @@
 //! Guesses at what is known of the values that meet: known bits and unsigned ranges, by abstract interpretation.
 //!
-//! A guess is believed only as long as the prover shows it on every edge, so nothing here need be right: a wrong guess
-//! costs a proof, and never makes one. Values begin as impossible and grow with what comes over the edges, until
-//! nothing changes or it has taken too long; ranges that keep growing grow up to the next constant that something is
-//! compared with.
+//! A guess is used only as long as the prover shows it on every edge, so nothing here need be right: a wrong
+//! guess costs a proof, and never makes one. Values begin as impossible and grow with what comes over the edges,
+//! until nothing changes or it has taken too long; ranges that keep growing grow up to the next constant that
+//! something is compared with.
 
 use super::relation::{Incoming, Place};
 use super::terms::{Arena, Input};

@@ -1,28 +1,29 @@
 //! Whole functions: whether two do the same, block by block, by induction over the steps of an execution.
 //!
-//! **What is proved.** Started alike, the new function executes the same accesses, barriers, calls and other events as
-//! the old one, in the same order, with the same operands, takes the same branches, and returns the same values; of
-//! loads that nobody else notices, it executes no others. So whatever can be seen of it could be seen of the old one.
+//! **What is proved.** Started alike, the new function executes the same accesses, barriers, calls and other events
+//! as the old one, in the same order, with the same operands, takes the same branches, and returns the same values;
+//! of plain loads, which other threads cannot observe, it may leave some out. So whatever can be observed of it could
+//! be observed of the old one.
 //!
 //! **How.** Blocks of both functions to which the same edges lead are walked through in pairs ([`product`]), the old
-//! one first ([`walk`]). What a register holds is a term. Where several ways meet, a register that was written on one
-//! of them holds an input of its own, and the induction assumes there
+//! one first ([`walk`]). What a register holds is a term. Where several paths join, a register that was written on
+//! one of them holds an input of its own, and the induction assumes there
 //!
 //! - that both sides hold the same in some of its bits, at first in all;
 //! - that it was written, or was written on both sides or on none;
-//! - that it lies in some range and that some of its bits are known ([`invariants`]), if it does not go without.
+//! - that it lies in some range and that some of its bits are known ([`invariants`]), if the proof needs that.
 //!
 //! Everywhere else a register holds the term of the last write, which dominates the place: static single assignment.
 //! Every event and condition is proved equal under these assumptions, then the assumptions themselves on every edge
-//! that leads there, the one from the caller included ([`relation`], [`edges`]). What cannot be shown is assumed no more, and
-//! everything begins anew: the greatest relation that carries itself is left in the end. Only what the proofs used
-//! must be shown.
+//! that leads there, the one from the caller included ([`relation`], [`edges`]). What cannot be shown is assumed no
+//! more, and everything begins anew: the greatest relation that implies itself over every step is left in the end.
+//! Only what the proofs used must be shown.
 //!
 //! **What is assumed** besides: that calls, atomics, barriers and all instructions without a meaning do the same for
 //! the same operands when the same happened before, on every thread; and that memory is equal where events are. A
 //! function that is called is judged on its own line.
 //!
-//! Nothing here knows the optimiser, its graph or its facts.
+//! Nothing here uses the optimiser, its graph or its facts, so a mistake there cannot hide here.
 
 mod cut;
 mod edges;
@@ -62,7 +63,7 @@ impl Stop {
         Self { side: None, stmt: None, beside: None, block: None, why: why.to_owned() }
     }
 
-    /// About a statement of the side that is at hand, the new one where nothing else is said.
+    /// About a statement of the current side, the new one unless said otherwise.
     fn at(stmt: StmtId, why: &str) -> Self {
         Self { stmt: Some(stmt), ..Self::plain(why) }
     }

@@ -2,8 +2,8 @@
 //!
 //! A question is asked of an excerpt: the terms nearest to the two that are compared, in which what lies further away
 //! is replaced by inputs of their own, the same one for the same term. What is equal whatever those inputs are is
-//! equal, so an excerpt can only be too small to show it; then a larger one is tried. First of all, whatever both sides
-//! are made of is replaced.
+//! equal, so an excerpt can only be too small to show it; then a larger one is tried. First of all, whatever both
+//! sides are made of is replaced.
 //!
 //! A proof holds under the assumptions about the inputs that occur in its excerpt, and where both sides mean the same
 //! by them; [`Questions::used`] says which those are, and the caller must show them.

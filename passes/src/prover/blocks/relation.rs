@@ -1,4 +1,4 @@
-//! The relation between both sides where ways meet, as a greatest fixed point.
+//! The relation between both sides where control-flow paths join, as a greatest fixed point.
 //!
 //! A round walks through all pairs of blocks under what is assumed of each meeting, then shows the assumptions that
 //! the proofs used on every edge ([`super::edges`]). What fails there is weakened, and the next round begins; since
@@ -156,7 +156,7 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
         Ok((reads, writes))
     }
 
-    /// Proves the functions equal, with invariants if it does not go without.
+    /// Proves the functions equal, with invariants only if the proof needs them.
     pub(super) fn carried(&mut self) -> Result<Proof, Stop> {
         let plain = self.settled();
         let Err(stop) = plain else { return plain };
@@ -174,7 +174,7 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
         self.settled()
     }
 
-    /// Weakens the relation until it carries itself.
+    /// Weakens the relation until it implies itself over every edge.
     fn settled(&mut self) -> Result<Proof, Stop> {
         for _ in 0..MOST_ROUNDS {
             self.walk_through([true; 2])?;

@@ -2,9 +2,9 @@
 //!
 //! The shape of such an instruction is its text with the registers, plain addresses and stored numbers taken out:
 //! these are its operands, as terms. Two instructions of the same shape with equal operands are the same function of
-//! the same numbers, and, where they are more than that, the same access, barrier or call at that point. Constants are
-//! part of the shape by their value, symbols by their name and scope. Under a guard that fails nothing is read, so
-//! there an operand counts as zero; the guard itself is an operand.
+//! the same numbers, and, where they are more than that, the same access, barrier or call at that point. Constants
+//! are part of the shape by their value, symbols by their name and scope. Under a guard that fails nothing is read,
+//! so there an operand counts as zero; the guard itself is an operand.
 
 use super::Stop;
 use super::registers::{CARRY, RegisterId};
@@ -25,9 +25,10 @@ use std::collections::BTreeMap;
 pub(super) enum Class {
     /// They do not.
     Pure,
-    /// On memory as it is, and nothing else notices.
+    /// On memory as it is; other threads cannot observe it.
     Load,
-    /// On what happened before, and others may notice: only in its order. The flag: whether memory may change.
+    /// On what happened before, and other threads may observe it, so it keeps its place in the order. The flag:
+    /// whether memory may change.
     Ordered(bool),
 }
 

@@ -1,7 +1,7 @@
 //! The terms of both functions, the inputs that they are made of, and their values on a few vectors.
 //!
 //! An input stands for one number: a parameter, what an instruction gave that nothing is known of, what a register
-//! held where several ways meet. Both sides use the same input only for what is proved to be the same number, or
+//! held where several paths join. Both sides use the same input only for what is proved to be the same number, or
 //! assumed to be by the induction that is at hand. The values on a few vectors only choose what is worth a question.
 
 use crate::prover::Assumption;

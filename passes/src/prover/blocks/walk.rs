@@ -1,12 +1,12 @@
-//! The walk through a pair of blocks: the old one first, then the new one, held against it.
+//! The walk through a pair of blocks: the old one first, then the new one, which is compared with it.
 //!
-//! What a statement computes is a term; what it does is an event ([`super::events`]). A value of the new block that is proved to be one of the old function's is that term from then on, so a proof need
-//! not look behind it again.
+//! What a statement computes is a term; what it does is an event ([`super::events`]). A value of the new block that
+//! is proved to be one of the old function's is that term from then on, so a proof need not look behind it again.
 //!
 //! **Registers that may not have been written** come with the bit that says whether they were. A read of one that was
-//! not is a number of its own. Such a read in the new block is taken for one of the old block's, each for another one:
-//! for whatever the new code may see, the old code may see the same. What the new code reads more often is not equal
-//! to anything.
+//! not is a number of its own. Such a read in the new block is taken for one of the old block's, each for another
+//! one: whatever number the new code may read, the old code may read too. A read in excess of the old block's is not
+//! equal to anything.
 
 use super::Stop;
 use super::events::Event;

@@ -1,8 +1,8 @@
 //! Merges into merges, and sums onto sums: several instructions that are one.
 //!
 //! An instruction that merges into the result of another of its kind computes the same as one instruction with the
-//! lanes of both, since the lanes do not see each other; and a sum of lanes does not depend on which lanes they are.
-//! Scalar instructions that write one byte, or add to `c`, are links of such chains too.
+//! lanes of both, since lanes are independent of each other; and a sum of lanes does not depend on which lanes they
+//! are. Scalar instructions that write one byte, or add to `c`, are links of such chains too.
 
 use crate::recipe::{Recipe, Source};
 use crate::rules::link::{Item, Link};
@@ -101,7 +101,7 @@ fn propose(site: &Site<'_, '_, '_>, joined: Vec<(Link, Rest, Vec<Source>)>, out:
     }
 }
 
-/// The link that `c` is, if it computes in the same way, and what it reads.
+/// The link that computes `c`, if it has the same operation and lane size, and what it reads.
 fn below(site: &Site<'_, '_, '_>, link: &Link) -> Option<(Link, Vec<Source>)> {
     let step = site.definition(link.c)?;
     let next = Link::typed(site, &step, (link.atype, link.btype))?;
@@ -109,7 +109,7 @@ fn below(site: &Site<'_, '_, '_>, link: &Link) -> Option<(Link, Vec<Source>)> {
     same.then(|| (next, step.sources[..2].to_vec()))
 }
 
-/// The operation without a type that has no effect.
+/// The operation, without its result type where that type has no effect.
 fn alike(op: SimdOp) -> SimdOp {
     match op {
         SimdOp::Arithmetic { op, then: then @ (SimdThen::Store | SimdThen::Add), .. } => {

@@ -1,6 +1,6 @@
-//! Masks and merges: what lanes that nobody needs leave over.
+//! Masks and merges: what remains of an instruction without its undemanded lanes.
 //!
-//! A merge writes some lanes of a word. Lanes that nobody demands, that are there already or that add nothing need
+//! A merge writes some lanes of a word. Lanes that are undemanded, that are there already or that add nothing need
 //! not be computed; and merges into merges are one instruction with a larger mask.
 
 use super::Rule;

@@ -1,7 +1,7 @@
 //! Lanes that leave a mask, and merges that become something simpler.
 //!
 //! Sound where the lane's bits are not demanded, are those of `c` already, or add zero: then the word with the lane
-//! computed and the word with the lane of `c` agree on all that anybody demands.
+//! computed and the word with the lane of `c` agree on all demanded bits.
 
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::link::{Item, Link, Operand, bytes};
@@ -14,7 +14,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "undemanded-lanes",
         pass: Pass::Mask,
-        law: "lanes that nobody demands need not be computed: vop4 d.b10, a, b, c = vop4 d.b0, a, b, c if d.b1 is never read",
+        law: "undemanded lanes need not be computed: vop4 d.b10, a, b, c = vop4 d.b0, a, b, c if d.b1 is unused",
         examples: &[
             "vmax4.s32.s32.s32 %e.b210, %a, %b, %c; and.b32 %d, %e, 0xff0000ff;",
             "vadd4.u32.u32.u32 %e, %a, %b, %c; and.b32 %d, %e, 0xff;",
@@ -31,7 +31,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "merge-to-store",
         pass: Pass::Mask,
-        law: "a merge whose other bytes nobody demands is a shift: vop d.b1, a, b, c = vop(a, b) << 8 if only d.b1 matters",
+        law: "a merge whose other bytes are undemanded is a shift: vop d.b1, a, b, c = vop(a, b) << 8 if only d.b1 matters",
         examples: &[
             "vadd.u32.u32.u32 %e.b0, %a.b1, %b.b2, %c; and.b32 %d, %e, 0xff;",
             "vabsdiff.s32.u32.s32 %e.b2, %a, %b.h1, %c; bfe.u32 %d, %e, 16, 8;",
@@ -125,7 +125,7 @@ fn nothing_changes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     }
 }
 
-/// Whether a lane becomes what it is in `c`, where somebody demands it.
+/// Whether the demanded bits of a lane become what they are in `c`.
 fn is_there(site: &Site<'_, '_, '_>, link: &Link, item: &Item) -> bool {
     let Some(there) = Operand::of(site, link.c, item.lane, link.size) else { return false };
     let demanded = site.demanded_word().to_le_bytes();
@@ -145,15 +145,15 @@ fn lowest_bits(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     link.items.retain(|item| demanded >> item.lane & 1 == 1);
     let lowest_bits =
         (0..link.size.count()).fold(0_u32, |bits, lane| bits | 1 << (u32::from(lane) * link.size.bits()));
-    let mut ways = Vec::new();
+    let mut opcodes = Vec::new();
     match op {
         SimdArithmetic::Add | SimdArithmetic::Sub | SimdArithmetic::AbsDiff
             if site.demanded_word() & !lowest_bits == 0 =>
         {
-            ways.push("xor.b32");
+            opcodes.push("xor.b32");
         }
-        SimdArithmetic::Add if demanded == 1 => ways.push("add.u32"),
-        SimdArithmetic::Sub if demanded == 1 => ways.push("sub.u32"),
+        SimdArithmetic::Add if demanded == 1 => opcodes.push("add.u32"),
+        SimdArithmetic::Sub if demanded == 1 => opcodes.push("sub.u32"),
         SimdArithmetic::Add
         | SimdArithmetic::Sub
         | SimdArithmetic::AbsDiff
@@ -162,7 +162,7 @@ fn lowest_bits(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         | SimdArithmetic::Max => return,
     }
     let reach = Reach::of(site, &site.step.sources[..2]);
-    for words in ways {
+    for words in opcodes {
         let mut steps = Vec::new();
         let mut word =
             |needs| Some(Spelled::into_register(reach.spell(&needs).into_iter().next()?, &mut steps));

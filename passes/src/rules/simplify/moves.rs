@@ -95,7 +95,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "unread-source",
         pass: Pass::Simplify,
-        law: "what no lane reads may be anything: vop4(a.b3210, b.b1032) = vop4(a.b3210, a.b1032)",
+        law: "a source that no lane reads may be any register: vop4(a.b3210, b.b1032) = vop4(a.b3210, a.b1032)",
         examples: &[
             "vadd4.u32.u32.u32 %d, %a, %b.b0123, %c;",
             "vmin4.s32.s32.s32.add %d.b10, %a.b7676, %b, %c;",
@@ -105,7 +105,7 @@ pub(super) static RULES: &[Rule] = &[
     },
 ];
 
-/// A SIMD instruction's lanes, those left out that are written though nobody demands them.
+/// The demanded lanes of a SIMD instruction.
 fn lanes(site: &Site<'_, '_, '_>) -> Option<(Link, Rest)> {
     let (form, mut link) = Link::simd(site)?;
     let all = form.routing.mask() == link.size.full_mask();
@@ -212,7 +212,7 @@ fn one_move(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         .into_iter()
         .enumerate()
         .map(|(at, byte)| {
-            // What nobody demands may be computed.
+            // An undemanded byte may be anything, so it need not be a moved one.
             let ignored = site.demanded >> (8 * at) & 0xff == 0;
             byte.or(ignored.then_some(Byte::Constant(0)))
         })
@@ -239,15 +239,15 @@ fn whole(site: &Site<'_, '_, '_>, bytes: &[Byte], out: &mut Vec<Recipe>) {
     out.extend(copies.map(|&value| Recipe::copy(Source::Value(value), site.step.width)));
 }
 
-/// Proposes moves that make a word of bytes; bytes that nobody demands are left open.
+/// Proposes moves that make a word of bytes; undemanded bytes are left open.
 fn spell(site: &Site<'_, '_, '_>, bytes: &[Byte], sources: &[Source], out: &mut Vec<Recipe>) {
     let demanded = site.demanded_word().to_le_bytes();
     let need = |at: usize| Need { byte: bytes[at], bits: demanded[at] };
     let needs = std::array::from_fn(|at| Some(need(at)).filter(|need| need.bits != 0));
     let reach = Reach::of(site, sources);
     for reach in [&reach, &reach.reversed()] {
-        for way in reach.spell(&needs) {
-            let step = match way {
+        for spelled in reach.spell(&needs) {
+            let step = match spelled {
                 Spelled::Source(source) => Step::copy(source, 32),
                 Spelled::Step(step) => step,
             };

@@ -53,7 +53,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "lop3-fewer",
         pass: Pass::Simplify,
-        law: "a function of three words that shows fewer of them is one of fewer",
+        law: "a function of three words that does not depend on all of them is a function of fewer",
         examples: &[
             "lop3.b32 %d, %a, %b, %c, 0xf0;",
             "lop3.b32 %d, %a, %b, %c, 0xc0;",
@@ -73,7 +73,7 @@ fn opcode<'w>(site: &'w Site<'_, '_, '_>) -> Option<(&'w str, &'w str)> {
     (!name.contains('.') || matches!(name, "mul.lo" | "mad.lo")).then_some((name, ty))
 }
 
-/// What the source can be told to be, as a number of the width of the result.
+/// The number that the source is known to be, at the width of the result.
 fn constant(site: &Site<'_, '_, '_>, source: Source) -> Option<u64> {
     let width = site.step.width;
     let value = site.constant(source)?;
@@ -90,7 +90,7 @@ fn neutral(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     if site.words().is_some_and(|words| words.starts_with("dp4a.") || words.starts_with("dp2a.")) {
         match sources {
             &[a, b, c] if is(a, 0) || is(b, 0) => copy(site, out, c),
-            _other => {}
+            _ => {}
         }
         return;
     }
@@ -124,7 +124,7 @@ fn neutral(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         ("bfe", &[a, from, length]) if matches!(ty, "u32" | "s32") && is(from, 0) && is(length, 32) => {
             copy(site, out, a);
         }
-        _other => {}
+        _ => {}
     }
 }
 
@@ -133,7 +133,7 @@ fn ordered(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let sign = match ty {
         "u32" => Sign::Unsigned,
         "s32" => Sign::Signed,
-        _other => return,
+        _ => return,
     };
     let (x, y) = (Operand::part(site, a, None, sign), Operand::part(site, b, None, sign));
     if name != "min" && name != "max" {

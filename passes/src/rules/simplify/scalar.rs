@@ -98,7 +98,7 @@ struct Exact {
 }
 
 impl Exact {
-    /// The number after a clamp to what `bits` bits of a sign hold; `None` if the word does not tell it.
+    /// The number after a clamp to what `bits` bits of a sign hold; `None` if the word does not determine it.
     fn clamped(self, building: &mut Building, sign: Sign, bits: u32) -> Option<Self> {
         let (least, greatest) = holds(bits, sign);
         let Self { mut word, range } = self;
@@ -120,7 +120,7 @@ impl Exact {
         Some(Self { word, range: (range.0.clamp(least, greatest), range.1.clamp(least, greatest)) })
     }
 
-    /// The secondary operation or the merge; `None` if the word does not tell its result.
+    /// The secondary operation or the merge; `None` if the word does not determine its result.
     fn combined(
         self,
         building: &mut Building,
@@ -135,7 +135,7 @@ impl Exact {
         Some(match then {
             Then::Store => self.word,
             Then::Add if self.range == (0, 0) => *c?,
-            // Numbers last, as people write it.
+            // Numbers last, as is usual.
             Then::Add if matches!(self.word, Source::Constant(_)) => {
                 building.plain("add.u32", &[*c?, self.word])
             }

@@ -1,8 +1,8 @@
 //! All lanes at once in plain words.
 //!
-//! No GPU of today has SIMD video instructions but a few; the assembler takes the others apart, lane by lane. What
-//! lanes hand to each other are carries and borrows. Those are kept inside a lane by computing without the highest
-//! bit of each, which is then put in by logic.
+//! Today's GPUs execute only a few SIMD video instructions themselves; the assembler emulates the others lane by
+//! lane. In a plain word, lanes affect each other only by carries and borrows. Those are kept inside a lane by
+//! computing without the highest bit of each, which is then put in by logic.
 
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::build::Building;
@@ -77,7 +77,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "biased-difference",
         pass: Pass::Simplify,
-        law: "|x-y| of signed lanes is that of the lanes plus 128, which have no sign",
+        law: "|x-y| of signed lanes is |x-y| of the same lanes plus 128, as unsigned ones",
         examples: &["vabsdiff4.s32.s32.s32 %d, %a, %b, %c;", "vabsdiff2.u32.s32.s32.add %d, %a, %b, %c;"],
         propose: biased,
     },

@@ -1,6 +1,6 @@
 //! Types and saturation without effect.
 //!
-//! What a type extends or clamps may be cut off again, or never be there. Types that mean the same can cost
+//! The bits that a type extends may be cut off again, and a clamp may never apply. Types that mean the same can cost
 //! different amounts, so all of them are proposed.
 
 use super::identity::signless;
@@ -42,7 +42,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "signless-operand",
         pass: Pass::Simplify,
-        law: "a number whose highest bit is 0 is the same with and without a sign; equality of numbers of one sign is \
+        law: "a number whose highest bit is 0 is the same signed and unsigned; equality of numbers of one sign is \
               equality of bits",
         examples: &[
             "and.b32 %e, %a, 0x7f7f7f7f; and.b32 %f, %b, 0x01010101; vmin4.s32.s32.s32 %d, %e, %f, %c;",

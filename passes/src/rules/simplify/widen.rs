@@ -1,6 +1,6 @@
 //! Masks made full: the instructions that compute all lanes are often the cheap ones.
 //!
-//! A lane that nobody demands may be computed; a lane that is not to be computed may be taken from `c` afterwards, or
+//! An undemanded lane may be computed; a lane that is not to be computed may be taken from `c` afterwards, or
 //! computed of bytes that add nothing to a sum.
 
 use crate::lanes::Byte;
@@ -15,7 +15,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "full-mask",
         pass: Pass::Simplify,
-        law: "lanes that nobody demands may be computed: vop4 d.b1, a, b, c = vop4 d, a, b, a if only d.b1 matters",
+        law: "undemanded lanes may be computed: vop4 d.b1, a, b, c = vop4 d, a, b, a if only d.b1 matters",
         examples: &[
             "vadd4.u32.u32.u32 %e.b1, %a, %b, %c; bfe.u32 %d, %e, 8, 8;",
             "vabsdiff2.u32.u32.u32 %e.h1, %a, %b, %c; shr.u32 %d, %e, 16;",
@@ -28,7 +28,7 @@ pub(super) static RULES: &[Rule] = &[
     Rule {
         name: "merge-afterwards",
         pass: Pass::Simplify,
-        law: "a merge may come later: vop4 d.b20, a, b, c = prmt(vop4(a, b), c, 0x7250)",
+        law: "a merge may be a byte move afterwards: vop4 d.b20, a, b, c = prmt(vop4(a, b), c, 0x7250)",
         examples: &[
             "vadd4.u32.u32.u32 %d.b20, %a, %b, %c;",
             "vabsdiff4.u32.u32.u32 %d.b3, %a.b0123, %b, %c;",
