@@ -5,17 +5,17 @@
 //! of plain loads, which other threads cannot observe, it may leave some out. So whatever can be observed of it could
 //! be observed of the old one.
 //!
-//! **How.** Blocks of both functions to which the same edges lead are walked through in pairs ([`product`]), the old
-//! one first ([`walk`]). What a register holds is a term. Where several paths join, a register that was written on
+//! **How.** Blocks of both functions to which the same edges lead are walked through in pairs (`product`), the old
+//! one first (`walk`). What a register holds is a term. Where several paths join, a register that was written on
 //! one of them holds an input of its own, and the induction assumes there
 //!
 //! - that both sides hold the same in some of its bits, at first in all;
 //! - that it was written, or was written on both sides or on none;
-//! - that it lies in some range and that some of its bits are known ([`invariants`]), if the proof needs that.
+//! - that it lies in some range and that some of its bits are known (`invariants`), if the proof needs that.
 //!
 //! Everywhere else a register holds the term of the last write, which dominates the place: static single assignment.
 //! Every event and condition is proved equal under these assumptions, then the assumptions themselves on every edge
-//! that leads there, the one from the caller included ([`relation`], [`edges`]). What cannot be shown is assumed no
+//! that leads there, the one from the caller included (`relation`, `edges`). What cannot be shown is assumed no
 //! more, and everything begins anew: the greatest relation that implies itself over every step is left in the end.
 //! Only what the proofs used must be shown.
 //!
