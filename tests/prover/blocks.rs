@@ -246,7 +246,20 @@ fn no_wrong_kernel_is_proved() {
 }
 
 /// Pairs whose difference no run of one warp shows: the first replacement must be refused.
-const CONSTRUCTED: [(&str, &str, &str, &str); 12] = [
+const CONSTRUCTED: [(&str, &str, &str, &str); 14] = [
+    (
+        "a register that may be unwritten is compared with itself",
+        "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra join;\nmov.b32 %r4, 5;\njoin:",
+        "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra join;\nmov.b32 %r4, 5;\njoin: setp.ne.u32 %p2, %r4, %r4;\n\
+         @%p2 mov.b32 %r3, 99;",
+        "st.global.u32 [%d2], %r3;",
+    ),
+    (
+        "a register that may be unwritten is subtracted from itself",
+        "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra join;\nmov.b32 %r4, 5;\njoin: mov.b32 %r5, 0;",
+        "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra join;\nmov.b32 %r4, 5;\njoin: sub.u32 %r5, %r4, %r4;",
+        "st.global.u32 [%d2], %r5;",
+    ),
     (
         "a store over a barrier",
         "st.global.u32 [%d2], %r3;\nbar.sync 0;",
@@ -421,4 +434,54 @@ fn surroundings_that_differ_are_said() {
     }
     let newer = HEAD.replace("8.0", "8.5");
     assert_eq!(stopped_texts(&plain, &text(&newer, ".visible", ".reqntid 32")), None, "a newer version");
+}
+
+/// Pairs whose functions have the same text, or nearly, in surroundings that make them differ.
+const SURROUNDINGS: [(&str, &str, &str); 4] = [
+    (
+        "registers that are parameters change places",
+        ".func (.reg .b32 r) f(.reg .b32 a, .reg .b32 b)\n{\nsub.u32 r, a, b;\nret;\n}\n",
+        ".func (.reg .b32 r) f(.reg .b32 b, .reg .b32 a)\n{\nsub.u32 r, a, b;\nret;\n}\n",
+    ),
+    (
+        "an alias is another function's",
+        ".func (.param .b32 r) f();\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 x;\n.reg .b64 d;\n\
+         ld.param.u64 d, [p];\n{ .param .b32 q; call (q), f; ld.param.b32 x, [q]; }\nst.global.u32 [d], x;\nret;\n}\n\
+         .func (.param .b32 r) g()\n{\nst.param.b32 [r], 1;\nret;\n}\n\
+         .func (.param .b32 r) h()\n{\nst.param.b32 [r], 2;\nret;\n}\n.alias f, g;\n",
+        ".func (.param .b32 r) f();\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 x;\n.reg .b64 d;\n\
+         ld.param.u64 d, [p];\n{ .param .b32 q; call (q), f; ld.param.b32 x, [q]; }\nst.global.u32 [d], x;\nret;\n}\n\
+         .func (.param .b32 r) g()\n{\nst.param.b32 [r], 1;\nret;\n}\n\
+         .func (.param .b32 r) h()\n{\nst.param.b32 [r], 2;\nret;\n}\n.alias f, h;\n",
+    ),
+    (
+        "a variable of the module has the name of one of the function",
+        ".global .align 4 .u32 x = 1;\n.global .align 8 .u64 y = x;\n.visible .entry k(.param .u64 p)\n{\n\
+         .reg .b32 r;\n.reg .b64 d, a;\n.shared .align 4 .u32 x;\nld.param.u64 d, [p];\nst.shared.u32 [x], 7;\n\
+         ld.global.u64 a, [y];\nld.global.u32 r, [a];\nst.global.u32 [d], r;\nret;\n}\n",
+        ".global .align 4 .u32 x = 2;\n.global .align 8 .u64 y = x;\n.visible .entry k(.param .u64 p)\n{\n\
+         .reg .b32 r;\n.reg .b64 d, a;\n.shared .align 4 .u32 x;\nld.param.u64 d, [p];\nst.shared.u32 [x], 7;\n\
+         ld.global.u64 a, [y];\nld.global.u32 r, [a];\nst.global.u32 [d], r;\nret;\n}\n",
+    ),
+    (
+        "the size of shared memory is read",
+        ".shared .b8 pad[1024];\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 r;\n.reg .b64 d;\n\
+         ld.param.u64 d, [p];\nmov.u32 r, %total_smem_size;\nst.global.u32 [d], r;\nret;\n}\n",
+        ".shared .b8 pad[4096];\n.visible .entry k(.param .u64 p)\n{\n.reg .b32 r;\n.reg .b64 d;\n\
+         ld.param.u64 d, [p];\nmov.u32 r, %total_smem_size;\nst.global.u32 [d], r;\nret;\n}\n",
+    ),
+];
+
+#[test]
+fn the_same_text_in_other_surroundings_is_not_proved() {
+    for (what, old, new) in SURROUNDINGS {
+        let parse = |text: &str| ptxopt_grammar::parse(leaked(&format!("{HEAD}{text}")).as_bytes());
+        let [old, new] = [old, new].map(|text| parse(text).unwrap_or_else(|all| panic!("{what}: {all:?}")));
+        let proved = |old: &Module<'_>, new: &Module<'_>| {
+            let pair = ((old, &functions(old)[0]), (new, &functions(new)[0]));
+            around::difference(pair.0, pair.1).is_none() && around::same_text(pair.0, pair.1)
+        };
+        assert!(proved(&old, &old) && proved(&new, &new), "{what}: the same");
+        assert!(!proved(&old, &new), "{what}");
+    }
 }

@@ -24,14 +24,15 @@ pub fn difference(before: Side<'_, '_, '_>, after: Side<'_, '_, '_>) -> Option<S
         .or_else(|| launch(before, after))
         .or_else(|| given(before, after))
         .or_else(|| named(before, after))
+        .or_else(|| shared(before, after))
 }
 
-/// Whether the bodies of two functions have the same tokens, debug directives left out. In the same surroundings they
-/// then do the same, whatever it is.
+/// Whether the heads and the bodies of two functions have the same tokens, debug directives left out. In the same
+/// surroundings they then do the same, whatever it is.
 #[must_use]
 pub fn same_text(before: Side<'_, '_, '_>, after: Side<'_, '_, '_>) -> bool {
     let [mut old, mut new] = [before, after].map(|(module, function)| {
-        let stmts = function.body.clone().filter_map(StmtId::new);
+        let stmts = std::iter::once(function.head).chain(function.body.clone().filter_map(StmtId::new));
         let counts = |&stmt: &StmtId| match module.kind(stmt) {
             StmtKind::Loc
             | StmtKind::LineMarker
@@ -100,6 +101,14 @@ fn header(before: &Module<'_>, after: &Module<'_>) -> Option<String> {
         if found.is_some() {
             return found;
         }
+    }
+    let aliases = |module: &Module<'_>| {
+        let all = module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Alias);
+        joined(all.flat_map(|stmt| tokens(module, stmt).map(|(_, text)| text)))
+    };
+    let [old, new] = [before, after].map(aliases);
+    if let Some(found) = two("the list of `.alias` directives", Some(&old), Some(&new)) {
+        return Some(found);
     }
     let [old, new] = [before, after].map(|module| text(module, StmtKind::Version));
     let settled = |text: &Option<String>| {
@@ -214,8 +223,8 @@ struct Declared {
 fn declarations(module: &Module<'_>, function: &Function) -> BTreeMap<(usize, String), Declared> {
     let mut seen: BTreeSet<DeclId> = BTreeSet::new();
     let mut work: Vec<StmtId> = function.body.clone().filter_map(StmtId::new).collect();
-    // Scopes are counted, since statements may have gone.
-    let opens = function.body.clone().filter_map(StmtId::new);
+    // Scopes are counted, since statements may have gone: 0 is the module, 1 the function's own.
+    let opens = (function.body.start - 1..function.body.end).filter_map(StmtId::new);
     let opens: BTreeMap<StmtId, usize> =
         opens.filter(|&stmt| module.kind(stmt) == StmtKind::Open).zip(1..).collect();
     let scope = |decl: DeclId| {
@@ -239,6 +248,27 @@ fn declarations(module: &Module<'_>, function: &Function) -> BTreeMap<(usize, St
         }
     }
     found
+}
+
+/// The special registers that depend on all shared variables of a module, used or not.
+const SHARED_SIZES: [&[u8]; 2] = [b"%total_smem_size", b"%aggr_smem_size"];
+
+/// A difference between the shared variables of two modules, if either function can see how large they are together.
+fn shared(before: Side<'_, '_, '_>, after: Side<'_, '_, '_>) -> Option<String> {
+    let sees = |(module, function): Side<'_, '_, '_>| {
+        let body = function.body.clone().filter_map(StmtId::new);
+        let mut names = body.flat_map(|stmt| module.stmt_nodes(stmt));
+        names.any(|node| SHARED_SIZES.contains(&module.node_text(node)))
+    };
+    if !sees(before) && !sees(after) {
+        return None;
+    }
+    let [old, new] = [before, after].map(|(module, _)| {
+        let all = module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Variable);
+        let texts = all.map(|stmt| joined(tokens(module, stmt).map(|(_, text)| text)));
+        texts.filter(|text| text.contains(".shared")).collect::<Vec<_>>().join(" ")
+    });
+    two("the shared memory, whose size is read,", Some(&old), Some(&new))
 }
 
 /// Whether a declaration says what a name means outside the function's own code.

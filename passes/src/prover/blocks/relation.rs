@@ -279,6 +279,8 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
             };
             if side == 0 {
                 self.walk.remember(value);
+            } else {
+                self.walk.met.insert(value);
             }
             self.walk.set(side, register, Held { value, written });
         }

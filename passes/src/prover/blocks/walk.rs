@@ -61,6 +61,8 @@ pub(super) struct Walk<'m, 't> {
     /// What was proved to be equal and has effects: whatever these are made of must be as assumed.
     pub(super) roots: Vec<Term>,
     pub(super) events: Vec<Event>,
+    /// What registers of the new side are assumed to hold where paths join.
+    pub(super) met: HashSet<Term>,
     /// The next ordered event, and how many that may change memory came before, on each side.
     pub(super) next: usize,
     pub(super) changes: [usize; 2],
@@ -83,6 +85,7 @@ impl<'m, 't> Walk<'m, 't> {
             registers: Registers::new(),
             sides: names.map(side),
             roots: Vec::new(),
+            met: HashSet::new(),
             events: Vec::new(),
             next: 0,
             changes: [0; 2],
@@ -100,6 +103,7 @@ impl<'m, 't> Walk<'m, 't> {
         self.questions.begin(self.arena.terms.len());
         self.arena = Arena::new();
         self.roots.clear();
+        self.met.clear();
         self.pure.clear();
         self.exact.clear();
         self.operands.clear();
@@ -289,6 +293,11 @@ impl<'m, 't> Walk<'m, 't> {
         if let Some(held) = held
             && self.arena.terms.value(held.written) == Some(1)
         {
+            // That it was written is assumed. The read shows nowhere if the term cancels, as in `x ^ x`, but each read
+            // of an unwritten register is a number of its own.
+            if side == 1 && self.met.contains(&held.value) {
+                self.roots.push(held.value);
+            }
             return held.value;
         }
         let unknown = self.unwritten(side, register, stmt);
