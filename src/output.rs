@@ -8,10 +8,10 @@
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// Where an output goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Output {
     /// Standard output, written `-`.
     Stdout,
@@ -177,6 +177,38 @@ fn begin(path: &Path) -> io::Result<Target> {
 fn is_descriptor(path: &Path) -> bool {
     let folders = ["/dev/fd", "/proc/self/fd"].map(Path::new);
     path == Path::new("/dev/stderr") || path.parent().is_some_and(|parent| folders.contains(&parent))
+}
+
+/// The file that `path` finally leads to, the same for all paths that lead to it. Links are followed even if their
+/// target does not exist yet. `None` for what several outputs may share, such as `/dev/null`.
+#[must_use]
+pub fn leads_to(path: &Path) -> Option<PathBuf> {
+    if path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+        return None;
+    }
+    // Where links go in circles, the failure to write says so.
+    real(path).or_else(|_| std::path::absolute(path)).ok()
+}
+
+/// As `canonicalize`, but the file and its directories may be missing.
+fn real(path: &Path) -> io::Result<PathBuf> {
+    match path.canonicalize() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        found => return found,
+    }
+    // Links in circles are another error, so this ends: the parent has less left to follow.
+    let path = follow_links(path)?;
+    let (Some(parent), Some(last)) = (path.parent(), path.components().next_back()) else {
+        return Path::new(".").canonicalize();
+    };
+    let mut real = real(parent)?;
+    if last == Component::ParentDir {
+        // The parent is missing; once it is created, it is a directory and no link.
+        let _below_root: bool = real.pop();
+    } else {
+        real.push(last);
+    }
+    Ok(real)
 }
 
 /// The path that the symbolic links at `path` lead to, whether it exists or not.

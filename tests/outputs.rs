@@ -90,6 +90,91 @@ fn remarks_may_go_to_the_new_directory_of_the_outputs() {
 }
 
 #[test]
+fn links_to_a_missing_file_do_not_hide_that_outputs_are_the_same() {
+    let links = "mkdir w; ln -s out.ptx lnk; ln -s ../w/../lnk w/far; ln -s w also\n";
+    for (output, remarks) in [
+        ("out.ptx", "lnk"),
+        ("lnk", "out.ptx"),
+        ("lnk", "w/far"),
+        ("w/far", "./out.ptx"),
+        ("w/new", "also/new"),
+        ("w/../new", "$PWD/new"),
+    ] {
+        let directory = directory();
+        let run = format!(
+            "{links}\"$PTXOPT\" in.ptx -o {output} --remarks text --remarks-output {remarks}; echo $?; ls"
+        );
+        let ran = script(&directory, &run);
+        assert_eq!(text(&ran.stdout), "2\nalso\nin.ptx\nlnk\nw\n", "{output} {remarks}");
+        let message = format!("error: the result and the remarks would both go to `{output}`\n");
+        assert!(text(&ran.stderr).starts_with(&message), "{}", text(&ran.stderr));
+    }
+}
+
+#[test]
+fn links_do_not_hide_that_remarks_would_replace_a_result_in_a_new_directory() {
+    let directory = directory();
+    let run = "ln -s ./new/in.ptx lnk; mkdir there\n\
+               \"$PTXOPT\" in.ptx --out-dir there/../new --remarks text --remarks-output lnk; echo $?; ls";
+    let ran = script(&directory, run);
+    assert_eq!(text(&ran.stdout), "2\nin.ptx\nlnk\nthere\n");
+    let message = "error: the result and the remarks would both go to `there/../new/in.ptx`\n";
+    assert!(text(&ran.stderr).starts_with(message), "{}", text(&ran.stderr));
+}
+
+#[test]
+fn links_do_not_hide_that_results_are_the_same() {
+    let files = "mkdir e w; cp in.ptx e/a.ptx; cp in.ptx e/b.ptx\n";
+    for links in [
+        "ln -s q.ptx w/a.ptx; ln -s ../w/q.ptx w/b.ptx",
+        "printf before >w/q.ptx; ln -s q.ptx w/a.ptx; ln -s ../w/q.ptx w/b.ptx",
+        "ln -s b.ptx w/a.ptx",
+        "ln -s a.ptx w/b.ptx",
+    ] {
+        let directory = directory();
+        let run = format!(
+            "{files}{links}; ls w >before; \"$PTXOPT\" e/a.ptx e/b.ptx --out-dir w; echo $?\n\
+             ls w | diff before -; cat w/q.ptx 2>&1 | grep -v 'No such'"
+        );
+        let ran = script(&directory, &run);
+        let kept = if links.starts_with("printf") { "2\nbefore\n" } else { "2\n" };
+        assert_eq!(text(&ran.stdout), kept, "{links}");
+        let message = "error: `e/a.ptx` and `e/b.ptx` would both be written to `/";
+        assert!(text(&ran.stderr).starts_with(message), "{}", text(&ran.stderr));
+    }
+}
+
+#[test]
+fn outputs_through_links_may_be_different_files_or_one_device() {
+    let directory = directory();
+    let run = "mkdir w; cp in.ptx a.ptx; cp in.ptx b.ptx; ln -s q.ptx w/a.ptx; ln -s q.ptx r; ln -s /dev/null n\n\
+               \"$PTXOPT\" a.ptx b.ptx --out-dir w --remarks text --remarks-output r && cmp w/q.ptx w/b.ptx\n\
+               \"$PTXOPT\" a.ptx -o n --remarks text --remarks-output /dev/null && ls . w";
+    let ran = script(&directory, run);
+    assert_eq!(
+        (text(&ran.stdout).as_str(), text(&ran.stderr).as_str()),
+        (".:\na.ptx\nb.ptx\nin.ptx\nn\nq.ptx\nr\nw\n\nw:\na.ptx\nb.ptx\nq.ptx\n", "")
+    );
+}
+
+#[test]
+fn a_cycle_of_links_is_no_output() {
+    let directory = directory();
+    for output in ["a", "inside", "a/out.ptx"] {
+        let run = format!(
+            "ln -sf b a; ln -sf a b; ln -sf inside/x inside\n\
+             \"$PTXOPT\" in.ptx -o {output} --remarks text --remarks-output b; echo $?\n\
+             \"$PTXOPT\" in.ptx -o {output}"
+        );
+        let ran = script(&directory, &run);
+        assert_eq!(text(&ran.stdout), "3\n", "{output}");
+        let errors = text(&ran.stderr);
+        let (first, second) = ("error: cannot write `b`: ", format!("error: cannot write `{output}`: "));
+        assert!(errors.starts_with(first) && errors.contains(&second), "{errors}");
+    }
+}
+
+#[test]
 fn remarks_repeat_unless_times_are_asked_for() {
     let directory = directory();
     let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/blend.ptx");

@@ -13,13 +13,13 @@ pub(super) use args::{Args, GROUPS, gpu};
 use super::{Console, Failure, Status, similar_subcommand, usage_error};
 use crate::input::Input;
 use crate::measure::Assembler;
-use crate::output::{Begun, Output};
+use crate::output::{Begun, Output, leads_to};
 use crate::remarks::Format;
 use crate::render::Colour;
 use assembling::Assembling;
 use job::Job;
 use ptxopt_passes::optimiser::Options;
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
@@ -192,53 +192,50 @@ fn meant_a_subcommand(args: &Args) -> Option<String> {
 
 /// One output per input, in `directory`.
 fn jobs_into(directory: &Path, inputs: impl Iterator<Item = Input>) -> Result<Vec<Job>, String> {
-    let mut names = BTreeMap::new();
     let mut jobs = Vec::new();
     for input in inputs {
         let name = match &input {
             Input::Stdin => {
                 return Err("standard input has no name; give it an output with `-o FILE`".to_owned());
             }
-            Input::File(path) => {
-                path.file_name().ok_or_else(|| format!("`{input}` has no file name"))?.to_owned()
-            }
+            Input::File(path) => path.file_name().ok_or_else(|| format!("`{input}` has no file name"))?,
         };
-        let output = directory.join(&name);
-        if let Some(earlier) = names.insert(name, input.clone()) {
-            return Err(format!("`{earlier}` and `{input}` would both be written to `{}`", output.display()));
-        }
-        jobs.push(Job { input, output: Output::File(output) });
+        let output = Output::File(directory.join(name));
+        jobs.push(Job { input, output });
     }
     Ok(jobs)
 }
 
-/// Refuses remarks that would replace an input or a result.
+/// Refuses results that would replace each other, and remarks that would replace an input or a result.
 fn keep_apart(jobs: &[Job], remarks: Option<&Output>) -> Result<(), String> {
-    for Job { input, output } in jobs {
-        match (remarks, output) {
-            (Some(Output::Stdout), Output::Stdout) => {
-                return Err("the result and the remarks would both go to standard output".to_owned());
-            }
-            (Some(Output::File(remarks)), Output::File(result)) if same_file(remarks, result) => {
-                return Err(format!("the result and the remarks would both go to `{output}`"));
-            }
-            (Some(_) | None, Output::Stdout | Output::File(_)) => {}
+    let file = |output: &Output| match output {
+        Output::Stdout => None,
+        Output::File(path) => leads_to(path),
+    };
+    let remarks_file = remarks.and_then(file);
+    let is_remarks = |file: &Option<_>| file.is_some() && *file == remarks_file;
+    let mut results = HashMap::new();
+    for job in jobs {
+        let Job { input, output } = job;
+        let result = file(output);
+        if *output == Output::Stdout && remarks == Some(output) {
+            return Err("the result and the remarks would both go to standard output".to_owned());
         }
-        if let (Some(Output::File(remarks)), Input::File(path)) = (remarks, input)
-            && same_file(remarks, path)
+        if is_remarks(&result) {
+            return Err(format!("the result and the remarks would both go to `{output}`"));
+        }
+        if let Input::File(path) = input
+            && is_remarks(&leads_to(path))
         {
             return Err(format!("the remarks would replace the input `{input}`"));
         }
+        let place = result.map_or_else(|| output.clone(), Output::File);
+        if let Some(earlier) = results.insert(place.clone(), job) {
+            let place = if earlier.output == *output { output } else { &place };
+            return Err(format!("`{}` and `{input}` would both be written to `{place}`", earlier.input));
+        }
     }
     Ok(())
-}
-
-/// Whether two paths name the same regular file, which need not exist yet. Devices such as `/dev/null` may be shared.
-fn same_file(a: &Path, b: &Path) -> bool {
-    let special = a.metadata().is_ok_and(|data| !data.is_file());
-    let absolute = |path: &Path| std::path::absolute(path).ok();
-    let real = |path: &Path| path.canonicalize().ok();
-    !special && (absolute(a) == absolute(b) || real(a).is_some() && real(a) == real(b))
 }
 
 /// The output at `path`, which is not an existing directory; a name that ends in a slash is an error.
