@@ -101,6 +101,7 @@ pub struct Machine<'m, 't> {
     module: &'m Module<'t>,
     code: Code,
     initial: Vec<Initial>,
+    too_large: Option<String>,
     static_shared: u32,
     shared_variables: Vec<SharedVariable>,
     address_bits: u32,
@@ -212,8 +213,9 @@ impl<'m, 't> Machine<'m, 't> {
 
     fn of(module: &'m Module<'t>, prefer: Prefer, watch: Watch) -> Self {
         let decoded = decode::decode(module, prefer, watch);
-        let decode::Decoded { code, initial, static_shared, shared_variables, address_bits } = decoded;
-        Self { module, code, initial, static_shared, shared_variables, address_bits }
+        let decode::Decoded { code, initial, too_large, static_shared, shared_variables, address_bits } =
+            decoded;
+        Self { module, code, initial, too_large, static_shared, shared_variables, address_bits }
     }
 
     /// The entries that have a body, in the order of the text.
@@ -226,11 +228,8 @@ impl<'m, 't> Machine<'m, 't> {
         })
     }
 
-    /// Memory that holds the module's own variables, with their initial values, and nothing else yet.
-    ///
-    /// # Panics
-    ///
-    /// If a variable is larger than the space between two addresses of variables.
+    /// Memory that holds the module's own variables, with their initial values, and nothing else yet. Where they have
+    /// more than 1 GiB, or one has 16 MiB or more and addresses have 32 bits, every launch is refused.
     #[must_use]
     pub fn memory(&self) -> Memory {
         let mut memory = Memory::new(if self.address_bits == 64 { 32 } else { 24 });
@@ -288,6 +287,9 @@ impl<'m, 't> Machine<'m, 't> {
         arguments: &[Argument],
         memory: &Memory,
     ) -> Result<(usize, Vec<u8>), String> {
+        if let Some(why) = &self.too_large {
+            return Err(why.clone());
+        }
         let of_name = |function: &code::Function| function.is_entry && function.name == launch.entry;
         let entry = self.code.functions.iter().position(of_name);
         let entry = entry.ok_or_else(|| format!("there is no entry `{}` with a body", launch.entry))?;

@@ -12,7 +12,9 @@
 //! Only the last accesses to a byte are kept, as in FastTrack (Flanagan and Freund, 2009): the last write, and the
 //! reads since then as far as they are not ordered. If several threads read, the smallest group that has them all is
 //! kept: the lanes of a warp, the warps of a block, blocks. A later access that is not ordered after the whole group
-//! is not ordered after one of its members, so that no race is lost and none is made up.
+//! is not ordered after one of its members. The time that is kept is that of the newest member, which says nothing
+//! about the others if that member makes the later access itself: where fences, or barriers for some threads only, lie
+//! between the members, the group is mixed, and a thread of it that has executed a fence may come after all others.
 //!
 //! [`super::shadow`] keeps this per byte; here is what orders two accesses.
 
@@ -31,8 +33,12 @@ struct Moment {
 
 /// How many moments are kept, 20 bytes each. Then the search ends.
 const MOST_MOMENTS: usize = 1 << 23;
+/// The bit of a stamp that says that the group is mixed. Moments lie below it.
+const MIXED: u32 = 1 << 31;
+const _: () = assert!(MOST_MOMENTS << 7 <= MIXED as usize);
 
-/// The threads that accessed a byte: a moment, the group of threads, and a lane if it is one thread. 0 is no thread.
+/// The threads that accessed a byte: the moment of the newest, its lane, the group of threads, and whether the group
+/// is mixed. 0 is no thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Stamp(u32);
 
@@ -58,7 +64,7 @@ impl Stamp {
     }
 
     fn moment(self) -> usize {
-        (self.0 >> 7) as usize
+        ((self.0 & !MIXED) >> 7) as usize
     }
 
     fn group(self) -> Group {
@@ -68,6 +74,11 @@ impl Stamp {
             2 => Group::Warps,
             _ => Group::Blocks,
         }
+    }
+
+    /// Whether fences, or barriers for some threads only, lie between the accesses of the group.
+    fn is_mixed(self) -> bool {
+        self.0 & MIXED != 0
     }
 
     /// Whether threads of several blocks are among them, which no later access can be ordered after.
@@ -244,9 +255,16 @@ impl Races {
     pub(super) fn order(&self, stamp: Stamp, who: &Who) -> Order {
         let then = &self.moments[stamp.moment()];
         let group = stamp.group();
+        // The newest member is a thread of another warp, or nothing lies between it and the others.
+        let certain = !(stamp.is_mixed() && self.same_warp(stamp.moment() as u32, who));
         let fenced = who.fenced > then.fences;
-        if then.block != who.block || group == Group::Blocks {
+        if then.block != who.block {
             return if fenced { Order::Unsure } else { Order::Concurrent };
+        }
+        if group == Group::Blocks {
+            // Only a fence can order blocks, and without one of its own, `who` comes after no other block.
+            let alone = who.fenced == 0 || !fenced && !stamp.is_mixed();
+            return if alone { Order::Concurrent } else { Order::Unsure };
         }
         let same_warp = then.warp == who.warp && group <= Group::Lanes;
         let same_thread =
@@ -254,26 +272,36 @@ impl Races {
         let passed = |block: u32, warp: u32| then.epoch < block || same_warp && then.warp_epoch < warp;
         if same_thread || passed(who.epochs.full, who.warp_epochs.full) {
             Order::After
-        } else if fenced || passed(who.epochs.now, who.warp_epochs.now) {
+        } else if fenced || !certain || passed(who.epochs.now, who.warp_epochs.now) {
             Order::Unsure
         } else {
             Order::Concurrent
         }
     }
 
+    /// Whether the newest of `stamp` is one that `who` does not come after, if there is any.
+    pub(super) fn is_newest(&self, stamp: Stamp, who: &Who) -> bool {
+        let then = &self.moments[stamp.moment()];
+        then.block != who.block || then.warp != who.warp && stamp.group() != Group::Blocks
+    }
+
     /// Those of `stamp` that `who` does not come after, and `who`.
     pub(super) fn join(&self, stamp: Stamp, who: &Who) -> Stamp {
         let own = who.stamp();
-        if stamp == Stamp::NOBODY || self.order(stamp, who) == Order::After {
+        let order = if stamp == Stamp::NOBODY { Order::After } else { self.order(stamp, who) };
+        if order == Order::After {
             return own;
         }
+        let fences = self.moments[who.moment as usize].fences;
         let then = &self.moments[stamp.moment()];
         let apart = match () {
             () if then.block != who.block => Group::Blocks,
             () if then.warp != who.warp => Group::Warps,
             () => Group::Lanes,
         };
-        Stamp::new(who.moment, apart.max(stamp.group()), who.lane)
+        let mixed = stamp.is_mixed() || order == Order::Unsure || then.fences != fences;
+        let joined = Stamp::new(who.moment, apart.max(stamp.group()), who.lane);
+        Stamp(joined.0 | if mixed { MIXED } else { 0 })
     }
 
     /// One of `stamp` that is not `who`.

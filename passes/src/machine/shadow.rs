@@ -65,13 +65,21 @@ struct Cell {
     writer: Stamp,
     reader: Stamp,
     written: Strength,
-    /// Whether every read was strong.
+    /// Whether the newest read was strong.
     strong: bool,
+    /// Whether any read of the group was strong.
+    some_strong: bool,
 }
 
 impl Default for Cell {
     fn default() -> Self {
-        Self { writer: Stamp::NOBODY, reader: Stamp::NOBODY, written: Strength::Weak, strong: true }
+        Self {
+            writer: Stamp::NOBODY,
+            reader: Stamp::NOBODY,
+            written: Strength::Weak,
+            strong: true,
+            some_strong: false,
+        }
     }
 }
 
@@ -292,7 +300,10 @@ impl Cell {
             }
         }
         if writes && self.reader != Stamp::NOBODY {
-            let read = if self.strong { Strength::Strong } else { Strength::Weak };
+            // Where the newest read may be its own, it is not known which of the others were strong.
+            let newest = races.is_newest(self.reader, who);
+            let strong = if newest { self.strong } else { self.some_strong };
+            let read = if strong { Strength::Strong } else { Strength::Weak };
             let order = races.order(self.reader, who);
             found.note(conflict(order, (read, false), (how.strength, true)), || {
                 (at, who.lane, races.rival(self.reader, who))
@@ -303,7 +314,8 @@ impl Cell {
             self.written = how.strength;
         } else {
             self.reader = races.join(self.reader, who);
-            self.strong &= !weak;
+            self.strong = !weak;
+            self.some_strong = !weak || self.some_strong && self.reader != who.stamp();
         }
     }
 }

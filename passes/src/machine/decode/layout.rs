@@ -10,6 +10,9 @@ use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, ScopeId, StmtId, St
 use std::collections::HashMap;
 use std::ops::Range;
 
+/// How many bytes all variables of a module in global and constant memory may have.
+const MOST_BYTES: u32 = 1 << 30;
+
 /// Where a variable or a parameter lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Place {
@@ -59,6 +62,10 @@ pub(super) struct Layout {
     pub(super) functions: Vec<Header>,
     pub(super) by_name: HashMap<Vec<u8>, usize>,
     pub(super) initial: Vec<Initial>,
+    /// How many bytes these have.
+    bytes: u32,
+    /// Why the variables in global and constant memory are too large for a launch.
+    pub(super) too_large: Option<String>,
     pub(super) shared: u32,
     pub(super) shared_variables: Vec<SharedVariable>,
     pub(super) address_bits: u32,
@@ -87,6 +94,8 @@ impl Layout {
             functions: Vec::new(),
             by_name: HashMap::new(),
             initial: Vec::new(),
+            bytes: 0,
+            too_large: None,
             shared: 0,
             shared_variables: Vec::new(),
             address_bits: 32,
@@ -175,12 +184,10 @@ impl Layout {
                 }
                 (".global" | ".const", _) => {
                     self.places.insert(declared.decl, Place::Allocation(self.initial.len() as u64));
-                    let bytes = vec![0; declared.size as usize];
-                    self.initial.push(Initial {
-                        name: text_of(module, declared.decl),
-                        bytes,
-                        addresses: Vec::new(),
-                    });
+                    let name = text_of(module, declared.decl);
+                    let size = if self.fits(&name, declared.size) { declared.size } else { 0 };
+                    let bytes = vec![0; size as usize];
+                    self.initial.push(Initial { name, bytes, addresses: Vec::new() });
                     if let Some(node) = declared.initialiser {
                         self.initialise(module, declared.decl, node);
                     }
@@ -190,6 +197,22 @@ impl Layout {
             };
             self.places.insert(declared.decl, place);
         }
+    }
+
+    /// Whether one more variable fits into memory; if not, nothing can be launched.
+    fn fits(&mut self, name: &str, size: u32) -> bool {
+        let why = if u64::from(size) >= 1 << self.shift() {
+            format!(
+                "`{name}` has {size} bytes, but with 32-bit addresses a variable has less than 16 MiB here"
+            )
+        } else if size > MOST_BYTES - self.bytes {
+            format!("the module's variables have more than 1 GiB with `{name}`, and no more can be run")
+        } else {
+            self.bytes += size;
+            return true;
+        };
+        self.too_large.get_or_insert(why);
+        false
     }
 
     /// Fills the last allocation. Nested braces fill rows in turn; rows that are not complete are filled with zero

@@ -33,6 +33,8 @@ pub(super) struct Decoded {
     pub(super) code: Code,
     /// What the module's own variables hold at first, in the order of their allocations.
     pub(super) initial: Vec<Initial>,
+    /// Why these are too large for a launch.
+    pub(super) too_large: Option<String>,
     pub(super) static_shared: u32,
     pub(super) shared_variables: Vec<SharedVariable>,
     pub(super) address_bits: u32,
@@ -98,11 +100,12 @@ pub(super) fn decode_to_replay(module: &Module<'_>, names: &[&str]) -> (Code, u3
 pub(super) fn decode(module: &Module<'_>, prefer: Prefer, watch: Watch) -> Decoded {
     let layout = Layout::new(module);
     let (static_shared, address_bits) = (layout.shared, layout.address_bits);
+    let too_large = layout.too_large.clone();
     let mut decoder = Decoder::new(module, layout, prefer, watch);
     decoder.run();
     let initial = std::mem::take(&mut decoder.layout.initial);
     let shared_variables = std::mem::take(&mut decoder.layout.shared_variables);
-    Decoded { code: decoder.code, initial, static_shared, shared_variables, address_bits }
+    Decoded { code: decoder.code, initial, too_large, static_shared, shared_variables, address_bits }
 }
 
 struct Decoder<'m, 't> {

@@ -20,6 +20,29 @@ fn refused(head: &str, arguments: &[Argument], launch: &Launch) -> Option<String
     }
 }
 
+#[test]
+fn variables_have_a_gibibyte_at_most() {
+    let refused = |bits: u32, variables: &str| {
+        let text = format!(
+            ".version 8.0\n.target sm_50\n.address_size {bits}\n{variables}\n.entry k() {{ ret; }}\n"
+        );
+        let module = ptxopt_grammar::parse(text.as_bytes()).expect("the kernel is legal");
+        let machine = Machine::new(&module);
+        match machine.launch(&Launch::of("k"), &[], &mut machine.memory()).end {
+            End::BadLaunch(why) => why,
+            other => other.to_string(),
+        }
+    };
+    let fine = End::Finished.to_string();
+    let large = "the module's variables have more than 1 GiB with `h`, and no more can be run";
+    assert_eq!(refused(64, ".global .b8 h[4000000000];"), large);
+    assert_eq!(refused(64, ".global .b8 g[16]; .global .b32 h[268435456] = {1, g};"), large);
+    assert_eq!(refused(64, ".global .b8 g[16]; .global .b8 h[1048576];"), fine);
+    let wide = "`h` has 16777216 bytes, but with 32-bit addresses a variable has less than 16 MiB here";
+    assert_eq!(refused(32, ".global .b8 h[16777216];"), wide);
+    assert_eq!(refused(32, ".global .b8 h[16777215];"), fine);
+}
+
 fn blocks(grid: [u32; 3], block: [u32; 3]) -> Launch {
     Launch { grid, block, ..Launch::of("k") }
 }

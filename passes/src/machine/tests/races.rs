@@ -216,6 +216,99 @@ fn flags_and_fences_leave_it_open() {
     is_open(flag, (2, 1), "volatile");
 }
 
+/// Threads that count in a word behind a lock: how they take it, what they do then, and how they give it back.
+const LOCK: &str = "ld.global.u32 %r3, [%d0+4]; add.u32 %r3, %r3, 1; st.global.u32 [%d0+4], %r3;";
+
+fn locked(take: &str, work: &str, free: &str) -> String {
+    format!("L: {take} setp.ne.u32 %p1, %r2, 0; @%p1 bra L; {work} {free}")
+}
+
+const FENCES: &str = "fences, or barriers for some threads only";
+
+#[test]
+fn a_lock_taken_with_acquire_and_freed_with_release_leaves_it_open() {
+    let body = |order: [&str; 2]| {
+        let [acquire, release] = order;
+        let take = format!("atom{acquire}.global.cas.b32 %r2, [%d0], 0, 1;");
+        locked(&take, LOCK, &format!("atom{release}.global.exch.b32 %r4, [%d0], 0;"))
+    };
+    for blocks in 2..5 {
+        is_open(&body([".acquire.gpu", ".release.gpu"]), (blocks, 1), FENCES);
+        races(&body([".relaxed.gpu", ".relaxed.gpu"]), (blocks, 1));
+    }
+}
+
+#[test]
+fn a_lock_with_fences_leaves_it_open() {
+    let take = |fence: &str| format!("atom.global.cas.b32 %r2, [%d0], 0, 1; {fence}");
+    let free = |fence: &str| format!("{fence} atom.global.exch.b32 %r2, [%d0], 0;");
+    for blocks in 2..5 {
+        is_open(&locked(&take("membar.gl;"), LOCK, &free("membar.gl;")), (blocks, 1), FENCES);
+        races(&locked(&take(""), LOCK, &free("")), (blocks, 1));
+    }
+    // One thread in each warp of a block.
+    let warps = |fence: &str| {
+        let body = locked(&take(fence), LOCK, &free(fence));
+        format!("and.b32 %r5, %r0, 31; setp.ne.u32 %p2, %r5, 0; @%p2 bra E; {body}\nE: mov.u32 %r5, 0;")
+    };
+    is_open(&warps("membar.cta;"), (1, 96), FENCES);
+    is_open(&warps("membar.gl;"), (3, 96), FENCES);
+    races(&warps(""), (1, 96));
+}
+
+#[test]
+fn a_lock_freed_by_a_store_leaves_it_open() {
+    let body = |acquire: &str, free: &str| {
+        let take = format!("atom{acquire}.global.cas.b32 %r2, [%d0], 0, 1;");
+        locked(&take, LOCK, &format!("{free}.global.u32 [%d0], 0;"))
+    };
+    is_open(&body(".acquire.gpu", "st.release.gpu"), (4, 1), FENCES);
+    races(&body(".relaxed.gpu", "st.relaxed.gpu"), (4, 1));
+}
+
+#[test]
+fn whoever_holds_a_lock_may_store_and_load_again() {
+    let work = format!("{LOCK} {LOCK} st.global.u32 [%d0+8], %r1; st.global.u32 [%d0+8], %r3; {LOCK}");
+    let body = |fence: &str| {
+        let take = format!("atom.global.cas.b32 %r2, [%d0], 0, 1; {fence}");
+        locked(&take, &work, &format!("{fence} atom.global.exch.b32 %r2, [%d0], 0;"))
+    };
+    is_open(&body("fence.acq_rel.gpu;"), (4, 1), FENCES);
+    races(&body(""), (4, 1));
+}
+
+#[test]
+fn who_reads_after_a_barrier_for_some_threads_may_write() {
+    // Warp 0 reads, and meets warp 1 at a barrier, which then reads and writes.
+    let body = |barrier: &str| {
+        format!(
+            "setp.ge.u32 %p1, %r0, 32; setp.ge.u32 %p2, %r0, 64; @%p2 bra E; @%p1 bra W; ld.global.u32 %r2, [%d0];\n\
+             W: {barrier} @!%p1 bra E; setp.ne.u32 %p1, %r0, 32; @%p1 bra E; ld.global.u32 %r2, [%d0]; \
+             st.global.u32 [%d0], 9;\nE: mov.u32 %r5, 0;"
+        )
+    };
+    is_open(&body("bar.sync 1, 64;"), (1, 96), FENCES);
+    races(&body(""), (1, 96));
+}
+
+#[test]
+fn a_weak_read_of_its_own_makes_the_reads_of_others_no_weaker() {
+    let body = |first: &str| {
+        format!(
+            "setp.eq.u32 %p1, %r1, 1; @%p1 bra W; {first}.global.u32 %r2, [%d0]; bra E;\n\
+             W: ld.global.u32 %r2, [%d0]; st.relaxed.gpu.global.u32 [%d0], 9;\nE: mov.u32 %r5, 0;"
+        )
+    };
+    is_open(&body("ld.relaxed.gpu"), (2, 1), "volatile, relaxed");
+    races(&body("ld"), (2, 1));
+}
+
+#[test]
+fn a_fence_before_all_accesses_orders_nothing() {
+    races(&format!("membar.gl; bar.sync 0; {COUNT}"), (1, 256));
+    races(&format!("{COUNT} membar.gl;"), (2, 1));
+}
+
 #[test]
 fn a_fence_orders_nothing_that_comes_before_it() {
     races(
