@@ -440,9 +440,7 @@ impl<'m, 't> Machine<'m, 't> {
 
     /// Where a statement stands, with the `.loc` before it.
     fn place(&self, stmt: StmtId) -> Place {
-        let text = String::from_utf8_lossy(self.module.stmt_text(stmt));
-        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-        Place { line: self.line(stmt), text, source: self.source(stmt) }
+        Place { line: self.line(stmt), text: on_one_line(self.module, stmt), source: self.source(stmt) }
     }
 
     fn source(&self, stmt: StmtId) -> Option<(String, usize)> {
@@ -478,4 +476,10 @@ fn bad(why: String) -> Outcome {
         instructions: 0,
         lane_instructions: 0,
     }
+}
+
+/// The text of a statement, with single blanks.
+fn on_one_line(module: &Module<'_>, stmt: StmtId) -> String {
+    let text = String::from_utf8_lossy(module.stmt_text(stmt));
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }

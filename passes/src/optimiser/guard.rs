@@ -5,8 +5,8 @@
 //! its rewrites has shown that an assumption of the optimiser about it is wrong. Functions do not depend on each
 //! other's edits, so the others stay as they are.
 
-use super::record::{How, Kind, Record};
-use super::rounds::Run;
+use super::record::{How, Kind, Record, Statements};
+use super::rounds::{Run, parsed};
 use super::{Clock, Options, Outcome, Seen};
 use crate::graph::{Function, functions};
 use crate::machine::replay::{Changed, Difference, Shown, replay};
@@ -35,9 +35,9 @@ pub(super) fn guard(
     most_rounds: u32,
     clock: Clock<'_>,
 ) {
+    let Some(text) = outcome.text.take() else { return };
     let start = clock();
     let changed = changed(module, &outcome.records);
-    let Some(text) = outcome.text.take() else { return };
     let shown = replay(module, &parsed(&text), &changed);
     let mut bugs = Vec::new();
     for (changed, shown) in changed.iter().zip(shown) {
@@ -66,14 +66,12 @@ pub(super) fn guard(
 
 /// The functions with rewrites, and the statements that these are about.
 fn changed(module: &Module<'_>, records: &[Record]) -> Vec<Changed> {
-    let starts: Vec<usize> = module.stmts().map(|stmt| module.stmt_span(stmt).start).collect();
-    let stmt_at = |offset: usize| {
-        let before = starts.partition_point(|&start| start <= offset).checked_sub(1)?;
-        StmtId::new(before).filter(|&stmt| module.kind(stmt) == StmtKind::Instruction)
-    };
+    let stmts = Statements::of(module);
+    let instruction =
+        |offset: usize| stmts.at(offset).filter(|&stmt| module.kind(stmt) == StmtKind::Instruction);
     let mut changed: BTreeMap<&str, BTreeSet<StmtId>> = BTreeMap::new();
     for record in records.iter().filter(|record| matches!(record.kind, Kind::Passed(_))) {
-        changed.entry(&record.function).or_default().extend(stmt_at(record.offset));
+        changed.entry(&record.function).or_default().extend(instruction(record.offset));
     }
     let changed = changed.into_iter();
     changed.map(|(function, stmts)| Changed { function: function.to_owned(), stmts }).collect()
@@ -145,10 +143,6 @@ fn blame(
     let guilty = guilty.or_else(|| records.iter().rfind(passed).cloned());
     let record = guilty.expect("a function without rewrites is not replayed");
     Record { kind: Kind::Diverged(Box::new(difference)), ..record }
-}
-
-fn parsed(text: &[u8]) -> Module<'_> {
-    ptxopt_grammar::parse(text).expect("what the rounds leave is legal")
 }
 
 #[cfg(test)]

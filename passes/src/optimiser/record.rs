@@ -148,6 +148,20 @@ pub(super) fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The statements of a module, to be found by offset.
+pub(super) struct Statements(Vec<usize>);
+
+impl Statements {
+    pub(super) fn of(module: &Module<'_>) -> Self {
+        Self(module.stmts().map(|stmt| module.stmt_span(stmt).start).collect())
+    }
+
+    /// The last statement that begins at `offset` or before it.
+    pub(super) fn at(&self, offset: usize) -> Option<StmtId> {
+        StmtId::new(self.0.partition_point(|&start| start <= offset).checked_sub(1)?)
+    }
+}
+
 impl Record {
     /// A record about a statement of a function, without details.
     pub(super) fn about(module: &Module<'_>, function: &str, stmt: StmtId, kind: Kind) -> Self {

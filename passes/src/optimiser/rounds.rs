@@ -5,7 +5,7 @@
 
 use super::function::{self, Shared};
 use super::memo::Memo;
-use super::record::{Bound, How, Kind, Record};
+use super::record::{Bound, How, Kind, Record, Statements};
 use super::unused::{self, Place};
 use super::visible::declarations;
 use super::weave::Fresh;
@@ -277,9 +277,9 @@ impl<'r> Run<'r> {
 /// and the last of them counts. A reason why a rewrite is not a better one is recorded with the rewrite. Text that
 /// rewrites wrote has no records of its own.
 fn last_words(told: Vec<Told>, states: &[State], module: &Module<'_>) -> Vec<Record> {
-    let starts: Vec<usize> = module.stmts().map(|stmt| module.stmt_span(stmt).start).collect();
-    let stmt = |record: &Record| starts.partition_point(|&start| start <= record.offset);
-    let mut rewritten: HashMap<usize, u32> = HashMap::new();
+    let stmts = Statements::of(module);
+    let stmt = |record: &Record| stmts.at(record.offset);
+    let mut rewritten: HashMap<Option<StmtId>, u32> = HashMap::new();
     for Told { round, record, .. } in &told {
         match record.kind {
             // The statement is deleted, so it has no reason to stay.
@@ -298,7 +298,7 @@ fn last_words(told: Vec<Told>, states: &[State], module: &Module<'_>) -> Vec<Rec
 }
 
 /// A text that edits made.
-fn parsed(text: &[u8]) -> Module<'_> {
+pub(super) fn parsed(text: &[u8]) -> Module<'_> {
     ptxopt_grammar::parse(text).expect("what was parsed in pieces is legal as a whole")
 }
 

@@ -25,6 +25,7 @@ mod tests;
 
 use super::code::{Code, Transfer};
 use super::decode::{Replayed, decode_to_replay};
+use super::on_one_line;
 use inputs::Inputs;
 use ptxopt_grammar::tree::{Module, StmtId};
 use run::{Pass, Replayable, Text};
@@ -102,11 +103,6 @@ impl<'m, 't> Side<'m, 't> {
         let replayable = Replayable { code: &self.code, function: *number, results, shift: self.shift };
         Some((replayable, parameters))
     }
-
-    fn text(&self, stmt: StmtId) -> String {
-        let text = String::from_utf8_lossy(self.module.stmt_text(stmt)).into_owned();
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
-    }
 }
 
 /// Replays functions of `before` in `after`, in order; `None` for one that either text lacks.
@@ -141,7 +137,8 @@ fn function(old: &Side<'_, '_>, new: &Side<'_, '_>, at: usize, changed: &BTreeSe
         let mut lanes = seen.traces.iter().zip(&again.traces).enumerate();
         let parting = lanes.find_map(|(lane, (one, other))| Some((lane, one.parting(other)?)));
         if let Some((lane, Parting { before, after, what })) = parting {
-            let (before, after) = (before.map(|stmt| old.text(stmt)), after.map(|stmt| new.text(stmt)));
+            let text = |side: &Side<'_, '_>, stmt: Option<StmtId>| Some(on_one_line(side.module, stmt?));
+            let (before, after) = (text(old, before), text(new, after));
             difference = Some(Difference { before, after, what, run: (number, lane) });
         }
         if difference.is_some() || unreached.is_empty() && number + 1 >= PASSES {
