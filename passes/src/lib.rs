@@ -15,6 +15,7 @@ pub mod optimiser;
 pub mod prover;
 pub mod recipe;
 pub mod rules;
+mod select;
 pub mod site;
 
 use rules::Pass as Group;

@@ -128,6 +128,28 @@ impl Recipe {
         Self { steps }
     }
 
+    /// The same with each instruction once: what is computed twice is computed once and read twice.
+    #[must_use]
+    pub fn shared(self) -> Self {
+        let last = self.steps.len().saturating_sub(1);
+        let mut steps: Vec<Step> = Vec::with_capacity(self.steps.len());
+        let mut places: Vec<usize> = Vec::with_capacity(self.steps.len());
+        for (at, mut step) in self.steps.into_iter().enumerate() {
+            for source in &mut step.sources {
+                if let Source::Step(earlier) = source {
+                    *earlier = places[*earlier];
+                }
+            }
+            // The last one writes the result, also if it is the same as an earlier one.
+            let known = steps.iter().position(|known| at != last && *known == step);
+            places.push(known.unwrap_or(steps.len()));
+            if known.is_none() {
+                steps.push(step);
+            }
+        }
+        Self { steps }
+    }
+
     /// The value is this one, or this number.
     #[must_use]
     pub fn copy(source: Source, width: u32) -> Self {

@@ -49,7 +49,7 @@ pub(super) fn spellings(
         for rule in rules {
             let mut made = Vec::new();
             (rule.propose)(&site, &mut made);
-            for recipe in made {
+            for recipe in made.into_iter().map(Recipe::shared) {
                 if all.len() == MOST_SPELLINGS {
                     return (all.split_off(1), true);
                 }
@@ -110,6 +110,11 @@ impl Target {
     /// What a recipe costs.
     pub(super) fn cost(&self, recipe: &Recipe) -> Cost {
         recipe.steps.iter().map(|step| self.step(step)).sum()
+    }
+
+    /// What each of its steps costs where it stands.
+    pub(super) fn costs(&self, recipe: &Recipe) -> Vec<Cost> {
+        recipe.steps.iter().map(|step| self.step(step)).collect()
     }
 
     fn step(&self, step: &Step) -> Cost {

@@ -9,11 +9,12 @@
 
 mod choose;
 mod function;
+mod gather;
 mod guard;
-mod live;
 mod memo;
 mod record;
 mod rounds;
+mod settle;
 mod stays;
 mod unused;
 mod visible;

@@ -3,7 +3,6 @@
 //! Nothing here decides anything: it only describes what the search has found. A video instruction always gets a
 //! reason, since it is what users look for; a plain instruction gets one only if a cheaper spelling was at hand.
 
-use super::choose::Spelling;
 use super::function::Work;
 use super::record::{Record, Why};
 use crate::cost::Cost;
@@ -18,6 +17,8 @@ pub(super) struct Stays {
     trail: Vec<&'static Rule>,
     /// What the statement and that spelling cost.
     cost: Option<(Cost, Cost)>,
+    /// The text that would stand in its place, if it is recorded.
+    after: Vec<String>,
 }
 
 /// How far a spelling was from being written, the nearest first.
@@ -37,15 +38,25 @@ enum Distance {
 
 impl From<Why> for Stays {
     fn from(why: Why) -> Self {
-        Self { why, trail: Vec::new(), cost: None }
+        Self { why, trail: Vec::new(), cost: None, after: Vec::new() }
     }
 }
 
 impl Stays {
+    /// A reason that is about a spelling, which costs `cost` where all that it replaces costs `before`.
+    pub(super) fn about(why: Why, trail: Vec<&'static Rule>, before: Cost, cost: Cost) -> Self {
+        Self { why, trail, cost: Some((before, cost)), after: Vec::new() }
+    }
+
+    /// The same with the text that would stand there.
+    pub(super) fn with(self, after: Vec<String>) -> Self {
+        Self { after, ..self }
+    }
+
     /// How far the spelling was from being written, and what it costs; the nearest is the one that is recorded.
     fn distance(&self) -> (Distance, u32) {
         let cost = self.cost.map_or(u32::MAX, |(_, cost)| cost.most);
-        let blocked = matches!(self.why, Why::Lacks { .. } | Why::Unheld | Why::Unclear);
+        let blocked = matches!(self.why, Why::Lacks { .. } | Why::Unheld | Why::Unclear | Why::Comment);
         let distance = if blocked && cost != u32::MAX {
             Distance::Blocked
         } else if matches!(self.why, Why::Noise | Why::Plain) {
@@ -62,41 +73,11 @@ impl Stays {
 }
 
 impl Work<'_, '_, '_> {
-    /// What stands against a recipe that costs `cost` in the place of a statement that costs `own`, and of what is
-    /// freed, which costs `saved`; `None` if it pays.
-    pub(super) fn too_dear(
-        &self,
-        stmt: StmtId,
-        [own, saved]: [Cost; 2],
-        recipe: &Recipe,
-        cost: Cost,
-    ) -> Option<Why> {
-        let before = own + saved;
-        let gain = before.least.checked_sub(cost.most);
-        let least = self.least_gain(stmt, own, recipe);
-        if gain.is_some_and(|gain| gain >= least) {
-            return None;
-        }
-        let may_pay = self.is_video(stmt) && before.most != u32::MAX && cost.most < before.most;
-        Some(if cost.most == u32::MAX {
-            self.lacks(recipe).unwrap_or(Why::Uncosted)
-        } else if may_pay || gain.is_some_and(|gain| gain > 0) {
-            Why::Noise
-        } else {
-            Why::Dearer
-        })
-    }
-
     /// The reason if the module cannot have a recipe's instructions.
     pub(super) fn lacks(&self, recipe: &Recipe) -> Option<Why> {
-        let instruction = self.target.lacks(recipe)?;
-        let target = self.target.gpu.map_or_else(|| "the target".to_owned(), |gpu| gpu.to_string());
-        Some(Why::Lacks { instruction, target, ptx: self.target.ptx })
-    }
-
-    /// A reason that is about a spelling.
-    pub(super) fn obstacle(why: Why, spelling: Spelling, before: Cost, cost: Cost) -> Stays {
-        Stays { why, trail: spelling.trail, cost: Some((before, cost)) }
+        let instruction = self.worth.target.lacks(recipe)?;
+        let target = self.worth.target.gpu.map_or_else(|| "the target".to_owned(), |gpu| gpu.to_string());
+        Some(Why::Lacks { instruction, target, ptx: self.worth.target.ptx })
     }
 
     /// The reason to record for a statement that costs `alone` and whose spellings have these obstacles.
@@ -114,15 +95,16 @@ impl Work<'_, '_, '_> {
 
     /// The record of a statement that stays, if its reason is recorded.
     pub(super) fn stays(&self, stmt: StmtId, stays: Stays) -> Option<Record> {
-        if !self.is_video(stmt) && stays.distance().0 > Distance::Doubtful {
+        if !self.worth.is_video(stmt) && stays.distance().0 > Distance::Doubtful {
             return None;
         }
-        let Stays { why, trail, cost } = stays;
+        let Stays { why, trail, cost, after } = stays;
         let cost = cost.filter(|(_, after)| after.most != u32::MAX);
         Some(Record {
             pass: trail.last().map_or(Pass::Simplify, |rule| rule.pass),
             rules: trail.iter().map(|rule| rule.name).collect(),
             cost,
+            after,
             ..self.missed(stmt, why)
         })
     }

@@ -1,0 +1,179 @@
+//! The spellings of a statement: what rules make of it, and what stands against writing each where it stands.
+//!
+//! Nothing is decided here but what may be written at all: registers must hold the values that a spelling reads, and
+//! their names must mean them; instructions must be legal for the module's target. What then is proved and cheaper is
+//! decided for the whole function.
+
+use super::choose::{self, Spelling};
+use super::function::Work;
+use super::record::{Bound, Kind, Record, Why};
+use super::stays::Stays;
+use super::visible::is_integer;
+use super::weave;
+use crate::cost::Cost;
+use crate::graph::{Register, Semantics, ValueId};
+use crate::recipe::{Code, Recipe, Source, Step};
+use ptxopt_grammar::legal::{self, Fault, Given};
+use ptxopt_grammar::meaning::disputed::disputed;
+use ptxopt_grammar::names::Type;
+use ptxopt_grammar::tree::StmtId;
+use ptxopt_grammar::video;
+
+/// A statement with its spellings.
+#[derive(Debug)]
+pub(super) struct Spelled {
+    /// Its result, and its instruction; none if there is nothing to choose, for the reason in `stays`.
+    pub(super) own: Option<(ValueId, Recipe)>,
+    /// Other spellings.
+    pub(super) offers: Vec<Offer>,
+    /// A reason that is about the statement and not about a spelling.
+    pub(super) stays: Option<Stays>,
+}
+
+/// Another spelling of a statement.
+#[derive(Debug)]
+pub(super) struct Offer {
+    pub(super) spelling: Spelling,
+    /// What each step costs where it stands in the recipe.
+    pub(super) costs: Vec<Cost>,
+    /// Why it cannot be written, if so.
+    pub(super) obstacle: Option<Why>,
+}
+
+impl Offer {
+    /// What all of it costs.
+    pub(super) fn cost(&self) -> Cost {
+        self.costs.iter().copied().sum()
+    }
+}
+
+/// The type of a new register of so many bits.
+fn untyped(width: u32) -> Type {
+    if width == 1 { Type::Pred } else { Type::parse(format!(".b{width}").as_bytes()) }
+}
+
+impl Work<'_, '_, '_> {
+    /// The spellings of a statement.
+    pub(super) fn gather(&mut self, stmt: StmtId, records: &mut Vec<Record>) -> Spelled {
+        let stays = |why: Why| Spelled { own: None, offers: Vec::new(), stays: Some(why.into()) };
+        if let Some(class) = self.disputed(stmt) {
+            return stays(Why::Disputed(class));
+        }
+        if !self.worth.graph.flow().reachable(self.worth.graph.flow().block(stmt)) {
+            return stays(Why::Unreachable);
+        }
+        let Some(step) = self.worth.graph.step(stmt) else { return stays(Why::Unknown) };
+        let value = self.worth.graph.results(stmt).next().expect("what is one step has a result");
+        if self.knowledge.demanded[value.index()] == 0 {
+            return stays(Why::Unused);
+        }
+        let own = Recipe::one(step.clone());
+        let mut offers = Vec::new();
+        for spelling in self.spellings((stmt, step), value, records) {
+            let costs = self.worth.target.costs(&spelling.recipe);
+            let obstacle = self.obstacle_to(stmt, value, &spelling.recipe);
+            offers.push(Offer { spelling, costs, obstacle });
+        }
+        Spelled { own: Some((value, own)), offers, stays: None }
+    }
+
+    fn disputed(&self, stmt: StmtId) -> Option<&'static str> {
+        if self.options.semantics == Semantics::Manual || self.module.row(stmt)?.video.is_none() {
+            return None;
+        }
+        let instance = video::decode(self.module, stmt)?.ok()?;
+        disputed(instance.form).map(|dispute| dispute.name)
+    }
+
+    /// What the rules make of an instruction, from memory where it is one like others.
+    fn spellings(
+        &mut self,
+        (stmt, step): (StmtId, Step),
+        value: ValueId,
+        records: &mut Vec<Record>,
+    ) -> Vec<Spelling> {
+        let shape = self.memo.shape(self.worth.graph, self.knowledge, &step, value);
+        if let Some((shape, numbers)) = &shape
+            && let Some(known) = self.memo.get(shape, numbers)
+        {
+            return known;
+        }
+        let rules = if self.worth.is_video(stmt) { self.rules } else { self.on_plain };
+        let (found, too_many) =
+            choose::spellings(self.worth.graph, self.knowledge, step, value, rules, &self.worth.target);
+        if too_many {
+            records.push(Record { kind: Kind::Unending(Bound::Spellings), ..self.missed(stmt, Why::Limit) });
+        }
+        if let Some((shape, numbers)) = shape {
+            self.memo.put(shape, &numbers, &found);
+        }
+        found
+    }
+
+    /// Why a recipe cannot be written where a statement stands, if so.
+    fn obstacle_to(&self, stmt: StmtId, value: ValueId, recipe: &Recipe) -> Option<Why> {
+        if !weave::is_plain(self.module, stmt) {
+            return Some(Why::Comment);
+        }
+        if let Some(why) = self.lacks(recipe) {
+            return Some(why);
+        }
+        // The assembler takes a float's register for untyped moves only.
+        let copies = recipe.steps.iter().all(|step| step.copied().is_some());
+        // And it takes a component of a vector for plain instructions only.
+        let plain = recipe.steps.iter().all(|step| !matches!(step.code, Code::Video(_)));
+        let may_name = |register: Register| {
+            self.scopes.means(self.worth.graph, register, stmt)
+                && (copies || is_integer(self.worth.graph, register))
+                && (plain || !self.worth.graph.is_component(register))
+        };
+        let names = |value: ValueId| self.worth.graph.register_of(value).is_some_and(may_name);
+        let here = |value: ValueId| self.worth.graph.holds(value, stmt) && names(value);
+        (!names(value) || !recipe.values().all(here)).then_some(Why::Unheld)
+    }
+
+    /// Whether PTX has each instruction of a recipe, by the table, and it takes the registers in question. A rule that
+    /// spells one that does not exist is a bug, recorded here; that a register has a type which the instruction does
+    /// not take is none.
+    pub(super) fn is_legal(
+        &self,
+        stmt: StmtId,
+        value: ValueId,
+        spelling: &Spelling,
+        records: &mut Vec<Record>,
+    ) -> bool {
+        let recipe = &spelling.recipe;
+        let typed = |value: ValueId| {
+            let decl = self
+                .worth
+                .graph
+                .register_of(value)
+                .and_then(|register| self.worth.graph.declaration(register));
+            decl.map_or(Given::Other, |decl| Given::Register(self.module.decl(decl).ty))
+        };
+        let fresh = |step: &Step| Given::Register(untyped(step.width));
+        for (at, step) in recipe.steps.iter().enumerate() {
+            let to = if at + 1 == recipe.steps.len() { typed(value) } else { fresh(step) };
+            let from = step.sources.iter().map(|source| match *source {
+                Source::Value(value) => typed(value),
+                Source::Step(step) => fresh(&recipe.steps[step]),
+                Source::Constant(_) => Given::Whole,
+            });
+            let given: Vec<Given> = match step.code {
+                Code::Pack => vec![to, Given::Vector],
+                Code::Plain(_) | Code::Video(_) => std::iter::once(to).chain(from).collect(),
+            };
+            match legal::instruction(step.words().as_bytes(), &given) {
+                Ok(()) => {}
+                Err(Fault::Operands) => return false,
+                Err(Fault::Form) => {
+                    let mut record = self.missed(stmt, Why::Unproved);
+                    record.rules = spelling.trail.iter().map(|rule| rule.name).collect();
+                    records.push(Record { kind: Kind::Illegal(step.words()), ..record });
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,385 @@
+//! From spellings to edits: selection over the whole function, a proof for each spelling that it chose, the new text.
+//!
+//! A chosen spelling that is not proved, or that must not be written, is struck out, and selection begins again without
+//! it; so what is written in the end was chosen together and proved one by one. A step that several spellings share is
+//! written where the first of them stands, in the same block, and its register keeps the result for the others; each
+//! proof is about all steps of a spelling, wherever they stand.
+
+use super::choose;
+use super::function::Work;
+use super::gather::{Offer, Spelled};
+use super::record::{How, Kind, Record, Why, one_line};
+use super::stays::Stays;
+use super::weave;
+use crate::cost::Cost;
+use crate::door::Candidate as Question;
+use crate::graph::ValueId;
+use crate::recipe::{Text, is_move};
+use crate::rules::Pass;
+use crate::select::{Candidate, Gain, NodeId, Nodes, Place, Uses, search};
+use hashbrown::{HashMap, HashSet};
+use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::tree::StmtId;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// How often spellings are chosen, those that are struck out in between left out.
+const ATTEMPTS: usize = 12;
+
+/// Spellings, as they are chosen and written.
+struct Settling<'s> {
+    spelled: &'s BTreeMap<StmtId, Spelled>,
+    nodes: Nodes,
+    places: Vec<Place>,
+    /// The registers that hold the results of nodes: their widths and numbers.
+    names: HashMap<NodeId, (u32, u32)>,
+    /// The spellings that were tried: how each was proved and how long that took, if it was.
+    tried: HashMap<(StmtId, usize), Option<(How, Duration)>>,
+    /// The records of each statement.
+    told: BTreeMap<StmtId, Vec<Record>>,
+}
+
+/// Whether all that is left to do is to move a register to itself.
+fn is_idle(lines: &[String]) -> bool {
+    let [line] = lines else { return false };
+    let Some((words, operands)) = line.strip_suffix(';').and_then(|line| line.split_once(' ')) else {
+        return false;
+    };
+    is_move(words) && operands.split_once(", ").is_some_and(|(to, from)| to == from)
+}
+
+impl<'s> Settling<'s> {
+    fn of(spelled: &'s BTreeMap<StmtId, Spelled>, work: &Work<'_, '_, '_>, uses: &Uses<'_, '_, '_>) -> Self {
+        let mut settling = Self {
+            spelled,
+            nodes: Nodes::default(),
+            places: Vec::new(),
+            names: HashMap::new(),
+            tried: HashMap::new(),
+            told: BTreeMap::new(),
+        };
+        for (&stmt, spelled) in spelled {
+            if spelled.own.as_ref().is_some_and(|&(value, _)| uses.is_used(value)) {
+                let open = |&number: &usize| spelled.offers[number].obstacle.is_none();
+                let numbers = (0..spelled.offers.len()).filter(open);
+                let candidates = numbers
+                    .filter_map(|number| settling.candidate(work, stmt, number).map(Rc::new))
+                    .collect();
+                settling.places.push(Place { stmt, candidates });
+            }
+        }
+        settling
+    }
+
+    fn offer(&self, stmt: StmtId, number: usize) -> &'s Offer {
+        &self.spelled[&stmt].offers[number]
+    }
+
+    /// The result of a statement that has spellings.
+    fn value(&self, stmt: StmtId) -> ValueId {
+        self.spelled[&stmt].own.as_ref().expect("a statement with spellings has a result").0
+    }
+
+    /// A spelling as selection sees it; `None` if what it costs is unknown.
+    fn candidate(&mut self, work: &Work<'_, '_, '_>, stmt: StmtId, number: usize) -> Option<Candidate> {
+        let offer = self.offer(stmt, number);
+        let costs: Vec<u32> = offer.costs.iter().map(|cost| cost.most).collect();
+        let last = *costs.last()?;
+        if costs.contains(&u32::MAX) {
+            return None;
+        }
+        let block = work.worth.graph.flow().block(stmt);
+        let recipe = &offer.spelling.recipe;
+        let nodes = self.nodes.of(block, &recipe.steps, &costs);
+        let paid: BTreeSet<NodeId> =
+            nodes.iter().zip(&costs).filter(|&(_, &cost)| cost > 0).map(|(&node, _)| node).collect();
+        let values: BTreeSet<ValueId> = recipe.values().collect();
+        let (paid, values) = (paid.into_iter().collect(), values.into_iter().collect());
+        Some(Candidate { number, nodes, paid, last, values })
+    }
+
+    /// The chosen spellings of the statements that are there, in the order of the text.
+    fn chosen(&self, uses: &Uses<'_, '_, '_>) -> Vec<(StmtId, Rc<Candidate>)> {
+        let chosen = |place: &Place| {
+            let candidate = uses.chosen(place.stmt).filter(|_| uses.is_live(place.stmt))?;
+            Some((place.stmt, Rc::clone(candidate)))
+        };
+        self.places.iter().filter_map(chosen).collect()
+    }
+
+    /// The same choices made once, in the order of the text, and none for statements that go by them. What is used
+    /// does not depend on the order, but for values that go around a loop and are used by themselves alone.
+    fn again<'u, 'm, 't>(
+        &self,
+        uses: &Uses<'u, 'm, 't>,
+        mut unchanged: Uses<'u, 'm, 't>,
+    ) -> Uses<'u, 'm, 't> {
+        for place in &self.places {
+            if let Some(candidate) = uses.chosen(place.stmt) {
+                unchanged.choose(&self.nodes, place.stmt, Some(Rc::clone(candidate)));
+            }
+        }
+        for place in &self.places {
+            if !unchanged.is_live(place.stmt) {
+                unchanged.choose(&self.nodes, place.stmt, None);
+            }
+        }
+        unchanged
+    }
+
+    /// Takes a spelling away from those that can be chosen.
+    fn strike(&mut self, stmt: StmtId, number: usize) {
+        let place = self.places.iter_mut().find(|place| place.stmt == stmt);
+        place
+            .expect("it was chosen for this place")
+            .candidates
+            .retain(|candidate| candidate.number != number);
+    }
+}
+
+impl Work<'_, '_, '_> {
+    /// Chooses, proves and writes. The records of each statement, in the order of the text.
+    pub(super) fn settle(&mut self, spelled: &BTreeMap<StmtId, Spelled>, edits: &mut Edits) -> Vec<Record> {
+        let worth = self.worth;
+        let price = |stmt: StmtId| worth.price(stmt);
+        let emulated = || spelled.keys().copied().filter(|&stmt| worth.is_video(stmt));
+        let (dead, deletes) = (self.dead.clone(), self.deletes());
+        let unchanged = || Uses::of(worth.graph, &dead, deletes, &price, emulated());
+        let pays = |gain: &Gain<'_>| {
+            let recipe = &spelled[&gain.stmt].offers[gain.number].spelling.recipe;
+            worth.pays(gain, recipe)
+        };
+        let mut uses = unchanged();
+        let mut settling = Settling::of(spelled, self, &uses);
+        for _ in 0..ATTEMPTS {
+            search(&mut uses, &settling.nodes, &settling.places, &pays);
+            uses = settling.again(&uses, unchanged());
+            let mut failed = false;
+            for (stmt, candidate) in settling.chosen(&uses) {
+                if !self.verify(&mut settling, stmt, &candidate) {
+                    failed = true;
+                    uses.choose(&settling.nodes, stmt, None);
+                    settling.strike(stmt, candidate.number);
+                }
+            }
+            if !failed {
+                break;
+            }
+        }
+        self.cut_off(&mut settling, &mut uses);
+        self.write(&mut settling, &uses, unchanged(), edits);
+        self.explain(&mut settling, &mut uses, &pays);
+        settling.told.into_values().flatten().collect()
+    }
+
+    /// Whether a chosen spelling may be written.
+    fn verify(&mut self, settling: &mut Settling<'_>, stmt: StmtId, candidate: &Candidate) -> bool {
+        let key = (stmt, candidate.number);
+        if let Some(&passed) = settling.tried.get(&key) {
+            return passed.is_some();
+        }
+        let offer = settling.offer(stmt, candidate.number);
+        let (spelling, value) = (&offer.spelling, settling.value(stmt));
+        let mut told = Vec::new();
+        let mut passed = None;
+        if self.is_legal(stmt, value, spelling, &mut told) {
+            let text = self.text(settling, stmt, candidate);
+            let record = self.rewritten(stmt, offer, text.as_ref().map_or(&[], |text| &text.lines));
+            if let Some(fault) = choose::faulty(&spelling.recipe, self.module.guard(stmt).is_some()) {
+                told.push(Record { kind: Kind::Missed(Why::Faulty(fault)), ..record });
+            } else if let Some(text) = text {
+                let start = (self.clock)();
+                let question = Question { stmt, value, recipe: &spelling.recipe, text: &text };
+                let kind = Kind::of(self.door.judge(self.worth.graph, self.knowledge, &question));
+                let time = (self.clock)().saturating_sub(start);
+                match kind {
+                    Some(Kind::Passed(how)) => passed = Some((how, time)),
+                    Some(kind) => told.push(Record { kind, time, ..record }),
+                    None => {}
+                }
+            }
+        }
+        settling.tried.insert(key, passed);
+        settling.told.entry(stmt).or_default().extend(told);
+        passed.is_some()
+    }
+
+    /// A record about a spelling of a statement, with the lines that are written for it.
+    fn rewritten(&self, stmt: StmtId, offer: &Offer, lines: &[String]) -> Record {
+        let mut record = self.missed(stmt, Why::Unproved);
+        record.pass = offer.spelling.trail.last().map_or(Pass::Simplify, |rule| rule.pass);
+        record.rules = offer.spelling.trail.iter().map(|rule| rule.name).collect();
+        if !is_idle(lines) {
+            record.after = lines.to_vec();
+        }
+        if let Some(last) = record.after.last_mut() {
+            *last = one_line(&format!("{}{last}", weave::guard(self.module, stmt)));
+        }
+        record.cost = Some((self.worth.cost_of(stmt), offer.cost()));
+        record
+    }
+
+    /// The text of a spelling; `None` if it cannot be written.
+    fn text(&mut self, settling: &mut Settling<'_>, stmt: StmtId, candidate: &Candidate) -> Option<Text> {
+        let recipe = &settling.offer(stmt, candidate.number).spelling.recipe;
+        for (&node, step) in candidate.nodes.iter().zip(&recipe.steps) {
+            let count = self.counts.entry(step.width).or_default();
+            settling.names.entry(node).or_insert_with(|| {
+                *count += 1;
+                (step.width, *count - 1)
+            });
+        }
+        let graph = self.worth.graph;
+        let to =
+            graph.register_of(settling.value(stmt)).and_then(|register| graph.register_text(register))?;
+        let name = |step: usize| {
+            let (width, number) = settling.names[&candidate.nodes[step]];
+            self.fresh.name(width, number)
+        };
+        recipe.text(graph, &to, &name)
+    }
+
+    /// Takes back the rewrites beyond the limit.
+    fn cut_off(&mut self, settling: &mut Settling<'_>, uses: &mut Uses<'_, '_, '_>) {
+        for (stmt, candidate) in settling.chosen(uses) {
+            if !self.progress.is_over() {
+                self.progress.count();
+                continue;
+            }
+            uses.choose(&settling.nodes, stmt, None);
+            let lines = self.text(settling, stmt, &candidate).map_or_else(Vec::new, |text| text.lines);
+            let offer = settling.offer(stmt, candidate.number);
+            let record = Record { kind: Kind::Missed(Why::Limit), ..self.rewritten(stmt, offer, &lines) };
+            settling.told.entry(stmt).or_default().push(record);
+        }
+    }
+
+    /// Writes what was chosen; `now` has use counts of the original, which follow the rewrites one by one.
+    fn write(
+        &mut self,
+        settling: &mut Settling<'_>,
+        uses: &Uses<'_, '_, '_>,
+        mut now: Uses<'_, '_, '_>,
+        edits: &mut Edits,
+    ) {
+        let mut freed: BTreeMap<StmtId, StmtId> = BTreeMap::new();
+        let mut written: HashSet<NodeId> = HashSet::new();
+        let mut counts = weave::declared(self.module, self.worth.graph.function(), self.fresh);
+        let chosen = settling.chosen(uses);
+        for (stmt, candidate) in &chosen {
+            now.choose(&settling.nodes, *stmt, Some(Rc::clone(candidate)));
+            freed.extend(now.gone().iter().map(|&gone| (gone, *stmt)));
+        }
+        freed.retain(|&gone, _| !now.is_live(gone));
+        for (stmt, candidate) in chosen {
+            let Text { lines, .. } =
+                self.text(settling, stmt, &candidate).expect("it was written to be proved");
+            let offer = settling.offer(stmt, candidate.number);
+            let mut cost = Cost::NOTHING;
+            let mut new = Vec::new();
+            for (at, (line, &step)) in lines.into_iter().zip(&offer.costs).enumerate() {
+                let node = candidate.nodes.get(at);
+                if node.is_none_or(|&node| written.insert(node)) {
+                    cost = cost + step;
+                    new.push(line);
+                }
+            }
+            for node in &candidate.nodes {
+                let (width, number) = settling.names[node];
+                let count = counts.entry(width).or_default();
+                *count = (*count).max(number + 1);
+            }
+            if is_idle(&new) {
+                weave::delete(self.module, stmt, edits);
+            } else {
+                weave::replace(self.module, stmt, &new, edits);
+            }
+            let (how, time) = settling.tried[&(stmt, candidate.number)].expect("what is chosen was proved");
+            let mut record = Record { kind: Kind::Passed(how), time, ..self.rewritten(stmt, offer, &new) };
+            let gone: Vec<StmtId> =
+                freed.iter().filter(|&(_, &by)| by == stmt).map(|(&gone, _)| gone).collect();
+            let saved: Cost = gone.iter().map(|&gone| self.worth.cost_of(gone)).sum();
+            record.cost = Some((self.worth.cost_of(stmt) + saved, cost));
+            let text = |&gone: &StmtId| one_line(&String::from_utf8_lossy(self.module.stmt_text(gone)));
+            record.freed = gone.iter().map(text).collect();
+            let told = settling.told.entry(stmt).or_default();
+            told.push(record);
+            for &gone in &gone {
+                told.push(self.deleted(gone, How::Freed));
+            }
+        }
+        for &gone in freed.keys().chain(&self.dead) {
+            weave::delete(self.module, gone, edits);
+        }
+        weave::declare(self.module, self.worth.graph.function(), self.fresh, &counts, edits);
+    }
+
+    /// Records why statements stay.
+    fn explain(
+        &mut self,
+        settling: &mut Settling<'_>,
+        uses: &mut Uses<'_, '_, '_>,
+        pays: &dyn Fn(&Gain<'_>) -> bool,
+    ) {
+        for (&stmt, spelled) in settling.spelled {
+            let told = settling.told.get(&stmt).is_some_and(|told| !told.is_empty());
+            if told || !uses.is_live(stmt) || uses.chosen(stmt).is_some() {
+                continue;
+            }
+            let stays = match (&spelled.stays, &spelled.own) {
+                (Some(stays), _) => stays.clone(),
+                (None, Some((value, _))) if uses.is_used(*value) => {
+                    let obstacles = (0..spelled.offers.len())
+                        .map(|number| self.obstacle(settling, uses, stmt, number, pays))
+                        .collect();
+                    Self::nearest(self.worth.cost_of(stmt), obstacles)
+                }
+                (None, _) => Why::Unused.into(),
+            };
+            let record = self.stays(stmt, stays);
+            settling.told.entry(stmt).or_default().extend(record);
+        }
+    }
+
+    /// What stands against a spelling, as things are.
+    fn obstacle(
+        &mut self,
+        settling: &mut Settling<'_>,
+        uses: &mut Uses<'_, '_, '_>,
+        stmt: StmtId,
+        number: usize,
+        pays: &dyn Fn(&Gain<'_>) -> bool,
+    ) -> Stays {
+        let offer = settling.offer(stmt, number);
+        let alone = self.worth.cost_of(stmt);
+        let stays = |why, before| Stays::about(why, offer.spelling.trail.clone(), before, offer.cost());
+        let Some(candidate) = settling.candidate(self, stmt, number) else {
+            return stays(self.lacks(&offer.spelling.recipe).unwrap_or(Why::Uncosted), alone);
+        };
+        let (own, total) = (uses.own_cost(stmt), uses.total());
+        uses.choose(&settling.nodes, stmt, Some(Rc::new(candidate)));
+        let (saved, gone) = (total - uses.total(), uses.gone().to_vec());
+        uses.choose(&settling.nodes, stmt, None);
+        let gain = Gain { stmt, number, own, saved, gone: &gone };
+        let before = alone + gone.iter().map(|&gone| self.worth.cost_of(gone)).sum();
+        if pays(&gain) {
+            let why = offer.obstacle.clone().unwrap_or(Why::Unclear);
+            let lines = match (&why, settling.candidate(self, stmt, number)) {
+                (Why::Comment, Some(candidate)) => self.text(settling, stmt, &candidate),
+                _ => None,
+            };
+            let stays = stays(why, before);
+            return lines.map_or(stays.clone(), |text| stays.with(text.lines));
+        }
+        let may_pay = self.worth.is_video(stmt) && before.most != u32::MAX && offer.cost().most < before.most;
+        let why = if saved > 0 && self.worth.is_left_to_the_assembler(&gain) {
+            Why::Plain
+        } else if may_pay || saved > 0 {
+            Why::Noise
+        } else {
+            Why::Dearer
+        };
+        stays(why, before)
+    }
+}

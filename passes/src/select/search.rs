@@ -1,0 +1,170 @@
+//! The search: one place after the other takes the spelling with which everything costs least, until nothing changes.
+//!
+//! A place alone may find no better spelling where several together would: what they share is paid for once. So for
+//! each node that spellings of several places contain, these places are tried together.
+
+use super::{NodeId, Nodes, Uses};
+use crate::graph::ValueId;
+use ptxopt_grammar::tree::StmtId;
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// How often all places are looked at, at most.
+const SWEEPS: usize = 4;
+
+/// How many places are tried together, at most.
+const TOGETHER: usize = 32;
+
+/// A spelling of a place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Candidate {
+    /// Its number among those of its place.
+    pub(crate) number: usize,
+    /// The nodes of its steps, in order, without the last step.
+    pub(crate) nodes: Vec<NodeId>,
+    /// Those that cost something, each once.
+    pub(crate) paid: Vec<NodeId>,
+    /// What the last step costs, which is never shared.
+    pub(crate) last: u32,
+    /// The values that it reads.
+    pub(crate) values: Vec<ValueId>,
+}
+
+/// A statement, and its spellings besides its own.
+#[derive(Debug)]
+pub(crate) struct Place {
+    pub(crate) stmt: StmtId,
+    pub(crate) candidates: Vec<Rc<Candidate>>,
+}
+
+/// What a choice would gain.
+pub(crate) struct Gain<'g> {
+    pub(crate) stmt: StmtId,
+    /// The number of the spelling.
+    pub(crate) number: usize,
+    /// What the statement's own instruction costs: alone, and beside the parts that other instructions need too.
+    pub(crate) own: (u32, u32),
+    /// How many machine instructions fewer there are.
+    pub(crate) saved: i64,
+    /// The statements that go.
+    pub(crate) gone: &'g [StmtId],
+}
+
+/// Chooses spellings; `pays` says whether a gain is worth a change.
+pub(crate) fn search(
+    uses: &mut Uses<'_, '_, '_>,
+    nodes: &Nodes,
+    places: &[Place],
+    pays: &dyn Fn(&Gain<'_>) -> bool,
+) {
+    for _ in 0..SWEEPS {
+        let mut changed = false;
+        for place in places {
+            changed |= improve(uses, nodes, place, pays);
+        }
+        changed |= together(uses, nodes, places, pays);
+        if !changed {
+            break;
+        }
+    }
+}
+
+/// Chooses the best spelling of a place as things are; whether it is another one than before.
+fn improve(
+    uses: &mut Uses<'_, '_, '_>,
+    nodes: &Nodes,
+    place: &Place,
+    pays: &dyn Fn(&Gain<'_>) -> bool,
+) -> bool {
+    if !uses.is_live(place.stmt) || place.candidates.is_empty() {
+        return false;
+    }
+    let before = uses.choose(nodes, place.stmt, None);
+    let (total, own) = (uses.total(), uses.own_cost(place.stmt));
+    let mut best = None;
+    for candidate in &place.candidates {
+        uses.choose(nodes, place.stmt, Some(Rc::clone(candidate)));
+        let saved = total - uses.total();
+        let gain = Gain { stmt: place.stmt, number: candidate.number, own, saved, gone: uses.gone() };
+        // Equal ones by fewest lines, then by most that goes, then in the order in which they were found.
+        let rank = (Reverse(saved), candidate.nodes.len(), Reverse(uses.gone().len()), candidate.number);
+        if best.as_ref().is_none_or(|(least, _)| rank < *least) && pays(&gain) {
+            best = Some((rank, Rc::clone(candidate)));
+        }
+        uses.choose(nodes, place.stmt, None);
+    }
+    let best = best.map(|(_, candidate)| candidate);
+    let changed = best.as_ref().map(|best| best.number) != before.map(|before| before.number);
+    uses.choose(nodes, place.stmt, best);
+    changed
+}
+
+/// Tries the places that could share a node together; whether any of them changed.
+fn together(
+    uses: &mut Uses<'_, '_, '_>,
+    nodes: &Nodes,
+    places: &[Place],
+    pays: &dyn Fn(&Gain<'_>) -> bool,
+) -> bool {
+    let mut sharing: BTreeMap<NodeId, Vec<(&Place, &Rc<Candidate>)>> = BTreeMap::new();
+    for place in places {
+        for candidate in &place.candidates {
+            for &node in &candidate.paid {
+                let sharers = sharing.entry(node).or_default();
+                match sharers.last_mut() {
+                    Some((last, known)) if last.stmt == place.stmt => {
+                        if alone(nodes, candidate) < alone(nodes, known) {
+                            *known = candidate;
+                        }
+                    }
+                    _ => sharers.push((place, candidate)),
+                }
+            }
+        }
+    }
+    let mut changed = false;
+    for (node, sharers) in sharing {
+        if (2..=TOGETHER).contains(&sharers.len()) && (uses.refs(node) as usize) < sharers.len() {
+            changed |= all_or_none(uses, nodes, &sharers, pays);
+        }
+    }
+    changed
+}
+
+/// What a spelling costs if it shares nothing.
+fn alone(nodes: &Nodes, candidate: &Candidate) -> u32 {
+    candidate.last + candidate.paid.iter().map(|&node| nodes.cost(node)).sum::<u32>()
+}
+
+/// Chooses these spellings if everything gets cheaper with all of them; whether it did.
+fn all_or_none(
+    uses: &mut Uses<'_, '_, '_>,
+    nodes: &Nodes,
+    sharers: &[(&Place, &Rc<Candidate>)],
+    pays: &dyn Fn(&Gain<'_>) -> bool,
+) -> bool {
+    let total = uses.total();
+    let mut undo = Vec::new();
+    let mut gone = Vec::new();
+    for &(place, candidate) in sharers {
+        if !uses.is_live(place.stmt) {
+            continue;
+        }
+        let own = uses.own_cost(place.stmt);
+        let before = uses.choose(nodes, place.stmt, Some(Rc::clone(candidate)));
+        gone.extend_from_slice(uses.gone());
+        undo.push((place.stmt, candidate.number, own, before));
+    }
+    let saved = total - uses.total();
+    let worth = |&(stmt, number, own, _): &(StmtId, usize, (u32, u32), Option<Rc<Candidate>>)| {
+        pays(&Gain { stmt, number, own, saved, gone: &gone })
+    };
+    if saved > 0 && undo.iter().all(worth) {
+        return true;
+    }
+    for (stmt, .., before) in undo.into_iter().rev() {
+        uses.choose(nodes, stmt, before);
+    }
+    false
+}

@@ -1,0 +1,368 @@
+//! Use counts that follow every choice, and the cost of what is used: a choice is tried, priced and taken back.
+//!
+//! Counted are all reads in the text, even those that change nothing, the old values that guarded statements keep,
+//! and the operands of live phis. A statement goes when it only computes, when a result of it was used before, and none
+//! is now; it comes back when a result is used again. A result that was unused from the start has no use to lose, so
+//! its statement stays. Each node is counted too, once however many spellings contain it.
+//!
+//! A choice changes counts by what the new spelling reads less what the old one read, so taking it back restores
+//! every count: what is used follows from the choices alone, not from the order in which they were tried.
+
+use super::{Candidate, NodeId, Nodes};
+use crate::graph::{Graph, Origin, ValueId};
+use hashbrown::HashMap;
+use ptxopt_grammar::tree::{StmtId, StmtKind};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// What an instruction of the original costs: its own share, and the parts that it may share with others.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Price {
+    /// What it costs beside its parts.
+    pub(crate) own: u32,
+    /// Operands that the assembler takes apart into so many lanes, once for all that read them.
+    pub(crate) parts: Vec<(ValueId, u32)>,
+}
+
+impl Price {
+    /// What it costs alone.
+    fn alone(&self) -> u32 {
+        self.own + self.parts.iter().map(|&(_, lanes)| lanes).sum::<u32>()
+    }
+}
+
+/// What is used at present, and what all of it costs.
+pub(crate) struct Uses<'u, 'm, 't> {
+    graph: &'u Graph<'m, 't>,
+    price: &'u dyn Fn(StmtId) -> Price,
+    /// Whether what becomes unused is deleted.
+    deletes: bool,
+    /// By value: how often it is used.
+    count: Vec<u32>,
+    /// By node: how many chosen spellings pay for it.
+    refs: Vec<u32>,
+    parts: HashMap<(ValueId, u32), u32>,
+    /// The statement with number 0 in what follows.
+    first: usize,
+    /// By statement: whether it is there.
+    live: Vec<bool>,
+    /// By statement: whether a result was used from the start.
+    used: Vec<bool>,
+    chosen: HashMap<StmtId, Rc<Candidate>>,
+    prices: HashMap<StmtId, Price>,
+    /// What everything costs, less what it cost in the beginning; machine instructions.
+    total: i64,
+    /// The statements that went since the last choice.
+    gone: Vec<StmtId>,
+}
+
+impl<'u, 'm, 't> Uses<'u, 'm, 't> {
+    /// The use counts of the original without some statements; `emulated` share parts of operands.
+    pub(crate) fn of(
+        graph: &'u Graph<'m, 't>,
+        without: &BTreeSet<StmtId>,
+        deletes: bool,
+        price: &'u dyn Fn(StmtId) -> Price,
+        emulated: impl IntoIterator<Item = StmtId>,
+    ) -> Self {
+        let body = graph.function().body.clone();
+        let mut uses = Self {
+            graph,
+            price,
+            deletes,
+            count: vec![0; graph.values().len()],
+            refs: Vec::new(),
+            parts: HashMap::new(),
+            first: body.start,
+            live: vec![false; body.len()],
+            used: vec![false; body.len()],
+            chosen: HashMap::new(),
+            prices: HashMap::new(),
+            total: 0,
+            gone: Vec::new(),
+        };
+        let stmts: Vec<StmtId> = reachable(graph).filter(|stmt| !without.contains(stmt)).collect();
+        for &stmt in &stmts {
+            let at = uses.at(stmt);
+            uses.live[at] = true;
+        }
+        for value in stmts.iter().flat_map(|&stmt| reads(graph, stmt)) {
+            uses.add(value);
+        }
+        for &stmt in &stmts {
+            let at = uses.at(stmt);
+            uses.used[at] = graph.results(stmt).any(|value| uses.is_used(value));
+        }
+        for stmt in emulated.into_iter().filter(|&stmt| uses.is_live(stmt)).collect::<Vec<_>>() {
+            uses.charge(stmt);
+        }
+        uses.total = 0;
+        uses
+    }
+
+    fn at(&self, stmt: StmtId) -> usize {
+        stmt.index() - self.first
+    }
+
+    /// Whether a statement is there.
+    pub(crate) fn is_live(&self, stmt: StmtId) -> bool {
+        self.live[self.at(stmt)]
+    }
+
+    /// Whether a value is used.
+    pub(crate) fn is_used(&self, value: ValueId) -> bool {
+        self.count[value.index()] > 0
+    }
+
+    /// What everything costs, less what it cost in the beginning.
+    pub(crate) fn total(&self) -> i64 {
+        self.total
+    }
+
+    /// The statements that the last choice deleted.
+    pub(crate) fn gone(&self) -> &[StmtId] {
+        &self.gone
+    }
+
+    /// The spelling chosen for a statement; `None`: its own.
+    pub(crate) fn chosen(&self, stmt: StmtId) -> Option<&Rc<Candidate>> {
+        self.chosen.get(&stmt)
+    }
+
+    /// What a statement's own instruction costs alone, and what it costs beside the parts that others need too.
+    pub(crate) fn own_cost(&mut self, stmt: StmtId) -> (u32, u32) {
+        let mine = u32::from(self.is_live(stmt) && !self.chosen.contains_key(&stmt));
+        let price = self.priced(stmt).clone();
+        let shared = price.parts.iter().filter(|part| self.parts.get(*part).copied().unwrap_or(0) > mine);
+        let shared: u32 = shared.map(|&(_, lanes)| lanes).sum();
+        (price.alone(), price.alone() - shared)
+    }
+
+    /// Chooses a spelling for a statement, or its own again; returns the one that was chosen before.
+    pub(crate) fn choose(
+        &mut self,
+        nodes: &Nodes,
+        stmt: StmtId,
+        to: Option<Rc<Candidate>>,
+    ) -> Option<Rc<Candidate>> {
+        self.gone.clear();
+        let before = self.chosen.remove(&stmt);
+        if !self.is_live(stmt) {
+            self.chosen.extend(to.map(|to| (stmt, to)));
+            return before;
+        }
+        // What both use stays used throughout.
+        let (graph, value) = (self.graph, |&value: &ValueId| underlying(self.graph, value));
+        let reads = |candidate: &Option<Rc<Candidate>>| -> Vec<ValueId> {
+            match candidate {
+                Some(candidate) => candidate.values.iter().map(value).collect(),
+                None => sources(graph, stmt).collect(),
+            }
+        };
+        let (new, old) = (reads(&to), reads(&before));
+        match &to {
+            Some(to) => self.hold(nodes, to),
+            None => self.charge(stmt),
+        }
+        self.chosen.extend(to.map(|to| (stmt, to)));
+        new.into_iter().for_each(|value| self.add_with(value, nodes));
+        match &before {
+            Some(before) => self.release(nodes, before),
+            None => self.refund(stmt),
+        }
+        self.remove(old, stmt, nodes);
+        before
+    }
+
+    fn add(&mut self, value: ValueId) {
+        let mut work = vec![value];
+        while let Some(value) = work.pop() {
+            self.count[value.index()] += 1;
+            if self.count[value.index()] == 1 {
+                work.extend(incoming(self.graph, value));
+            }
+        }
+    }
+
+    /// One more use of a value; what computes it comes back if it had gone.
+    fn add_with(&mut self, value: ValueId, nodes: &Nodes) {
+        let mut work = vec![value];
+        while let Some(value) = work.pop() {
+            self.count[value.index()] += 1;
+            if self.count[value.index()] > 1 {
+                continue;
+            }
+            match self.graph.value(value).origin {
+                Origin::Phi(_) => work.extend(incoming(self.graph, value)),
+                Origin::Result(writer) if self.used[self.at(writer)] && !self.is_live(writer) => {
+                    let at = self.at(writer);
+                    self.live[at] = true;
+                    self.gone.retain(|&stmt| stmt != writer);
+                    work.extend(self.reads_now(writer));
+                    match self.chosen.get(&writer).cloned() {
+                        Some(candidate) => self.hold(nodes, &candidate),
+                        None => self.charge(writer),
+                    }
+                }
+                Origin::Result(_)
+                | Origin::Undefined
+                | Origin::Read(_)
+                | Origin::Opaque
+                | Origin::Sink(_) => {}
+            }
+        }
+    }
+
+    /// One use less of each value; what becomes unused goes, but `stays` does not.
+    fn remove(&mut self, values: Vec<ValueId>, stays: StmtId, nodes: &Nodes) {
+        let mut work = values;
+        while let Some(value) = work.pop() {
+            self.count[value.index()] -= 1;
+            if self.count[value.index()] > 0 {
+                continue;
+            }
+            match self.graph.value(value).origin {
+                Origin::Phi(_) => work.extend(incoming(self.graph, value)),
+                // In a loop the last use of a result can be in the statement itself, which stays, with its new text.
+                Origin::Result(writer) if writer != stays && self.may_go(writer) => {
+                    let at = self.at(writer);
+                    self.live[at] = false;
+                    self.gone.push(writer);
+                    work.extend(self.reads_now(writer));
+                    match self.chosen.get(&writer).cloned() {
+                        Some(candidate) => self.release(nodes, &candidate),
+                        None => self.refund(writer),
+                    }
+                }
+                Origin::Result(_)
+                | Origin::Undefined
+                | Origin::Read(_)
+                | Origin::Opaque
+                | Origin::Sink(_) => {}
+            }
+        }
+    }
+
+    fn may_go(&self, stmt: StmtId) -> bool {
+        self.deletes
+            && self.is_live(stmt)
+            && self.used[self.at(stmt)]
+            && self.graph.only_computes(stmt)
+            && !self.graph.results(stmt).any(|value| self.is_used(value))
+    }
+
+    /// What a statement reads as it is now: what its new text reads, if it has one, in the place of the old.
+    fn reads_now(&self, stmt: StmtId) -> Vec<ValueId> {
+        let Some(new) = self.chosen.get(&stmt) else { return reads(self.graph, stmt).collect() };
+        let guard = self.graph.module().guard(stmt).and_then(|(node, _)| self.graph.read_at(stmt, node));
+        let around = self.graph.kept(stmt).chain(guard);
+        new.values.iter().copied().chain(around).map(|value| underlying(self.graph, value)).collect()
+    }
+
+    fn priced(&mut self, stmt: StmtId) -> &Price {
+        let price = self.price;
+        self.prices.entry(stmt).or_insert_with(|| price(stmt))
+    }
+
+    /// Counts a statement's own instruction.
+    fn charge(&mut self, stmt: StmtId) {
+        let price = self.priced(stmt).clone();
+        self.total += i64::from(price.own);
+        for part in price.parts {
+            let count = self.parts.entry(part).or_default();
+            *count += 1;
+            self.total += if *count == 1 { i64::from(part.1) } else { 0 };
+        }
+    }
+
+    /// The same instruction is not there any more.
+    fn refund(&mut self, stmt: StmtId) {
+        let price = self.priced(stmt).clone();
+        self.total -= i64::from(price.own);
+        for part in price.parts {
+            let count = self.parts.entry(part).or_default();
+            *count = count.saturating_sub(1);
+            self.total -= if *count == 0 { i64::from(part.1) } else { 0 };
+        }
+    }
+
+    /// Counts a chosen spelling.
+    fn hold(&mut self, nodes: &Nodes, candidate: &Candidate) {
+        self.refs.resize(nodes.len(), 0);
+        self.total += i64::from(candidate.last);
+        for &node in &candidate.paid {
+            let refs = &mut self.refs[node.index()];
+            *refs += 1;
+            self.total += if *refs == 1 { i64::from(nodes.cost(node)) } else { 0 };
+        }
+    }
+
+    /// The same spelling is not there any more.
+    fn release(&mut self, nodes: &Nodes, candidate: &Candidate) {
+        self.total -= i64::from(candidate.last);
+        for &node in &candidate.paid {
+            let refs = &mut self.refs[node.index()];
+            *refs -= 1;
+            self.total -= if *refs == 0 { i64::from(nodes.cost(node)) } else { 0 };
+        }
+    }
+
+    /// How many chosen spellings pay for a node.
+    pub(crate) fn refs(&self, node: NodeId) -> u32 {
+        self.refs.get(node.index()).copied().unwrap_or(0)
+    }
+}
+
+/// The statements that only compute and whose results reach only such statements, over any number of uses. That
+/// includes a loop counter that is used by its own increment alone, whose use count never becomes zero.
+pub(crate) fn dead(graph: &Graph<'_, '_>) -> BTreeSet<StmtId> {
+    let computes = |stmt: StmtId| graph.only_computes(stmt) && graph.results(stmt).next().is_some();
+    let (mut dead, acting): (BTreeSet<StmtId>, BTreeSet<StmtId>) =
+        reachable(graph).partition(|&stmt| computes(stmt));
+    let mut seen = vec![false; graph.values().len()];
+    let mut work: Vec<ValueId> = acting.into_iter().flat_map(|stmt| reads(graph, stmt)).collect();
+    while let Some(value) = work.pop() {
+        if std::mem::replace(&mut seen[value.index()], true) {
+            continue;
+        }
+        match graph.value(value).origin {
+            Origin::Phi(_) => work.extend(incoming(graph, value)),
+            Origin::Result(writer) if dead.remove(&writer) => work.extend(reads(graph, writer)),
+            Origin::Result(_) | Origin::Undefined | Origin::Read(_) | Origin::Opaque | Origin::Sink(_) => {}
+        }
+    }
+    dead
+}
+
+/// The instructions that control can reach.
+fn reachable<'g>(graph: &'g Graph<'_, '_>) -> impl Iterator<Item = StmtId> + 'g {
+    let stmts = graph.flow().order().iter().flat_map(|&block| graph.flow().stmts(block));
+    stmts.filter(|&stmt| graph.module().kind(stmt) == StmtKind::Instruction)
+}
+
+/// The value that is read, where a read has a value of its own.
+fn underlying(graph: &Graph<'_, '_>, value: ValueId) -> ValueId {
+    match graph.value(value).origin {
+        Origin::Read(of) => of,
+        Origin::Undefined | Origin::Opaque | Origin::Result(_) | Origin::Phi(_) | Origin::Sink(_) => value,
+    }
+}
+
+/// What a statement reads: its sources, its guard, and what stays where the guard fails.
+fn reads<'g>(graph: &'g Graph<'_, '_>, stmt: StmtId) -> impl Iterator<Item = ValueId> + 'g {
+    let named = graph.accesses(stmt).filter(|(access, _)| !access.write).map(|(_, value)| value);
+    named.chain(graph.kept(stmt)).map(|value| underlying(graph, value))
+}
+
+/// What a statement reads besides its guard and what stays where the guard fails.
+fn sources<'g>(graph: &'g Graph<'_, '_>, stmt: StmtId) -> impl Iterator<Item = ValueId> + 'g {
+    let guard = graph.module().guard(stmt).map(|(node, _)| node);
+    let named = graph.accesses(stmt).filter(move |(access, _)| !access.write && access.node != guard);
+    named.map(|(_, value)| underlying(graph, value))
+}
+
+/// The operands of a phi; none for any other value.
+fn incoming<'g>(graph: &'g Graph<'_, '_>, value: ValueId) -> impl Iterator<Item = ValueId> + 'g {
+    let phi = matches!(graph.value(value).origin, Origin::Phi(_));
+    graph.operands(value).filter(move |_| phi).map(|(operand, _)| operand)
+}
