@@ -264,6 +264,7 @@ impl Work<'_, '_, '_> {
         edits: &mut Edits,
     ) {
         let mut freed: BTreeMap<StmtId, StmtId> = BTreeMap::new();
+        let mut frees: BTreeMap<StmtId, Vec<StmtId>> = BTreeMap::new();
         let mut written: HashSet<NodeId> = HashSet::new();
         let mut counts = weave::declared(self.module, self.worth.graph.function(), self.fresh);
         let chosen = settling.chosen(uses);
@@ -272,6 +273,9 @@ impl Work<'_, '_, '_> {
             freed.extend(now.gone().iter().map(|&gone| (gone, *stmt)));
         }
         freed.retain(|&gone, _| !now.is_live(gone));
+        for (&gone, &by) in &freed {
+            frees.entry(by).or_default().push(gone);
+        }
         for (stmt, candidate) in chosen {
             let Text { lines, .. } =
                 self.text(settling, stmt, &candidate).expect("it was written to be proved");
@@ -297,8 +301,7 @@ impl Work<'_, '_, '_> {
             }
             let (how, time) = settling.tried[&(stmt, candidate.number)].expect("what is chosen was proved");
             let mut record = Record { kind: Kind::Passed(how), time, ..self.rewritten(stmt, offer, &new) };
-            let gone: Vec<StmtId> =
-                freed.iter().filter(|&(_, &by)| by == stmt).map(|(&gone, _)| gone).collect();
+            let gone = frees.remove(&stmt).unwrap_or_default();
             let saved: Cost = gone.iter().map(|&gone| self.worth.cost_of(gone)).sum();
             record.cost = Some((self.worth.cost_of(stmt) + saved, cost));
             let text = |&gone: &StmtId| one_line(&String::from_utf8_lossy(self.module.stmt_text(gone)));

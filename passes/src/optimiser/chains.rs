@@ -1,0 +1,174 @@
+//! Chains: a statement spelled together with the statements that compute its operands.
+//!
+//! Bytes that are computed as halves are packed at the end of one statement and unpacked at the beginning of the next.
+//! Spelled after the steps that computed its operand, a statement reads their halves directly, and the packed word is
+//! not needed unless something else reads it. Such a spelling contains the steps of the other statement; selection
+//! pays for them once.
+//!
+//! Like every spelling it is proved as a whole, so what is looked through here decides only what is tried.
+
+use super::choose::{Spelling, Target};
+use super::function::Work;
+use super::gather::{Offer, Spelled};
+use crate::graph::{Origin, ValueId};
+use crate::lower::{self, Available};
+use crate::recipe::{Code, Recipe, Source, Step};
+use crate::rules::Rule;
+use hashbrown::HashMap;
+use ptxopt_grammar::tree::StmtId;
+use ptxopt_grammar::video::{Form, Simd};
+use std::collections::BTreeMap;
+
+/// The most steps of a spelling that others are spelled after. A chain begins anew with the word that lies there.
+const MOST_STEPS: usize = 40;
+
+/// How many spellings of an operand are continued.
+const CONTINUED: usize = 2;
+
+/// How many spellings of a chain are kept, those that cost least.
+const KEPT: usize = 6;
+
+/// What was found for chains of the same shape, values numbered in the order in which they are read.
+#[derive(Debug, Default)]
+pub(super) struct Chains(HashMap<(Vec<Step>, Simd, Vec<Source>), Vec<Recipe>>);
+
+/// A recipe with the numbers of its values in the place of values, and the values.
+fn numbered(steps: &[Step], sources: &[Source]) -> (Vec<Step>, Vec<Source>, Vec<ValueId>) {
+    let mut values: Vec<ValueId> = Vec::new();
+    let mut number = |source: &Source| match *source {
+        Source::Value(value) => {
+            let known = values.iter().position(|&known| known == value);
+            let at = known.unwrap_or_else(|| {
+                values.push(value);
+                values.len() - 1
+            });
+            Source::Value(ValueId::of_input(u32::try_from(at).expect("a recipe reads few values")))
+        }
+        Source::Step(_) | Source::Constant(_) => *source,
+    };
+    let sources: Vec<Source> = sources.iter().map(&mut number).collect();
+    let step = |step: &Step| Step { sources: step.sources.iter().map(&mut number).collect(), ..step.clone() };
+    (steps.iter().map(step).collect(), sources, values)
+}
+
+/// The same with the values again.
+fn named(recipe: &Recipe, values: &[ValueId]) -> Recipe {
+    let name = |source: &Source| match *source {
+        Source::Value(number) => Source::Value(values[number.index()]),
+        Source::Step(_) | Source::Constant(_) => *source,
+    };
+    let step = |step: &Step| Step { sources: step.sources.iter().map(name).collect(), ..step.clone() };
+    Recipe::of(recipe.steps.iter().map(step).collect())
+}
+
+impl Chains {
+    fn spell(&mut self, before: &[Step], form: Simd, sources: &[Source], target: &Target) -> Vec<Recipe> {
+        let (before, sources, values) = numbered(before, sources);
+        let key = (before, form, sources);
+        if let Some(known) = self.0.get(&key) {
+            return known.iter().map(|recipe| named(recipe, &values)).collect();
+        }
+        let mut made = lower::spellings_after(&key.0, &key.1, &key.2, Available { lop3: target.has_lop3() });
+        made.retain(|recipe| recipe.steps.len() <= MOST_STEPS && target.lacks(recipe).is_none());
+        made.sort_by_cached_key(|recipe| target.cost(recipe).most);
+        made.retain(|recipe| target.cost(recipe).most != u32::MAX);
+        made.truncate(KEPT);
+        let named = made.iter().map(|recipe| named(recipe, &values)).collect();
+        self.0.insert(key, made);
+        named
+    }
+}
+
+/// A spelling that can be continued: its steps, and the rules that led to it.
+type Before<'s> = (&'s [Step], &'s [&'static Rule]);
+
+impl Work<'_, '_, '_> {
+    /// The spellings of a SIMD instruction after those of its operands.
+    pub(super) fn chained(
+        &mut self,
+        stmt: StmtId,
+        own: &Step,
+        spelled: &BTreeMap<StmtId, Spelled>,
+    ) -> Vec<Spelling> {
+        let Code::Video(Form::Simd(form)) = own.code else { return Vec::new() };
+        let [a, b, rest @ ..] = own.sources.as_slice() else { return Vec::new() };
+        let ways = |source: &Source| -> Vec<Option<Before<'_>>> {
+            let continued = self.continued(stmt, *source, spelled).into_iter().map(Some);
+            std::iter::once(None).chain(continued).collect()
+        };
+        let (of_a, of_b) = (ways(a), if a == b { vec![None] } else { ways(b) });
+        let mut all: Vec<Spelling> = Vec::new();
+        for before_a in &of_a {
+            for before_b in &of_b {
+                if before_a.is_none() && before_b.is_none() {
+                    continue;
+                }
+                let mut steps: Vec<Step> = Vec::new();
+                let mut trail: Vec<&'static Rule> = Vec::new();
+                let mut sources = vec![*a, *b];
+                for (at, before) in [before_a, before_b].into_iter().enumerate() {
+                    let Some((more, rules)) = before else { continue };
+                    sources[at] = append(&mut steps, more);
+                    trail.extend(rules.iter().filter(|rule| !trail.iter().any(|known| std::ptr::eq(*known, **rule))).collect::<Vec<_>>());
+                }
+                if a == b {
+                    sources[1] = sources[0];
+                }
+                // A `c` that is not read repeats an operand, which need not be computed any more.
+                sources.extend(rest.iter().map(|c| if c == a { sources[0] } else if c == b { sources[1] } else { *c }));
+                if steps.len() > MOST_STEPS {
+                    continue;
+                }
+                let target = self.worth.target;
+                for recipe in self.chains.spell(&steps, form, &sources, &target) {
+                    if !all.iter().any(|known| known.recipe == recipe) {
+                        all.push(Spelling { recipe, trail: trail.clone() });
+                    }
+                }
+            }
+        }
+        all
+    }
+
+    /// The spellings of an operand that a statement in the same block can continue.
+    fn continued<'s>(
+        &self,
+        stmt: StmtId,
+        source: Source,
+        spelled: &'s BTreeMap<StmtId, Spelled>,
+    ) -> Vec<Before<'s>> {
+        let graph = self.worth.graph;
+        let Source::Value(value) = source else { return Vec::new() };
+        let Origin::Result(writer) = graph.value(value).origin else { return Vec::new() };
+        let here = graph.flow().block(writer) == graph.flow().block(stmt) && graph.module().guard(writer).is_none();
+        let Some(spelled) = spelled.get(&writer).filter(|_| here) else { return Vec::new() };
+        let plain = |step: &Step| matches!(step.code, Code::Plain(_));
+        let fits = |offer: &&Offer| {
+            offer.obstacle.is_none() && offer.cost().most != u32::MAX && offer.spelling.recipe.steps.last().is_some_and(plain)
+        };
+        let mut offers: Vec<&Offer> = spelled.offers.iter().filter(fits).collect();
+        offers.sort_by_key(|offer| offer.cost().most);
+        let packs = |offer: &&Offer| offer.spelling.recipe.packs();
+        let packed = offers.iter().copied().filter(packs).take(CONTINUED);
+        let nearest = offers.iter().copied().filter(|offer| !packs(offer)).take(1);
+        packed.chain(nearest).map(|offer| (offer.spelling.recipe.steps.as_slice(), offer.spelling.trail.as_slice())).collect()
+    }
+}
+
+/// Adds the steps of a recipe after others, each once; the step with its result.
+fn append(steps: &mut Vec<Step>, more: &[Step]) -> Source {
+    let mut places: Vec<usize> = Vec::with_capacity(more.len());
+    for step in more {
+        let source = |source: &Source| match *source {
+            Source::Step(earlier) => Source::Step(places[earlier]),
+            Source::Value(_) | Source::Constant(_) => *source,
+        };
+        let step = Step { sources: step.sources.iter().map(source).collect(), ..step.clone() };
+        let known = steps.iter().position(|known| *known == step);
+        places.push(known.unwrap_or_else(|| {
+            steps.push(step);
+            steps.len() - 1
+        }));
+    }
+    Source::Step(*places.last().expect("a recipe has a step"))
+}
