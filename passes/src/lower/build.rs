@@ -5,6 +5,7 @@
 
 use super::Available;
 use super::choice::Choices;
+use super::halves;
 use crate::recipe::{Code, Recipe, Source, Step};
 use hashbrown::HashMap;
 use ptxopt_grammar::video::{Form, Scalar, Simd};
@@ -17,6 +18,8 @@ pub(super) const ALL: u64 = 0xffff_ffff;
 pub(super) struct Build<'c> {
     pub(super) with: Available,
     pub(super) steps: Vec<Step>,
+    /// By step: what both of its halves are, at least and at most, as signed numbers.
+    ranges: Vec<(i64, i64)>,
     known: HashMap<Step, usize>,
     choices: &'c mut Choices,
 }
@@ -34,8 +37,27 @@ enum Byte {
 }
 
 impl<'c> Build<'c> {
-    pub(super) fn new(with: Available, choices: &'c mut Choices) -> Self {
-        Self { with, steps: Vec::new(), known: HashMap::new(), choices }
+    /// A sequence that begins with these steps.
+    pub(super) fn after(before: &[Step], with: Available, choices: &'c mut Choices) -> Self {
+        let mut build = Self { with, steps: Vec::new(), ranges: Vec::new(), known: HashMap::new(), choices };
+        for step in before {
+            build.append(step.clone());
+        }
+        build
+    }
+
+    fn append(&mut self, step: Step) {
+        self.ranges.push(halves::range(&step, &|source| self.range(source)));
+        self.known.insert(step.clone(), self.steps.len());
+        self.steps.push(step);
+    }
+
+    /// What both halves of a source are, at least and at most, as signed numbers.
+    fn range(&self, source: Source) -> (i64, i64) {
+        match source {
+            Source::Step(step) => self.ranges[step],
+            Source::Constant(_) | Source::Value(_) => halves::of_source(source),
+        }
     }
 
     /// One of these ways; the generator runs once for each.
@@ -48,11 +70,11 @@ impl<'c> Build<'c> {
 
     /// A step, or the one that does the same already.
     pub(super) fn push(&mut self, step: Step) -> Source {
-        let steps = &mut self.steps;
-        Source::Step(*self.known.entry(step).or_insert_with_key(|step| {
-            steps.push(step.clone());
-            steps.len() - 1
-        }))
+        if let Some(&known) = self.known.get(&step) {
+            return Source::Step(known);
+        }
+        self.append(step);
+        Source::Step(self.steps.len() - 1)
     }
 
     /// An instruction by its opcode with modifiers.
@@ -172,7 +194,13 @@ impl<'c> Build<'c> {
                         Byte::Of { source, byte, sign: signs } => Byte::Of { source, byte, sign: sign | signs },
                     }
                 }
-                _ => Byte::Of { source, byte, sign },
+                _ => match halves::upper(self.ranges[step]).filter(|_| byte % 2 == 1) {
+                    Some(halves::Upper::Number(number)) => {
+                        Byte::Number(if sign { if number & 0x80 == 0 { 0 } else { 0xff } } else { number })
+                    }
+                    Some(halves::Upper::Sign) => Byte::Of { source, byte: byte - 1, sign: true },
+                    None => Byte::Of { source, byte, sign },
+                },
             },
             Source::Value(_) => Byte::Of { source, byte, sign },
         }
@@ -194,6 +222,10 @@ impl<'c> Build<'c> {
             }
         }
         sources.sort();
+        let is = |x: &Source| (0..4).zip(&bytes).all(|(lane, &byte)| self.byte(*x, lane, false) == byte);
+        if let Some(&x) = sources.iter().find(|x| is(x)) {
+            return Some(x);
+        }
         let (x, y) = match (sources.as_slice(), numbers) {
             ([], _) => return Some(Source::Constant(number)),
             (&[x], _) => (x, Source::Constant(number)),

@@ -14,6 +14,7 @@ mod average;
 mod build;
 mod choice;
 mod compare;
+mod halves;
 mod lanes;
 mod logic;
 mod min_max;
@@ -26,7 +27,7 @@ mod sums;
 mod tests;
 mod wide;
 
-use crate::recipe::{Code, Recipe, Source};
+use crate::recipe::{Code, Recipe, Source, Step};
 use build::Build;
 use choice::Choices;
 use lanes::{Job, Operand};
@@ -59,13 +60,20 @@ struct Work {
 /// selectors and immediates. None for sources that are too few.
 #[must_use]
 pub fn spellings(form: &Simd, sources: &[Source], with: Available) -> Vec<Recipe> {
+    spellings_after(&[], form, sources, with)
+}
+
+/// The same after other steps, which `sources` may be: what they compute need not be put together and taken apart
+/// again. The sequences contain those of the steps that they need.
+#[must_use]
+pub fn spellings_after(before: &[Step], form: &Simd, sources: &[Source], with: Available) -> Vec<Recipe> {
     let &[a, b, ref rest @ ..] = sources else { return Vec::new() };
     // Without a `c`, all lanes are computed and nothing is added: any will do.
     let c = rest.first().copied().unwrap_or(a);
     let mut all: Vec<Recipe> = Vec::new();
     let mut choices = Choices::default();
     for _built in 0..MOST_BUILT {
-        let mut build = Build::new(with, &mut choices);
+        let mut build = Build::after(before, with, &mut choices);
         let made = generate(&mut build, form, [a, b, c]).map(|result| build.finish(result));
         if let Some(recipe) = made
             && !is_form(&recipe, form)

@@ -13,7 +13,7 @@ use super::gather::{Offer, Spelled};
 use crate::graph::{Origin, ValueId};
 use crate::lower::{self, Available};
 use crate::recipe::{Code, Recipe, Source, Step};
-use crate::rules::Rule;
+use crate::rules::{LOWER, Rule};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_grammar::video::{Form, Simd};
@@ -97,6 +97,7 @@ impl Work<'_, '_, '_> {
             std::iter::once(None).chain(continued).collect()
         };
         let (of_a, of_b) = (ways(a), if a == b { vec![None] } else { ways(b) });
+        let target = self.worth.target;
         let mut all: Vec<Spelling> = Vec::new();
         for before_a in &of_a {
             for before_b in &of_b {
@@ -109,17 +110,26 @@ impl Work<'_, '_, '_> {
                 for (at, before) in [before_a, before_b].into_iter().enumerate() {
                     let Some((more, rules)) = before else { continue };
                     sources[at] = append(&mut steps, more);
-                    trail.extend(rules.iter().filter(|rule| !trail.iter().any(|known| std::ptr::eq(*known, **rule))).collect::<Vec<_>>());
+                    for &rule in *rules {
+                        if !trail.iter().any(|known| known.name == rule.name) {
+                            trail.push(rule);
+                        }
+                    }
                 }
                 if a == b {
                     sources[1] = sources[0];
                 }
                 // A `c` that is not read repeats an operand, which need not be computed any more.
-                sources.extend(rest.iter().map(|c| if c == a { sources[0] } else if c == b { sources[1] } else { *c }));
+                for c in rest {
+                    let same = [a, b].into_iter().position(|operand| operand == c);
+                    sources.push(same.map_or(*c, |at| sources[at]));
+                }
                 if steps.len() > MOST_STEPS {
                     continue;
                 }
-                let target = self.worth.target;
+                if trail.is_empty() {
+                    trail.push(&LOWER);
+                }
                 for recipe in self.chains.spell(&steps, form, &sources, &target) {
                     if !all.iter().any(|known| known.recipe == recipe) {
                         all.push(Spelling { recipe, trail: trail.clone() });

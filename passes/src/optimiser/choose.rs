@@ -8,11 +8,12 @@ use crate::cost::{Cost, Costs, Gpu, OperandKind, forbidden};
 use crate::facts::Fact;
 use crate::graph::{Graph, ValueId};
 use crate::recipe::{Code, Recipe, Source, Step};
-use crate::rules::{Pass, Rule};
+use crate::lower::{self, Available};
+use crate::rules::{LOWER, Pass, Rule};
 use crate::site::{Knowledge, Site};
 use hashbrown::HashSet;
 use ptxopt_grammar::table::lookup;
-use ptxopt_grammar::video::{Form, Routing};
+use ptxopt_grammar::video::{Form, Routing, Simd};
 use std::collections::VecDeque;
 
 /// The most spellings of one instruction that are looked at.
@@ -41,12 +42,13 @@ pub(super) fn spellings(
     seen.insert(own.clone());
     let mut all = vec![Spelling { recipe: own, trail: Vec::new() }];
     let mut work = VecDeque::from([0]);
+    let lowers = rules.iter().any(|rule| rule.pass == Pass::Lower);
     while let Some(at) = work.pop_front() {
         let Spelling { recipe, trail } = all[at].clone();
         let [step] = recipe.steps.as_slice() else { continue };
         let rank = target.rank(step);
         let site = Site { graph, knowledge, value, step, demanded, result: &result };
-        for rule in rules {
+        for rule in rules.iter().filter(|rule| rule.pass != Pass::Lower) {
             let mut made = Vec::new();
             (rule.propose)(&site, &mut made);
             for recipe in made.into_iter().map(Recipe::shared) {
@@ -66,12 +68,80 @@ pub(super) fn spellings(
             }
         }
     }
-    (all.split_off(1), false)
+    let lowered = if lowers { lowered(&all, target) } else { Vec::new() };
+    let mut spellings = all.split_off(1);
+    spellings.extend(lowered.into_iter().filter(|spelling| !seen.contains(&spelling.recipe)));
+    (spellings, false)
+}
+
+/// How many spellings are lowered, and how many are kept of what they become.
+const MOST_LOWERED: usize = 16;
+const MOST_KEPT: usize = 24;
+
+/// What becomes of spellings with a SIMD instruction when that is spelled by other instructions, those that cost least.
+fn lowered(all: &[Spelling], target: &Target) -> Vec<Spelling> {
+    let with = Available { lop3: target.has_lop3() };
+    let mut made: Vec<(u32, Spelling)> = Vec::new();
+    let mut blocked: Option<(u32, Spelling)> = None;
+    let mut seen: HashSet<Recipe> = HashSet::new();
+    for Spelling { recipe, trail } in all.iter().filter(|spelling| has_simd(&spelling.recipe)).take(MOST_LOWERED) {
+        for recipe in without_simd(recipe, with) {
+            let cost = target.cost(&recipe).most;
+            if cost == u32::MAX || !seen.insert(recipe.clone()) {
+                continue;
+            }
+            let lacks = target.lacks(&recipe).is_some();
+            let trail = trail.iter().copied().chain([&LOWER]).collect();
+            let spelling = (cost, Spelling { recipe, trail });
+            if !lacks {
+                made.push(spelling);
+            } else if blocked.as_ref().is_none_or(|(least, _)| cost < *least) {
+                blocked = Some(spelling);
+            }
+        }
+    }
+    made.sort_by_key(|(cost, _)| *cost);
+    made.truncate(MOST_KEPT);
+    made.extend(blocked);
+    made.into_iter().map(|(_, spelling)| spelling).collect()
+}
+
+fn is_simd(step: &Step) -> Option<Simd> {
+    match step.code {
+        Code::Video(Form::Simd(form)) => Some(form),
+        Code::Video(Form::Scalar(_) | Form::Mad(_)) | Code::Plain(_) | Code::Pack => None,
+    }
+}
+
+fn has_simd(recipe: &Recipe) -> bool {
+    recipe.steps.iter().any(|step| is_simd(step).is_some())
+}
+
+/// A recipe with its last SIMD instruction spelled by others, if nothing behind that reads what is before it.
+fn without_simd(recipe: &Recipe, with: Available) -> Vec<Recipe> {
+    let simd = recipe.steps.iter().enumerate().rev().find_map(|(at, step)| Some((at, is_simd(step)?)));
+    let Some((at, form)) = simd else { return Vec::new() };
+    let (before, behind) = (&recipe.steps[..at], &recipe.steps[at + 1..]);
+    let apart = |source: &Source| !matches!(*source, Source::Step(step) if step < at);
+    if !behind.iter().flat_map(|step| &step.sources).all(apart) {
+        return Vec::new();
+    }
+    let mut made = lower::spellings_after(before, &form, &recipe.steps[at].sources, with);
+    for recipe in &mut made {
+        let first = recipe.steps.len();
+        let moved = |source: &Source| match *source {
+            Source::Step(step) => Source::Step(step + first - at - 1),
+            Source::Value(_) | Source::Constant(_) => *source,
+        };
+        let step = |step: &Step| Step { sources: step.sources.iter().map(moved).collect(), ..step.clone() };
+        recipe.steps.extend(behind.iter().map(step));
+    }
+    made
 }
 
 /// The rules of the passes that run.
 pub(super) fn enabled(passes: &[Pass]) -> Vec<&'static Rule> {
-    crate::rules::rules().filter(|rule| passes.contains(&rule.pass)).collect()
+    crate::rules::rules().chain([&LOWER]).filter(|rule| passes.contains(&rule.pass)).collect()
 }
 
 /// Where a recipe is to run.
@@ -110,6 +180,11 @@ impl Target {
     /// What a recipe costs.
     pub(super) fn cost(&self, recipe: &Recipe) -> Cost {
         recipe.steps.iter().map(|step| self.step(step)).sum()
+    }
+
+    /// Whether the module may have `lop3`.
+    pub(super) fn has_lop3(&self) -> bool {
+        self.lacks(&Recipe::one(Step::plain("lop3.b32", &[]))).is_none()
     }
 
     /// What each of its steps costs where it stands.

@@ -18,6 +18,7 @@ use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::names::Type;
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_grammar::video;
+use std::collections::BTreeMap;
 
 /// A statement with its spellings.
 #[derive(Debug)]
@@ -53,8 +54,13 @@ fn untyped(width: u32) -> Type {
 }
 
 impl Work<'_, '_, '_> {
-    /// The spellings of a statement.
-    pub(super) fn gather(&mut self, stmt: StmtId, records: &mut Vec<Record>) -> Spelled {
+    /// The spellings of a statement; `before` has those of the statements before it.
+    pub(super) fn gather(
+        &mut self,
+        stmt: StmtId,
+        before: &BTreeMap<StmtId, Spelled>,
+        records: &mut Vec<Record>,
+    ) -> Spelled {
         let stays = |why: Why| Spelled { own: None, offers: Vec::new(), stays: Some(why.into()) };
         if let Some(class) = self.disputed(stmt) {
             return stays(Why::Disputed(class));
@@ -69,7 +75,9 @@ impl Work<'_, '_, '_> {
         }
         let own = Recipe::one(step.clone());
         let mut offers = Vec::new();
-        for spelling in self.spellings((stmt, step), value, records) {
+        let mut spellings = self.spellings((stmt, step.clone()), value, records);
+        spellings.extend(self.chained(stmt, &step, before));
+        for spelling in spellings {
             let costs = self.worth.target.costs(&spelling.recipe);
             let obstacle = self.obstacle_to(stmt, value, &spelling.recipe);
             offers.push(Offer { spelling, costs, obstacle });
