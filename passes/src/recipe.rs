@@ -132,7 +132,8 @@ impl Recipe {
     #[must_use]
     pub fn packs(&self) -> bool {
         let Some(Step { code: Code::Plain(words), sources, .. }) = self.steps.last() else { return false };
-        words == "prmt.b32" && matches!(sources.as_slice(), [Source::Step(_), Source::Step(_), Source::Constant(_)])
+        words == "prmt.b32"
+            && matches!(sources.as_slice(), [Source::Step(_), Source::Step(_), Source::Constant(_)])
     }
 
     /// The same with each instruction once: what is computed twice is computed once and read twice.

@@ -87,7 +87,9 @@ fn moved(x: Source, y: Source, selector: u64) -> Range {
         let source = if above & 4 == 0 { x } else { y };
         match source {
             Source::Constant(word) if above & 8 == 0 => {
-                let byte = i64::from(word.to_le_bytes()[usize::try_from(above & 3).expect("two bits")].cast_signed());
+                let byte = i64::from(
+                    word.to_le_bytes()[usize::try_from(above & 3).expect("two bits")].cast_signed(),
+                );
                 (byte << 8, byte << 8 | 0xff)
             }
             _ if above == below | 8 => (-0x80, 0x7f),
@@ -128,7 +130,10 @@ mod tests {
         let most = of("min.u16x2", &[word(), Source::Constant(0x00ff_00ff)]);
         assert_eq!(upper(most), Some(Upper::Number(0)));
         assert_eq!(upper(of("min.s16x2", &[word(), Source::Constant(0x00ff_00ff)])), None);
-        assert_eq!(upper(of("add.u16x2", &[Source::Constant(0x00ff_00ff), Source::Constant(0x0001_0001)])), Some(Upper::Number(1)));
+        assert_eq!(
+            upper(of("add.u16x2", &[Source::Constant(0x00ff_00ff), Source::Constant(0x0001_0001)])),
+            Some(Upper::Number(1))
+        );
         assert_eq!(of("add.u16x2", &[word(), Source::Constant(0)]), ANY);
         assert_eq!(of("sub.u32", &[Source::Constant(1), word()]), ANY);
     }

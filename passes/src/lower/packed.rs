@@ -18,12 +18,7 @@ const fn sign(signed: bool) -> Sign {
 /// Both halves, one by one, each into its place.
 pub(super) fn scalar_halves(build: &mut Build<'_>, op: Arithmetic, job: Job) -> Source {
     let form = |part: Part| Scalar {
-        op: ScalarOp::Arithmetic {
-            op,
-            dtype: Sign::Unsigned,
-            btype: sign(job.y.signed),
-            saturate: false,
-        },
+        op: ScalarOp::Arithmetic { op, dtype: Sign::Unsigned, btype: sign(job.y.signed), saturate: false },
         atype: sign(job.x.signed),
         a: Some(part),
         b: Some(part),

@@ -134,12 +134,7 @@ fn linear(
 }
 
 /// `v = |v-0|`, `-v = |v-255| - 255`, and the like for signed bytes.
-fn linear_distances(
-    build: &mut Build<'_>,
-    routes: &Routes,
-    words: &[Weighted],
-    c: Source,
-) -> Option<Source> {
+fn linear_distances(build: &mut Build<'_>, routes: &Routes, words: &[Weighted], c: Source) -> Option<Source> {
     let geometry = routes.geometry;
     let (mut acc, mut offset) = (c, 0);
     for word in words {

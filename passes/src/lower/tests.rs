@@ -16,9 +16,7 @@ use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::meaning::video::result;
 use ptxopt_grammar::meaning::{Place, meaning};
 use ptxopt_grammar::tree::{StmtId, StmtKind};
-use ptxopt_grammar::video::{
-    Compare, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen,
-};
+use ptxopt_grammar::video::{Compare, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -157,7 +155,12 @@ fn computed(terms: &mut Terms, graph: &Graph<'_, '_>, recipes: &[Recipe], inputs
 }
 
 /// What is wrong with the candidates of a form.
-fn faults(prover: &mut Prover, form: Simd, constants: [Option<u32>; 3], with: Available) -> (usize, Vec<String>) {
+fn faults(
+    prover: &mut Prover,
+    form: Simd,
+    constants: [Option<u32>; 3],
+    with: Available,
+) -> (usize, Vec<String>) {
     with_values(|graph, values| {
         let mut sources = values;
         let mut terms = Terms::new();
@@ -177,7 +180,8 @@ fn faults(prover: &mut Prover, form: Simd, constants: [Option<u32>; 3], with: Av
             if !matches!(verdict, Verdict::Proved(_)) {
                 let text = recipe.text(graph, "%d", &|step| format!("%t{step}"));
                 let text = text.expect("it can be written").lines.join(" ");
-                let verdict = if verdict == Verdict::Unproved { "unproved".to_owned() } else { format!("{verdict:?}") };
+                let verdict =
+                    if verdict == Verdict::Unproved { "unproved".to_owned() } else { format!("{verdict:?}") };
                 let picks = (form.routing.mask(), form.routing.a(), form.routing.b());
                 faults.push(format!("{verdict}: {} {picks:?} {constants:x?}: {text}", Form::Simd(form)));
             }

@@ -13,24 +13,21 @@ use super::gather::{Offer, Spelled};
 use crate::graph::{Origin, ValueId};
 use crate::lower::{self, Available};
 use crate::recipe::{Code, Recipe, Source, Step};
-use crate::rules::{LOWER, Rule};
+use crate::rules::{LOWER, Pass, Rule};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_grammar::video::{Form, Simd};
 use std::collections::BTreeMap;
 
 /// The most steps of a spelling that others are spelled after. A chain begins anew with the word that lies there.
-const MOST_STEPS: usize = 40;
-
-/// How many spellings of an operand are continued.
-const CONTINUED: usize = 2;
+const MOST_STEPS: usize = 32;
 
 /// How many spellings of a chain are kept, those that cost least.
-const KEPT: usize = 6;
+const KEPT: usize = 4;
 
 /// What was found for chains of the same shape, values numbered in the order in which they are read.
 #[derive(Debug, Default)]
-pub(super) struct Chains(HashMap<(Vec<Step>, Simd, Vec<Source>), Vec<Recipe>>);
+pub(super) struct Chains(HashMap<(Vec<Step>, Simd, Vec<Source>), Vec<Spelling>>);
 
 /// A recipe with the numbers of its values in the place of values, and the values.
 fn numbered(steps: &[Step], sources: &[Source]) -> (Vec<Step>, Vec<Source>, Vec<ValueId>) {
@@ -62,18 +59,27 @@ fn named(recipe: &Recipe, values: &[ValueId]) -> Recipe {
 }
 
 impl Chains {
-    fn spell(&mut self, before: &[Step], form: Simd, sources: &[Source], target: &Target) -> Vec<Recipe> {
+    /// The spellings of a SIMD instruction after other steps.
+    fn spell(&mut self, before: &[Step], form: Simd, sources: &[Source], target: &Target) -> Vec<Spelling> {
         let (before, sources, values) = numbered(before, sources);
+        let named = |all: &[Spelling]| -> Vec<Spelling> {
+            let name = |spelling: &Spelling| Spelling {
+                recipe: named(&spelling.recipe, &values),
+                ..spelling.clone()
+            };
+            all.iter().map(name).collect()
+        };
         let key = (before, form, sources);
         if let Some(known) = self.0.get(&key) {
-            return known.iter().map(|recipe| named(recipe, &values)).collect();
+            return named(known);
         }
-        let mut made = lower::spellings_after(&key.0, &key.1, &key.2, Available { lop3: target.has_lop3() });
-        made.retain(|recipe| recipe.steps.len() <= MOST_STEPS && target.lacks(recipe).is_none());
-        made.sort_by_cached_key(|recipe| target.cost(recipe).most);
-        made.retain(|recipe| target.cost(recipe).most != u32::MAX);
+        let made = lower::spellings_after(&key.0, &key.1, &key.2, Available { lop3: target.has_lop3() });
+        let short = made.into_iter().filter(|recipe| recipe.steps.len() <= MOST_STEPS);
+        let mut made: Vec<Spelling> = short.map(|recipe| Spelling::of(recipe, Vec::new(), target)).collect();
+        made.retain(|spelling| spelling.lacks.is_none() && spelling.cost().most != u32::MAX);
+        made.sort_by_key(|spelling| spelling.cost().most);
         made.truncate(KEPT);
-        let named = made.iter().map(|recipe| named(recipe, &values)).collect();
+        let named = named(&made);
         self.0.insert(key, made);
         named
     }
@@ -91,52 +97,29 @@ impl Work<'_, '_, '_> {
         spelled: &BTreeMap<StmtId, Spelled>,
     ) -> Vec<Spelling> {
         let Code::Video(Form::Simd(form)) = own.code else { return Vec::new() };
-        let [a, b, rest @ ..] = own.sources.as_slice() else { return Vec::new() };
-        let ways = |source: &Source| -> Vec<Option<Before<'_>>> {
-            let continued = self.continued(stmt, *source, spelled).into_iter().map(Some);
-            std::iter::once(None).chain(continued).collect()
-        };
-        let (of_a, of_b) = (ways(a), if a == b { vec![None] } else { ways(b) });
-        let target = self.worth.target;
+        let [a, b, ..] = own.sources.as_slice() else { return Vec::new() };
+        if !self.options.passes.contains(&Pass::Lower) {
+            return Vec::new();
+        }
+        let (of_a, of_b) = (self.continued(stmt, *a, spelled), self.continued(stmt, *b, spelled));
+        let of_b = if a == b { Vec::new() } else { of_b };
+        let first = of_a.iter().map(|before| [Some(*before), None]);
+        let second = of_b.iter().map(|before| [None, Some(*before)]);
+        let both = of_a.first().zip(of_b.first()).map(|(a, b)| [Some(*a), Some(*b)]);
+        let ways: Vec<[Option<Before<'_>>; 2]> = first.chain(second).chain(both).collect();
         let mut all: Vec<Spelling> = Vec::new();
-        for before_a in &of_a {
-            for before_b in &of_b {
-                if before_a.is_none() && before_b.is_none() {
-                    continue;
-                }
-                let mut steps: Vec<Step> = Vec::new();
-                let mut trail: Vec<&'static Rule> = Vec::new();
-                let mut sources = vec![*a, *b];
-                for (at, before) in [before_a, before_b].into_iter().enumerate() {
-                    let Some((more, rules)) = before else { continue };
-                    sources[at] = append(&mut steps, more);
-                    for &rule in *rules {
-                        if !trail.iter().any(|known| known.name == rule.name) {
-                            trail.push(rule);
-                        }
-                    }
-                }
-                if a == b {
-                    sources[1] = sources[0];
-                }
-                // A `c` that is not read repeats an operand, which need not be computed any more.
-                for c in rest {
-                    let same = [a, b].into_iter().position(|operand| operand == c);
-                    sources.push(same.map_or(*c, |at| sources[at]));
-                }
-                if steps.len() > MOST_STEPS {
-                    continue;
-                }
-                if trail.is_empty() {
-                    trail.push(&LOWER);
-                }
-                for recipe in self.chains.spell(&steps, form, &sources, &target) {
-                    if !all.iter().any(|known| known.recipe == recipe) {
-                        all.push(Spelling { recipe, trail: trail.clone() });
+        for way in ways {
+            let (steps, sources, trail) = joined(own, way);
+            if steps.len() <= MOST_STEPS {
+                for spelling in self.chains.spell(&steps, form, &sources, &self.worth.target) {
+                    if !all.iter().any(|known| known.recipe == spelling.recipe) {
+                        all.push(Spelling { trail: trail.clone(), ..spelling });
                     }
                 }
             }
         }
+        all.sort_by_key(|spelling| spelling.cost().most);
+        all.truncate(KEPT);
         all
     }
 
@@ -150,19 +133,51 @@ impl Work<'_, '_, '_> {
         let graph = self.worth.graph;
         let Source::Value(value) = source else { return Vec::new() };
         let Origin::Result(writer) = graph.value(value).origin else { return Vec::new() };
-        let here = graph.flow().block(writer) == graph.flow().block(stmt) && graph.module().guard(writer).is_none();
+        let here =
+            graph.flow().block(writer) == graph.flow().block(stmt) && graph.module().guard(writer).is_none();
         let Some(spelled) = spelled.get(&writer).filter(|_| here) else { return Vec::new() };
         let plain = |step: &Step| matches!(step.code, Code::Plain(_));
         let fits = |offer: &&Offer| {
-            offer.obstacle.is_none() && offer.cost().most != u32::MAX && offer.spelling.recipe.steps.last().is_some_and(plain)
+            offer.obstacle.is_none()
+                && offer.spelling.cost().most != u32::MAX
+                && offer.spelling.recipe.steps.last().is_some_and(plain)
         };
         let mut offers: Vec<&Offer> = spelled.offers.iter().filter(fits).collect();
-        offers.sort_by_key(|offer| offer.cost().most);
+        offers.sort_by_key(|offer| offer.spelling.cost().most);
         let packs = |offer: &&Offer| offer.spelling.recipe.packs();
-        let packed = offers.iter().copied().filter(packs).take(CONTINUED);
+        let packed = offers.iter().copied().filter(packs).take(1);
         let nearest = offers.iter().copied().filter(|offer| !packs(offer)).take(1);
-        packed.chain(nearest).map(|offer| (offer.spelling.recipe.steps.as_slice(), offer.spelling.trail.as_slice())).collect()
+        packed
+            .chain(nearest)
+            .map(|offer| (offer.spelling.recipe.steps.as_slice(), offer.spelling.trail.as_slice()))
+            .collect()
     }
+}
+
+/// The steps before an instruction, its sources after them, and the rules that led to all this.
+fn joined(own: &Step, way: [Option<Before<'_>>; 2]) -> (Vec<Step>, Vec<Source>, Vec<&'static Rule>) {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut trail: Vec<&'static Rule> = Vec::new();
+    let mut sources = own.sources.clone();
+    for (at, before) in way.into_iter().enumerate() {
+        let Some((more, rules)) = before else { continue };
+        let result = append(&mut steps, more);
+        // A `c` that is not read repeats an operand, which need not be computed any more.
+        for (source, old) in sources.iter_mut().zip(&own.sources) {
+            if *old == own.sources[at] {
+                *source = result;
+            }
+        }
+        for &rule in rules {
+            if !trail.iter().any(|known| known.name == rule.name) {
+                trail.push(rule);
+            }
+        }
+    }
+    if trail.is_empty() {
+        trail.push(&LOWER);
+    }
+    (steps, sources, trail)
 }
 
 /// Adds the steps of a recipe after others, each once; the step with its result.

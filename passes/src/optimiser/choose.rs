@@ -7,8 +7,8 @@
 use crate::cost::{Cost, Costs, Gpu, OperandKind, forbidden};
 use crate::facts::Fact;
 use crate::graph::{Graph, ValueId};
-use crate::recipe::{Code, Recipe, Source, Step};
 use crate::lower::{self, Available};
+use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{LOWER, Pass, Rule};
 use crate::site::{Knowledge, Site};
 use hashbrown::HashSet;
@@ -24,6 +24,21 @@ const MOST_SPELLINGS: usize = 4000;
 pub(super) struct Spelling {
     pub(super) recipe: Recipe,
     pub(super) trail: Vec<&'static Rule>,
+    /// What each step costs where it stands in the recipe.
+    pub(super) costs: Vec<Cost>,
+    /// An instruction of the recipe that the module must not contain, by its opcode with modifiers.
+    pub(super) lacks: Option<String>,
+}
+
+impl Spelling {
+    pub(super) fn of(recipe: Recipe, trail: Vec<&'static Rule>, target: &Target) -> Self {
+        Self { costs: target.costs(&recipe), lacks: target.lacks(&recipe), recipe, trail }
+    }
+
+    /// What all of it costs.
+    pub(super) fn cost(&self) -> Cost {
+        self.costs.iter().copied().sum()
+    }
 }
 
 /// All spellings of a step but its own, and whether there were too many.
@@ -40,11 +55,11 @@ pub(super) fn spellings(
     let own = Recipe::one(step);
     let mut seen: HashSet<Recipe> = HashSet::new();
     seen.insert(own.clone());
-    let mut all = vec![Spelling { recipe: own, trail: Vec::new() }];
+    let mut all = vec![Spelling::of(own, Vec::new(), target)];
     let mut work = VecDeque::from([0]);
     let lowers = rules.iter().any(|rule| rule.pass == Pass::Lower);
     while let Some(at) = work.pop_front() {
-        let Spelling { recipe, trail } = all[at].clone();
+        let Spelling { recipe, trail, .. } = all[at].clone();
         let [step] = recipe.steps.as_slice() else { continue };
         let rank = target.rank(step);
         let site = Site { graph, knowledge, value, step, demanded, result: &result };
@@ -63,7 +78,7 @@ pub(super) fn spellings(
                     {
                         work.push_back(all.len());
                     }
-                    all.push(Spelling { recipe, trail });
+                    all.push(Spelling::of(recipe, trail, target));
                 }
             }
         }
@@ -81,29 +96,24 @@ const MOST_KEPT: usize = 24;
 /// What becomes of spellings with a SIMD instruction when that is spelled by other instructions, those that cost least.
 fn lowered(all: &[Spelling], target: &Target) -> Vec<Spelling> {
     let with = Available { lop3: target.has_lop3() };
-    let mut made: Vec<(u32, Spelling)> = Vec::new();
-    let mut blocked: Option<(u32, Spelling)> = None;
+    let mut made: Vec<Spelling> = Vec::new();
     let mut seen: HashSet<Recipe> = HashSet::new();
-    for Spelling { recipe, trail } in all.iter().filter(|spelling| has_simd(&spelling.recipe)).take(MOST_LOWERED) {
-        for recipe in without_simd(recipe, with) {
-            let cost = target.cost(&recipe).most;
-            if cost == u32::MAX || !seen.insert(recipe.clone()) {
-                continue;
-            }
-            let lacks = target.lacks(&recipe).is_some();
-            let trail = trail.iter().copied().chain([&LOWER]).collect();
-            let spelling = (cost, Spelling { recipe, trail });
-            if !lacks {
-                made.push(spelling);
-            } else if blocked.as_ref().is_none_or(|(least, _)| cost < *least) {
-                blocked = Some(spelling);
+    for from in all.iter().filter(|spelling| has_simd(&spelling.recipe)).take(MOST_LOWERED) {
+        for recipe in without_simd(&from.recipe, with) {
+            if seen.insert(recipe.clone()) {
+                let trail = from.trail.iter().copied().chain([&LOWER]).collect();
+                made.push(Spelling::of(recipe, trail, target));
             }
         }
     }
-    made.sort_by_key(|(cost, _)| *cost);
+    made.retain(|spelling| spelling.cost().most != u32::MAX);
+    made.sort_by_key(|spelling| spelling.cost().most);
+    let (mut made, blocked): (Vec<_>, Vec<_>) =
+        made.into_iter().partition(|spelling| spelling.lacks.is_none());
     made.truncate(MOST_KEPT);
-    made.extend(blocked);
-    made.into_iter().map(|(_, spelling)| spelling).collect()
+    // One that the module must not have says what it lacks.
+    made.extend(blocked.into_iter().next());
+    made
 }
 
 fn is_simd(step: &Step) -> Option<Simd> {

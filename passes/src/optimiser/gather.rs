@@ -10,7 +10,6 @@ use super::record::{Bound, Kind, Record, Why};
 use super::stays::Stays;
 use super::visible::is_integer;
 use super::weave;
-use crate::cost::Cost;
 use crate::graph::{Register, Semantics, ValueId};
 use crate::recipe::{Code, Recipe, Source, Step};
 use ptxopt_grammar::legal::{self, Fault, Given};
@@ -35,17 +34,8 @@ pub(super) struct Spelled {
 #[derive(Debug)]
 pub(super) struct Offer {
     pub(super) spelling: Spelling,
-    /// What each step costs where it stands in the recipe.
-    pub(super) costs: Vec<Cost>,
     /// Why it cannot be written, if so.
     pub(super) obstacle: Option<Why>,
-}
-
-impl Offer {
-    /// What all of it costs.
-    pub(super) fn cost(&self) -> Cost {
-        self.costs.iter().copied().sum()
-    }
 }
 
 /// The type of a new register of so many bits.
@@ -78,9 +68,8 @@ impl Work<'_, '_, '_> {
         let mut spellings = self.spellings((stmt, step.clone()), value, records);
         spellings.extend(self.chained(stmt, &step, before));
         for spelling in spellings {
-            let costs = self.worth.target.costs(&spelling.recipe);
-            let obstacle = self.obstacle_to(stmt, value, &spelling.recipe);
-            offers.push(Offer { spelling, costs, obstacle });
+            let obstacle = self.obstacle_to(stmt, value, &spelling);
+            offers.push(Offer { spelling, obstacle });
         }
         Spelled { own: Some((value, own)), offers, stays: None }
     }
@@ -118,14 +107,15 @@ impl Work<'_, '_, '_> {
         found
     }
 
-    /// Why a recipe cannot be written where a statement stands, if so.
-    fn obstacle_to(&self, stmt: StmtId, value: ValueId, recipe: &Recipe) -> Option<Why> {
+    /// Why a spelling cannot be written where a statement stands, if so.
+    fn obstacle_to(&self, stmt: StmtId, value: ValueId, spelling: &Spelling) -> Option<Why> {
         if !weave::is_plain(self.module, stmt) {
             return Some(Why::Comment);
         }
-        if let Some(why) = self.lacks(recipe) {
+        if let Some(why) = self.lacks(spelling) {
             return Some(why);
         }
+        let recipe = &spelling.recipe;
         // The assembler takes a float's register for untyped moves only.
         let copies = recipe.steps.iter().all(|step| step.copied().is_some());
         // And it takes a component of a vector for plain instructions only.

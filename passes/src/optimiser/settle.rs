@@ -84,7 +84,7 @@ impl<'s> Settling<'s> {
     /// A spelling as selection sees it; `None` if what it costs is unknown.
     fn candidate(&mut self, work: &Work<'_, '_, '_>, stmt: StmtId, number: usize) -> Option<Candidate> {
         let offer = self.offer(stmt, number);
-        let costs: Vec<u32> = offer.costs.iter().map(|cost| cost.most).collect();
+        let costs: Vec<u32> = offer.spelling.costs.iter().map(|cost| cost.most).collect();
         let last = *costs.last()?;
         if costs.contains(&u32::MAX) {
             return None;
@@ -216,7 +216,7 @@ impl Work<'_, '_, '_> {
         if let Some(last) = record.after.last_mut() {
             *last = one_line(&format!("{}{last}", weave::guard(self.module, stmt)));
         }
-        record.cost = Some((self.worth.cost_of(stmt), offer.cost()));
+        record.cost = Some((self.worth.cost_of(stmt), offer.spelling.cost()));
         record
     }
 
@@ -282,7 +282,7 @@ impl Work<'_, '_, '_> {
             let offer = settling.offer(stmt, candidate.number);
             let mut cost = Cost::NOTHING;
             let mut new = Vec::new();
-            for (at, (line, &step)) in lines.into_iter().zip(&offer.costs).enumerate() {
+            for (at, (line, &step)) in lines.into_iter().zip(&offer.spelling.costs).enumerate() {
                 let node = candidate.nodes.get(at);
                 if node.is_none_or(|&node| written.insert(node)) {
                     cost = cost + step;
@@ -356,9 +356,10 @@ impl Work<'_, '_, '_> {
     ) -> Stays {
         let offer = settling.offer(stmt, number);
         let alone = self.worth.cost_of(stmt);
-        let stays = |why, before| Stays::about(why, offer.spelling.trail.clone(), before, offer.cost());
+        let stays =
+            |why, before| Stays::about(why, offer.spelling.trail.clone(), before, offer.spelling.cost());
         let Some(candidate) = settling.candidate(self, stmt, number) else {
-            return stays(self.lacks(&offer.spelling.recipe).unwrap_or(Why::Uncosted), alone);
+            return stays(self.lacks(&offer.spelling).unwrap_or(Why::Uncosted), alone);
         };
         let (own, total) = (uses.own_cost(stmt), uses.total());
         uses.choose(&settling.nodes, stmt, Some(Rc::new(candidate)));
@@ -375,7 +376,8 @@ impl Work<'_, '_, '_> {
             let stays = stays(why, before);
             return lines.map_or(stays.clone(), |text| stays.with(text.lines));
         }
-        let may_pay = self.worth.is_video(stmt) && before.most != u32::MAX && offer.cost().most < before.most;
+        let may_pay =
+            self.worth.is_video(stmt) && before.most != u32::MAX && offer.spelling.cost().most < before.most;
         let why = if saved > 0 && self.worth.is_left_to_the_assembler(&gain) {
             Why::Plain
         } else if may_pay || saved > 0 {
