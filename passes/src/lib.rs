@@ -10,6 +10,7 @@ pub mod door;
 pub mod facts;
 pub mod graph;
 pub mod lanes;
+pub mod lower;
 pub mod machine;
 pub mod optimiser;
 pub mod prover;
