@@ -7,7 +7,7 @@
 use super::build::Build;
 use super::compare::greater;
 use super::lanes::{Clamp, Job, Operand, clamp, spread};
-use super::min_max::{Extremum, distance as byte_distance, extremum};
+use super::min_max::distance as byte_distance;
 use super::packed::scalar_halves;
 use super::saturate;
 use super::saturate::wrapped;

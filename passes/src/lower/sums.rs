@@ -198,14 +198,15 @@ fn distance(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Op
     enum Way {
         Instruction,
         Total,
-        Extremes,
     }
     let geometry = routes.geometry;
     let mixed = work.a_signed != work.b_signed;
     let ways: &[Way] = match (geometry.is_bytes(), mixed) {
         (true, false) => &[Way::Instruction, Way::Total],
-        (_, true) => &[Way::Instruction, Way::Extremes],
+        (true, true) => &[Way::Instruction],
         (false, false) => &[Way::Total],
+        // Distances of mixed types do not fit their lanes.
+        (false, true) => return None,
     };
     match build.any(ways) {
         Way::Instruction => {
@@ -217,15 +218,6 @@ fn distance(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Op
             let (job, counts) = placed(build, work, routes)?;
             let result = absdiff::distance(build, job)?;
             total(build, Total { geometry, lanes: result, signed: false, counts }, c)
-        }
-        // The greater is at least zero, and the lesser fits the signed type.
-        Way::Extremes => {
-            let (job, counts) = placed(build, work, routes)?;
-            let most = extremum(build, job, Extremum::Max);
-            let least = extremum(build, job, Extremum::Min);
-            let signs = counts.map(u8::cast_signed);
-            let acc = dot(build, geometry, most, false, weights(signs), c);
-            Some(dot(build, geometry, least, true, weights(signs.map(|count| -count)), acc))
         }
     }
 }
