@@ -11,11 +11,12 @@ use std::fmt::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// An instruction and where its result is.
+/// An instruction, or a few that follow each other, and where the result is.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Sample {
-    /// The statement without `;`. Registers: `%h`, `%r`, `%d` of 16, 32 and 64 bits, and predicates `%p`. Number 0
-    /// is the result; sources are 1 to 3, and of predicates 1.
+    /// The statement without `;`, or several with `;` between them. Registers: `%h`, `%r`, `%d` of 16, 32 and 64 bits,
+    /// and predicates `%p`. Number 0 is the result; sources are 1 to 3, of 32 bits 1 to 7, and of predicates 1. What
+    /// is computed on the way is in `%t0` to `%t9`, of 32 bits.
     pub(crate) text: String,
     /// The letter of the result.
     pub(crate) result: char,
@@ -35,6 +36,11 @@ impl Sample {
         loads
     }
 
+    /// How many registers of each width its kernel loads.
+    fn sources(&self) -> usize {
+        if (4..8).any(|number| self.text.contains(&format!("%r{number}"))) { 7 } else { 3 }
+    }
+
     /// What does the same but for the instruction.
     fn baseline(&self) -> Kernel {
         let result = self.result;
@@ -43,7 +49,7 @@ impl Sample {
         } else {
             format!("mov.b{} %{result}0, %{result}1", bits(result))
         };
-        Kernel { loads: self.loads(), text, result }
+        Kernel { loads: self.loads(), sources: self.sources(), text, result }
     }
 }
 
@@ -51,6 +57,7 @@ impl Sample {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Kernel {
     loads: String,
+    sources: usize,
     text: String,
     result: char,
 }
@@ -93,7 +100,7 @@ impl Assembler {
         }
         let kernel = |sample: &Sample| {
             let Sample { text, result } = sample.clone();
-            Kernel { loads: sample.loads(), text, result }
+            Kernel { loads: sample.loads(), sources: sample.sources(), text, result }
         };
         let kernels: Vec<Kernel> = samples.iter().map(kernel).collect();
         let chunks: Vec<&[Kernel]> = kernels.chunks(KERNELS).collect();
@@ -162,11 +169,11 @@ impl Assembler {
 
     fn module(&self, kernels: &[Kernel]) -> String {
         let mut text = format!(".version {}\n.target {}\n.address_size 64\n", self.version, self.target);
-        for (i, Kernel { loads, text: sample, result }) in kernels.iter().enumerate() {
+        for (i, Kernel { loads, sources, text: sample, result }) in kernels.iter().enumerate() {
             let mut load = String::new();
             let mut offset = 0;
             for letter in loads.chars().rev().filter(|&letter| letter != 'p') {
-                for number in 1..4 {
+                for number in 1..=*sources {
                     let bits = bits(letter);
                     load += &format!(" ld.volatile.global.u{bits} %{letter}{number}, [%d9+{offset}];");
                     offset += bits / 8;
@@ -184,6 +191,9 @@ impl Assembler {
                 String::new()
             };
             let source = loads.chars().next().expect("a source is loaded");
+            // Registers that are only declared change what the oldest assembler makes of others.
+            let words = if *sources > 3 { "%r<8>" } else { "%r<4>" };
+            let temporary = if sample.contains("%t") { ".reg .b32 %t<10>; " } else { "" };
             // The guarded store is not the last, for that would be branched around.
             let last = format!("st.volatile.global.u{} [%d9], %{source}1;", bits(source));
             let store = match result {
@@ -193,7 +203,7 @@ impl Assembler {
             };
             writeln!(
                 text,
-                ".visible .entry k{i}(.param .u64 q) {{\n.reg .b16 %h<4>; .reg .b32 %r<4>; .reg .b64 %d<10>; \
+                ".visible .entry k{i}(.param .u64 q) {{\n{temporary}.reg .b16 %h<4>; .reg .b32 {words}; .reg .b64 %d<10>; \
                  .reg .pred %p<2>;\nld.param.u64 %d9, [q];{load}\n{predicate}\n{sample}{}\n{store}\nret; }}",
                 if sample.is_empty() { "" } else { ";" }
             )

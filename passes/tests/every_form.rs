@@ -8,8 +8,8 @@ use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::meaning::term::Terms;
 use ptxopt_grammar::meaning::video::result;
 use ptxopt_grammar::tree::Module;
-use ptxopt_grammar::video::{Compare, Form, Mad, Part, Routing, Scalar, Simd, SimdOp};
-use ptxopt_passes::cost::{Gpu, video};
+use ptxopt_grammar::video::{Compare, Form, Lanes, Routing, Simd, SimdOp};
+use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{Kind, Options, Outcome, optimise};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -53,34 +53,9 @@ impl Draw {
         (0..4).fold(0, |word, _| word << 8 | u32::try_from(corner(self.next())).expect("it is a byte"))
     }
 
-    fn part(&mut self) -> Option<Part> {
-        [None]
-            .into_iter()
-            .chain(Part::ALL.map(Some))
-            .nth(usize::from(self.below(7)))
-            .expect("there are seven")
-    }
-
-    /// A row with any parts, selectors and mask, the same lane in both selectors more often than by chance.
+    /// A row with any parts, selectors and mask.
     fn form(&mut self, row: Form) -> Form {
-        match row {
-            Form::Scalar(scalar) => Form::Scalar(Scalar { a: self.part(), b: self.part(), ..scalar }),
-            Form::Mad(mad) => Form::Mad(Mad { a: self.part(), b: self.part(), ..mad }),
-            Form::Simd(simd) => {
-                let lanes = simd.routing.lanes();
-                let a: Vec<u8> = (0..lanes.count()).map(|_| self.below(2 * lanes.count())).collect();
-                let same = self.below(3);
-                let b = a.iter().map(|&pick| match same {
-                    0 => pick,
-                    1 if self.below(2) == 0 => pick,
-                    _ => self.below(2 * lanes.count()),
-                });
-                let b: Vec<u8> = b.collect();
-                let mask = 1 + self.below(lanes.full_mask());
-                let routing = Routing::plain(lanes).selected(&a, &b).expect("there are such lanes");
-                Form::Simd(Simd { routing: routing.masked(mask).expect("there are such lanes"), ..simd })
-            }
-        }
+        row.drawn(&mut |bound| usize::try_from(self.next()).expect("48 bits") % bound)
     }
 }
 
@@ -90,7 +65,7 @@ const MOST_FORMS: usize = 64;
 #[test]
 fn every_form_of_constants_is_a_number() {
     let mut draw = Draw(0x9e37_79b9_7f4a_7c15);
-    let rows = video::rows();
+    let rows: Vec<Form> = Form::all().collect();
     let mut tried = 0;
     for (gpu, every) in [("sm_90", 1), ("sm_90", 1), ("sm_35", 3), ("sm_50", 3), ("sm_75", 3), ("sm_120", 3)]
     {
@@ -153,11 +128,7 @@ fn numbers(forms: &[Form], gpu: &str, draw: &mut Draw) -> usize {
 /// The SIMD forms that lowerings were measured for: all operations and types on whole registers, and the usual types
 /// with some masks and selectors.
 fn simd_forms() -> Vec<Form> {
-    let rows = video::rows();
-    let simd = rows.iter().filter_map(|row| match row {
-        Form::Simd(simd) => Some(*simd),
-        Form::Scalar(_) | Form::Mad(_) => None,
-    });
+    let simd = [Lanes::Four, Lanes::Two].into_iter().flat_map(Simd::all);
     simd.flat_map(|simd| routings(simd).into_iter().map(move |routing| Form::Simd(Simd { routing, ..simd })))
         .collect()
 }

@@ -14,12 +14,14 @@
 //! place, or writes the constant into the instruction that uses it. A constant that is too wide for that is
 //! counted where it is used.
 
+pub mod fused;
 pub mod gpu;
 pub mod table;
 pub mod video;
 
 mod forbidden;
 mod plain;
+mod sequence;
 #[cfg(test)]
 mod tests;
 

@@ -4,7 +4,7 @@
 //! cheaper, or as cheap and simpler. So the search goes downhill only and ends. The limit is far above what the rules
 //! can make of one instruction, and reaching it is a bug in a rule.
 
-use crate::cost::{Cost, Costs, Gpu, OperandKind, forbidden};
+use crate::cost::{Cost, Costs, Gpu, forbidden};
 use crate::facts::Fact;
 use crate::graph::{Graph, ValueId};
 use crate::lower::{self, Available};
@@ -168,7 +168,7 @@ pub(super) struct Target {
 impl Target {
     /// What makes one instruction simpler than another: its cost, then fewer signed types, selectors, sources, lanes.
     fn rank(&self, step: &Step) -> (u32, u32, usize, bool, usize, u32) {
-        let cost = self.step(step);
+        let cost = self.costs.step(step);
         let distinct: HashSet<Source> = step.sources.iter().copied().collect();
         let (signs, routed, lanes) = match &step.code {
             Code::Video(form) => {
@@ -189,7 +189,7 @@ impl Target {
 
     /// What a recipe costs.
     pub(super) fn cost(&self, recipe: &Recipe) -> Cost {
-        recipe.steps.iter().map(|step| self.step(step)).sum()
+        self.costs.sequence(&recipe.steps)
     }
 
     /// Whether the module may have `lop3`.
@@ -199,26 +199,7 @@ impl Target {
 
     /// What each of its steps costs where it stands.
     pub(super) fn costs(&self, recipe: &Recipe) -> Vec<Cost> {
-        recipe.steps.iter().map(|step| self.step(step)).collect()
-    }
-
-    fn step(&self, step: &Step) -> Cost {
-        let constant = |source: &Source| matches!(source, Source::Constant(_));
-        match &step.code {
-            Code::Video(form) => {
-                let mut constants = [false; 3];
-                for (constant_at, source) in constants.iter_mut().zip(&step.sources) {
-                    *constant_at = constant(source);
-                }
-                self.costs.video(*form, constants)
-            }
-            Code::Plain(words) => {
-                let kinds: Vec<OperandKind> =
-                    step.sources.iter().map(|&source| kind(source, step.width)).collect();
-                self.costs.plain(words, &kinds)
-            }
-            Code::Pack => Cost::UNKNOWN,
-        }
+        self.costs.shares(&recipe.steps)
     }
 
     /// The first instruction of a recipe that the module must not contain, by its opcode with modifiers.
@@ -227,16 +208,6 @@ impl Target {
             let needs = lookup(words.as_bytes()).map(|row| row.needs(words.as_bytes()));
             !needs.is_some_and(|needs| self.gpu.is_some_and(|gpu| gpu.has(&needs, self.ptx)))
         })
-    }
-}
-
-fn kind(source: Source, width: u32) -> OperandKind {
-    match source {
-        Source::Value(_) | Source::Step(_) => OperandKind::Register,
-        Source::Constant(value) => {
-            let unused = 64 - width.clamp(1, 64);
-            OperandKind::Constant((value << unused).cast_signed() >> unused)
-        }
     }
 }
 
