@@ -110,7 +110,11 @@ fn lowered(all: &[Spelling], target: &Target) -> Vec<Spelling> {
     made.sort_by_key(|spelling| spelling.cost().most);
     let (mut made, blocked): (Vec<_>, Vec<_>) =
         made.into_iter().partition(|spelling| spelling.lacks.is_none());
+    // One that packs its result can be continued by the statements that read it, so it is kept however dear it is.
+    let packed = made.iter().skip(MOST_KEPT).find(|spelling| spelling.recipe.packs()).cloned();
+    let has_packed = made.iter().take(MOST_KEPT).any(|spelling| spelling.recipe.packs());
     made.truncate(MOST_KEPT);
+    made.extend(packed.filter(|_| !has_packed));
     // One that the module must not have says what it lacks.
     made.extend(blocked.into_iter().next());
     made
