@@ -12,6 +12,7 @@ use ptxopt_grammar::table::Row;
 mod build;
 mod fold;
 mod link;
+mod lower;
 mod mask;
 #[cfg(test)]
 mod matrix;
@@ -36,6 +37,8 @@ pub enum Pass {
     Simplify,
     /// What masks and merges leave over.
     Mask,
+    /// What video instructions can be made of.
+    Lower,
     /// What the others made dead.
     Dce,
 }
@@ -77,7 +80,7 @@ pub fn example_module(body: &str) -> String {
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let simplify = simplify::RULES.iter().copied().flatten();
     let mask = mask::RULES.iter().copied().flatten();
-    fold::RULES.iter().chain(simplify).chain(mask)
+    fold::RULES.iter().chain(simplify).chain(mask).chain(lower::RULES)
 }
 
 /// Whether rules look at the instructions of a row. Others are looked at where these are in the same function.
