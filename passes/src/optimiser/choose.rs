@@ -155,7 +155,7 @@ fn without_simd(recipe: &Recipe, with: Available) -> Vec<Recipe> {
 
 /// The rules of the passes that run.
 pub(super) fn enabled(passes: &[Pass]) -> Vec<&'static Rule> {
-    crate::rules::rules().chain([&LOWER]).filter(|rule| passes.contains(&rule.pass)).collect()
+    crate::rules::rules().filter(|rule| passes.contains(&rule.pass)).collect()
 }
 
 /// Where a recipe is to run.
