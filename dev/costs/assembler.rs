@@ -5,7 +5,7 @@
 //! kernel has more than a kernel that loads the same and stores a copy.
 
 use crate::assemblers::Assemblers;
-use ptxopt::measure::Failure;
+use ptxopt::measure::{Failure, Measured};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Mutex;
@@ -92,6 +92,40 @@ impl Assembler {
 
     /// The costs of the samples; `None` for one that is rejected.
     pub(crate) fn costs(&self, samples: &[Sample]) -> Vec<Option<u32>> {
+        self.differences(samples, &|chunk| self.lengths_of_legal(chunk))
+    }
+
+    /// The costs of the samples, all of them legal, once `change` has rewritten the module that each is in.
+    ///
+    /// # Errors
+    ///
+    /// What `change` or the assembler says of a module.
+    #[allow(dead_code, reason = "not all that share this file change modules")]
+    pub(crate) fn costs_after(
+        &self,
+        samples: &[Sample],
+        change: &(dyn Fn(Vec<u8>) -> Result<Vec<u8>, String> + Sync),
+    ) -> Result<Vec<u32>, String> {
+        let lengths = |chunk: &[Kernel]| -> Vec<Result<u32, String>> {
+            let changed = change(self.module(chunk).into_bytes());
+            let assembled = changed.and_then(|text| {
+                self.program.assemble(&text, &self.target).map_err(|error| error.to_string())
+            });
+            let length = |i| match &assembled {
+                Ok(measured) => Ok(self.length(measured, i)),
+                Err(error) => Err(error.clone()),
+            };
+            (0..chunk.len()).map(length).collect()
+        };
+        self.differences(samples, &lengths).into_iter().collect()
+    }
+
+    /// The results of `lengths` for kernels with the samples, less the lengths of kernels that only copy.
+    fn differences<T: Less + Send>(
+        &self,
+        samples: &[Sample],
+        lengths: &(dyn Fn(&[Kernel]) -> Vec<T> + Sync),
+    ) -> Vec<T> {
         let mut baselines = HashMap::new();
         for baseline in samples.iter().map(Sample::baseline) {
             baselines.entry(baseline).or_insert_with_key(|baseline| {
@@ -111,20 +145,16 @@ impl Assembler {
                     loop {
                         let i = next.fetch_add(1, Ordering::Relaxed);
                         let Some(chunk) = chunks.get(i) else { return };
-                        let lengths = self.lengths_of_legal(chunk);
+                        let lengths = lengths(chunk);
                         found.lock().expect("no thread panics").push((i, lengths));
                     }
                 });
             }
         });
         let mut found = found.into_inner().expect("no thread panics");
-        found.sort();
+        found.sort_by_key(|(i, _)| *i);
         let lengths = found.into_iter().flat_map(|(_, lengths)| lengths);
-        // The scheduler may avoid a copy that the baseline has, so a negative cost counts as 0.
-        lengths
-            .zip(samples)
-            .map(|(length, sample)| Some(length?.saturating_sub(baselines[&sample.baseline()])))
-            .collect()
+        lengths.zip(samples).map(|(length, sample)| length.less(baselines[&sample.baseline()])).collect()
     }
 
     /// The lengths of all that are not rejected; those that are, are named by the assembler and left out.
@@ -163,8 +193,12 @@ impl Assembler {
             }
             Err(failure) => panic!("{failure}"),
         };
-        let length = |i| instructions(&measured.functions[&format!("k{i}")].code, &self.target);
-        Ok((0..samples.len()).map(length).collect())
+        Ok((0..samples.len()).map(|i| self.length(&measured, i)).collect())
+    }
+
+    /// How many instructions the kernel with a number has.
+    fn length(&self, measured: &Measured, number: usize) -> u32 {
+        instructions(&measured.functions[&format!("k{number}")].code, &self.target)
     }
 
     fn module(&self, kernels: &[Kernel]) -> String {
@@ -210,6 +244,24 @@ impl Assembler {
             .expect("writing to a string cannot fail");
         }
         text
+    }
+}
+
+/// A length from which that of a kernel that only copies is taken away.
+trait Less {
+    fn less(self, baseline: u32) -> Self;
+}
+
+// The scheduler may avoid a copy that the baseline has, so a negative cost counts as 0.
+impl Less for Option<u32> {
+    fn less(self, baseline: u32) -> Self {
+        self.map(|length| length.saturating_sub(baseline))
+    }
+}
+
+impl Less for Result<u32, String> {
+    fn less(self, baseline: u32) -> Self {
+        self.map(|length| length.saturating_sub(baseline))
     }
 }
 
