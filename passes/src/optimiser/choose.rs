@@ -4,14 +4,14 @@
 //! cheaper, or as cheap and simpler. So the search goes downhill only and ends. The limit is far above what the rules
 //! can make of one instruction, and reaching it is a bug in a rule.
 
-use crate::cost::{Cost, Costs, Gpu, OperandKind, forbidden};
+use super::raise::Heads;
+use crate::cost::{Cost, Costs, OperandKind, forbidden};
 use crate::facts::Fact;
 use crate::graph::{Graph, ValueId};
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
 use crate::site::{Knowledge, Site};
 use hashbrown::HashSet;
-use ptxopt_grammar::table::lookup;
 use ptxopt_grammar::video::{Form, Routing};
 use std::collections::VecDeque;
 
@@ -79,10 +79,8 @@ pub(super) fn enabled(passes: &[Pass]) -> Vec<&'static Rule> {
 pub(super) struct Target {
     /// What it costs there.
     pub(super) costs: Costs,
-    /// What the assembler is told to assemble for: the module's own target.
-    pub(super) gpu: Option<Gpu>,
-    /// The module's version of PTX.
-    pub(super) ptx: (u8, u8),
+    /// What the module may be assembled for, and with which version of PTX.
+    pub(super) heads: Heads,
 }
 
 impl Target {
@@ -138,10 +136,9 @@ impl Target {
 
     /// The first instruction of a recipe that the module must not contain, by its opcode with modifiers.
     pub(super) fn lacks(&self, recipe: &Recipe) -> Option<String> {
-        recipe.steps.iter().map(Step::words).find(|words| {
-            let needs = lookup(words.as_bytes()).map(|row| row.needs(words.as_bytes()));
-            !needs.is_some_and(|needs| self.gpu.is_some_and(|gpu| gpu.has(&needs, self.ptx)))
-        })
+        let head = self.heads.allowed();
+        let mut words = recipe.steps.iter().map(Step::words);
+        words.find(|words| !head.is_some_and(|head| head.allows(words.as_bytes())))
     }
 }
 

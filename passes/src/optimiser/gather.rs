@@ -6,6 +6,7 @@
 
 use super::choose::{self, Spelling};
 use super::function::Work;
+use super::raise::Reach;
 use super::record::{Bound, Kind, Record, Why};
 use super::stays::Stays;
 use super::visible::is_integer;
@@ -38,6 +39,8 @@ pub(super) struct Offer {
     pub(super) costs: Vec<Cost>,
     /// Why it cannot be written, if so.
     pub(super) obstacle: Option<Why>,
+    /// How far the module's head must be raised for it, if nothing else stands against it.
+    pub(super) reach: Option<Reach>,
 }
 
 impl Offer {
@@ -71,8 +74,8 @@ impl Work<'_, '_, '_> {
         let mut offers = Vec::new();
         for spelling in self.spellings((stmt, step), value, records) {
             let costs = self.worth.target.costs(&spelling.recipe);
-            let obstacle = self.obstacle_to(stmt, value, &spelling.recipe);
-            offers.push(Offer { spelling, costs, obstacle });
+            let (obstacle, reach) = self.obstacle_to(stmt, value, &spelling.recipe);
+            offers.push(Offer { spelling, costs, obstacle, reach });
         }
         Spelled { own: Some((value, own)), offers, stays: None }
     }
@@ -110,14 +113,23 @@ impl Work<'_, '_, '_> {
         found
     }
 
-    /// Why a recipe cannot be written where a statement stands, if so.
-    fn obstacle_to(&self, stmt: StmtId, value: ValueId, recipe: &Recipe) -> Option<Why> {
+    /// Why a recipe cannot be written where a statement stands, if so; and how far the module's head must be raised
+    /// for it, if that is all.
+    fn obstacle_to(&self, stmt: StmtId, value: ValueId, recipe: &Recipe) -> (Option<Why>, Option<Reach>) {
         if !weave::is_plain(self.module, stmt) {
-            return Some(Why::Comment);
+            return (Some(Why::Comment), None);
         }
-        if let Some(why) = self.lacks(recipe) {
-            return Some(why);
-        }
+        let heads = &self.worth.target.heads;
+        let reach = heads.reach(recipe);
+        let has = reach.is_some_and(|reach| reach <= heads.limit());
+        let lacks = if has { None } else { self.lacks(recipe) };
+        let unheld = self.unheld(stmt, value, recipe);
+        let reach = reach.filter(|_| unheld.is_none());
+        (lacks.or(unheld), reach)
+    }
+
+    /// The reason if a recipe reads a value that no register holds where the statement stands.
+    fn unheld(&self, stmt: StmtId, value: ValueId, recipe: &Recipe) -> Option<Why> {
         // The assembler takes a float's register for untyped moves only.
         let copies = recipe.steps.iter().all(|step| step.copied().is_some());
         // And it takes a component of a vector for plain instructions only.
