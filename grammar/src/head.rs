@@ -103,21 +103,20 @@ pub fn hindrance(module: &Module<'_>, from: Head, to: Head) -> Option<String> {
 /// Why a module with this statement must not be raised: to another GPU if `raised`, to one that schedules threads
 /// independently if `independent`.
 fn directive(module: &Module<'_>, stmt: StmtId, raised: bool, independent: bool) -> Option<String> {
-    let text = module.stmt_text(stmt);
-    match module.kind(stmt) {
-        StmtKind::Target if text.windows(3).any(|word| word == b"map") => {
-            Some("`map_f64_to_f32` is for sm_12 and older alone".to_owned())
-        }
-        StmtKind::AddressSize if raised && text.ends_with(b"32") => {
-            Some("32-bit addresses exist on older GPUs alone".to_owned())
-        }
-        StmtKind::Function if independent && is_linked(module, stmt) => Some(format!(
+    let (kind, text) = (module.kind(stmt), module.stmt_text(stmt));
+    if kind == StmtKind::Target && memchr::memmem::find(text, b"map_f64_to_f32").is_some() {
+        return Some("`map_f64_to_f32` is for GPUs before sm_13".to_owned());
+    }
+    if kind == StmtKind::AddressSize && raised && text.ends_with(b"32") {
+        return Some("later GPUs have no 32-bit addresses".to_owned());
+    }
+    (kind == StmtKind::Function && independent && is_linked(module, stmt)).then(|| {
+        format!(
             "its functions are linked with those of other modules (line {}), and from sm_{INDEPENDENT_THREADS} on the \
              threads of a warp are scheduled independently",
             line(module, module.stmt_span(stmt).start)
-        )),
-        _ => None,
-    }
+        )
+    })
 }
 
 /// Whether a function is defined by another module, or may be called by one.
