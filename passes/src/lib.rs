@@ -10,6 +10,7 @@ pub mod door;
 pub mod facts;
 pub mod graph;
 pub mod lanes;
+pub mod lower;
 pub mod machine;
 pub mod optimiser;
 pub mod prover;
@@ -36,6 +37,7 @@ pub static PASSES: &[Pass] = &[
     Pass { name: "fold", summary: "constants, and what constants decide", group: Group::Fold },
     Pass { name: "simplify", summary: "the same value by a cheaper instruction", group: Group::Simplify },
     Pass { name: "mask", summary: "masks, merges and unused lanes", group: Group::Mask },
+    Pass { name: "lower", summary: "SIMD instructions by what the GPU executes", group: Group::Lower },
     Pass { name: "dce", summary: "statements that the other passes made dead", group: Group::Dce },
 ];
 

@@ -128,6 +128,14 @@ impl Recipe {
         Self { steps }
     }
 
+    /// Whether it ends with a word put together of bytes of two earlier ones.
+    #[must_use]
+    pub fn packs(&self) -> bool {
+        let Some(Step { code: Code::Plain(words), sources, .. }) = self.steps.last() else { return false };
+        words == "prmt.b32"
+            && matches!(sources.as_slice(), [Source::Step(_), Source::Step(_), Source::Constant(_)])
+    }
+
     /// The same with each instruction once: what is computed twice is computed once and read twice.
     #[must_use]
     pub fn shared(self) -> Self {

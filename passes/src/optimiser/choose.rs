@@ -4,15 +4,16 @@
 //! cheaper, or as cheap and simpler. So the search goes downhill only and ends. The limit is far above what the rules
 //! can make of one instruction, and reaching it is a bug in a rule.
 
-use super::raise::Heads;
+use super::raise::{Heads, Reach};
 use crate::cost::{Cost, Costs, OperandKind, forbidden};
 use crate::facts::Fact;
 use crate::graph::{Graph, ValueId};
+use crate::lower::{self, Available};
 use crate::recipe::{Code, Recipe, Source, Step};
-use crate::rules::{Pass, Rule};
+use crate::rules::{LOWER, Pass, Rule};
 use crate::site::{Knowledge, Site};
 use hashbrown::HashSet;
-use ptxopt_grammar::video::{Form, Routing};
+use ptxopt_grammar::video::{Form, Routing, Simd};
 use std::collections::VecDeque;
 
 /// The most spellings of one instruction that are looked at.
@@ -23,6 +24,26 @@ const MOST_SPELLINGS: usize = 4000;
 pub(super) struct Spelling {
     pub(super) recipe: Recipe,
     pub(super) trail: Vec<&'static Rule>,
+    /// What each step costs where it stands in the recipe.
+    pub(super) costs: Vec<Cost>,
+    /// An instruction of the recipe that the module must not contain, by its opcode with modifiers.
+    pub(super) lacks: Option<String>,
+    /// How far the module's head must be raised for it, whether that is allowed or not; `None` if it cannot have it.
+    pub(super) reach: Option<Reach>,
+}
+
+impl Spelling {
+    pub(super) fn of(recipe: Recipe, trail: Vec<&'static Rule>, target: &Target) -> Self {
+        let reach = target.heads.reach(&recipe);
+        let has = reach.is_some_and(|reach| reach <= target.heads.limit());
+        let lacks = if has { None } else { target.lacks(&recipe) };
+        Self { costs: target.costs(&recipe), lacks, reach, recipe, trail }
+    }
+
+    /// What all of it costs.
+    pub(super) fn cost(&self) -> Cost {
+        self.costs.iter().copied().sum()
+    }
 }
 
 /// All spellings of a step but its own, and whether there were too many.
@@ -39,14 +60,15 @@ pub(super) fn spellings(
     let own = Recipe::one(step);
     let mut seen: HashSet<Recipe> = HashSet::new();
     seen.insert(own.clone());
-    let mut all = vec![Spelling { recipe: own, trail: Vec::new() }];
+    let mut all = vec![Spelling::of(own, Vec::new(), target)];
     let mut work = VecDeque::from([0]);
+    let lowers = rules.iter().any(|rule| rule.pass == Pass::Lower);
     while let Some(at) = work.pop_front() {
-        let Spelling { recipe, trail } = all[at].clone();
+        let Spelling { recipe, trail, .. } = all[at].clone();
         let [step] = recipe.steps.as_slice() else { continue };
         let rank = target.rank(step);
         let site = Site { graph, knowledge, value, step, demanded, result: &result };
-        for rule in rules {
+        for rule in rules.iter().filter(|rule| rule.pass != Pass::Lower) {
             let mut made = Vec::new();
             (rule.propose)(&site, &mut made);
             for recipe in made.into_iter().map(Recipe::shared) {
@@ -61,17 +83,82 @@ pub(super) fn spellings(
                     {
                         work.push_back(all.len());
                     }
-                    all.push(Spelling { recipe, trail });
+                    all.push(Spelling::of(recipe, trail, target));
                 }
             }
         }
     }
-    (all.split_off(1), false)
+    let lowered = if lowers { lowered(&all, target) } else { Vec::new() };
+    let mut spellings = all.split_off(1);
+    spellings.extend(lowered.into_iter().filter(|spelling| !seen.contains(&spelling.recipe)));
+    (spellings, false)
+}
+
+/// How many spellings are lowered, and how many are kept of what they become.
+const MOST_LOWERED: usize = 16;
+const MOST_KEPT: usize = 24;
+
+/// How many are kept that the module must not have.
+const MOST_BLOCKED: usize = 4;
+
+/// What becomes of spellings with a SIMD instruction when that is spelled by other instructions, those that cost least.
+fn lowered(all: &[Spelling], target: &Target) -> Vec<Spelling> {
+    let mut made: Vec<Spelling> = Vec::new();
+    let mut seen: HashSet<Recipe> = HashSet::new();
+    for from in all.iter().filter(|spelling| has_simd(&spelling.recipe)).take(MOST_LOWERED) {
+        for recipe in target.available().iter().flat_map(|&with| without_simd(&from.recipe, with)) {
+            if seen.insert(recipe.clone()) {
+                let trail = from.trail.iter().copied().chain([&LOWER]).collect();
+                made.push(Spelling::of(recipe, trail, target));
+            }
+        }
+    }
+    made.retain(|spelling| spelling.cost().most != u32::MAX);
+    made.sort_by_key(|spelling| spelling.cost().most);
+    let (mut made, blocked): (Vec<_>, Vec<_>) =
+        made.into_iter().partition(|spelling| spelling.lacks.is_none());
+    made.truncate(MOST_KEPT);
+    // Those that the module must not have say what it lacks, and what it would save with a later head.
+    made.extend(blocked.into_iter().take(MOST_BLOCKED));
+    made
+}
+
+fn is_simd(step: &Step) -> Option<Simd> {
+    match step.code {
+        Code::Video(Form::Simd(form)) => Some(form),
+        Code::Video(Form::Scalar(_) | Form::Mad(_)) | Code::Plain(_) | Code::Pack => None,
+    }
+}
+
+fn has_simd(recipe: &Recipe) -> bool {
+    recipe.steps.iter().any(|step| is_simd(step).is_some())
+}
+
+/// A recipe with its last SIMD instruction spelled by others, if nothing behind that reads what is before it.
+fn without_simd(recipe: &Recipe, with: Available) -> Vec<Recipe> {
+    let simd = recipe.steps.iter().enumerate().rev().find_map(|(at, step)| Some((at, is_simd(step)?)));
+    let Some((at, form)) = simd else { return Vec::new() };
+    let (before, behind) = (&recipe.steps[..at], &recipe.steps[at + 1..]);
+    let apart = |source: &Source| !matches!(*source, Source::Step(step) if step < at);
+    if !behind.iter().flat_map(|step| &step.sources).all(apart) {
+        return Vec::new();
+    }
+    let mut made = lower::spellings_after(before, &form, &recipe.steps[at].sources, with);
+    for recipe in &mut made {
+        let first = recipe.steps.len();
+        let moved = |source: &Source| match *source {
+            Source::Step(step) => Source::Step(step + first - at - 1),
+            Source::Value(_) | Source::Constant(_) => *source,
+        };
+        let step = |step: &Step| Step { sources: step.sources.iter().map(moved).collect(), ..step.clone() };
+        recipe.steps.extend(behind.iter().map(step));
+    }
+    made
 }
 
 /// The rules of the passes that run.
 pub(super) fn enabled(passes: &[Pass]) -> Vec<&'static Rule> {
-    crate::rules::rules().filter(|rule| passes.contains(&rule.pass)).collect()
+    crate::rules::rules().chain([&LOWER]).filter(|rule| passes.contains(&rule.pass)).collect()
 }
 
 /// Where a recipe is to run.
@@ -108,6 +195,16 @@ impl Target {
     /// What a recipe costs.
     pub(super) fn cost(&self, recipe: &Recipe) -> Cost {
         recipe.steps.iter().map(|step| self.step(step)).sum()
+    }
+
+    /// What spellings may be made of: with `lop3` if the module may have it; both ways if only a later head would allow
+    /// it, so that the head is raised only for what is cheaper.
+    pub(super) fn available(&self) -> &'static [Available] {
+        match self.heads.reach(&Recipe::one(Step::plain("lop3.b32", &[]))) {
+            Some(Reach::Own) => &[Available { lop3: true }],
+            Some(Reach::Version | Reach::Target) => &[Available { lop3: false }, Available { lop3: true }],
+            None => &[Available { lop3: false }],
+        }
     }
 
     /// What each of its steps costs where it stands.

@@ -4,6 +4,7 @@
 //! them together; then each chosen spelling is proved. One that is not proved is struck out, and selection begins again.
 //! All proofs are about the original, so the edits do not depend on each other: see the door.
 
+use super::chains::Chains;
 use super::choose::Target;
 use super::gather::Spelled;
 use super::memo::Memo;
@@ -33,6 +34,7 @@ pub(super) struct Work<'w, 'm, 't> {
     pub(super) fresh: &'w Fresh,
     pub(super) progress: &'w mut Progress,
     pub(super) memo: &'w mut Memo,
+    pub(super) chains: Chains,
     pub(super) clock: Clock<'w>,
     pub(super) worth: Worth<'w, 'm, 't>,
     pub(super) knowledge: &'w Knowledge,
@@ -86,6 +88,7 @@ pub(super) fn run(
         fresh: shared.fresh,
         progress,
         memo,
+        chains: Chains::default(),
         clock: shared.clock,
         worth: Worth { graph: &graph, target: shared.target },
         knowledge: &knowledge,
@@ -100,7 +103,8 @@ pub(super) fn run(
     let mut spelled: BTreeMap<StmtId, Spelled> = BTreeMap::new();
     for stmt in stmts {
         if !work.dead.contains(&stmt) {
-            spelled.insert(stmt, work.gather(stmt, &mut records));
+            let next = work.gather(stmt, &spelled, &mut records);
+            spelled.insert(stmt, next);
         }
     }
     records.extend(work.settle(&spelled, edits));

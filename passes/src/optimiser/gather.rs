@@ -11,7 +11,6 @@ use super::record::{Bound, Kind, Record, Why};
 use super::stays::Stays;
 use super::visible::is_integer;
 use super::weave;
-use crate::cost::Cost;
 use crate::graph::{Register, Semantics, ValueId};
 use crate::recipe::{Code, Recipe, Source, Step};
 use ptxopt_grammar::legal::{self, Fault, Given};
@@ -19,6 +18,7 @@ use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::names::Type;
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_grammar::video;
+use std::collections::BTreeMap;
 
 /// A statement with its spellings.
 #[derive(Debug)]
@@ -35,19 +35,10 @@ pub(super) struct Spelled {
 #[derive(Debug)]
 pub(super) struct Offer {
     pub(super) spelling: Spelling,
-    /// What each step costs where it stands in the recipe.
-    pub(super) costs: Vec<Cost>,
     /// Why it cannot be written, if so.
     pub(super) obstacle: Option<Why>,
     /// How far the module's head must be raised for it, if nothing else stands against it.
     pub(super) reach: Option<Reach>,
-}
-
-impl Offer {
-    /// What all of it costs.
-    pub(super) fn cost(&self) -> Cost {
-        self.costs.iter().copied().sum()
-    }
 }
 
 /// The type of a new register of so many bits.
@@ -56,8 +47,13 @@ fn untyped(width: u32) -> Type {
 }
 
 impl Work<'_, '_, '_> {
-    /// The spellings of a statement.
-    pub(super) fn gather(&mut self, stmt: StmtId, records: &mut Vec<Record>) -> Spelled {
+    /// The spellings of a statement; `before` has those of the statements before it.
+    pub(super) fn gather(
+        &mut self,
+        stmt: StmtId,
+        before: &BTreeMap<StmtId, Spelled>,
+        records: &mut Vec<Record>,
+    ) -> Spelled {
         let stays = |why: Why| Spelled { own: None, offers: Vec::new(), stays: Some(why.into()) };
         if let Some(class) = self.disputed(stmt) {
             return stays(Why::Disputed(class));
@@ -72,10 +68,11 @@ impl Work<'_, '_, '_> {
         }
         let own = Recipe::one(step.clone());
         let mut offers = Vec::new();
-        for spelling in self.spellings((stmt, step), value, records) {
-            let costs = self.worth.target.costs(&spelling.recipe);
-            let (obstacle, reach) = self.obstacle_to(stmt, value, &spelling.recipe);
-            offers.push(Offer { spelling, costs, obstacle, reach });
+        let mut spellings = self.spellings((stmt, step.clone()), value, records);
+        spellings.extend(self.chained(stmt, &step, before));
+        for spelling in spellings {
+            let (obstacle, reach) = self.obstacle_to(stmt, value, &spelling);
+            offers.push(Offer { spelling, obstacle, reach });
         }
         Spelled { own: Some((value, own)), offers, stays: None }
     }
@@ -113,19 +110,15 @@ impl Work<'_, '_, '_> {
         found
     }
 
-    /// Why a recipe cannot be written where a statement stands, if so; and how far the module's head must be raised
+    /// Why a spelling cannot be written where a statement stands, if so; and how far the module's head must be raised
     /// for it, if that is all.
-    fn obstacle_to(&self, stmt: StmtId, value: ValueId, recipe: &Recipe) -> (Option<Why>, Option<Reach>) {
+    fn obstacle_to(&self, stmt: StmtId, value: ValueId, spelling: &Spelling) -> (Option<Why>, Option<Reach>) {
         if !weave::is_plain(self.module, stmt) {
             return (Some(Why::Comment), None);
         }
-        let heads = &self.worth.target.heads;
-        let reach = heads.reach(recipe);
-        let has = reach.is_some_and(|reach| reach <= heads.limit());
-        let lacks = if has { None } else { self.lacks(recipe) };
-        let unheld = self.unheld(stmt, value, recipe);
-        let reach = reach.filter(|_| unheld.is_none());
-        (lacks.or(unheld), reach)
+        let unheld = self.unheld(stmt, value, &spelling.recipe);
+        let reach = spelling.reach.filter(|_| unheld.is_none());
+        (self.lacks(spelling).or(unheld), reach)
     }
 
     /// The reason if a recipe reads a value that no register holds where the statement stands.

@@ -168,10 +168,8 @@ impl Memo {
     /// What was found for a shape, about the values of this site.
     pub(super) fn get(&self, shape: &Shape, numbers: &Numbers) -> Option<Vec<Spelling>> {
         let spellings = self.known.get(shape)?;
-        let here = |spelling: &Spelling| Spelling {
-            recipe: numbers.site(&spelling.recipe),
-            trail: spelling.trail.clone(),
-        };
+        let here =
+            |spelling: &Spelling| Spelling { recipe: numbers.site(&spelling.recipe), ..spelling.clone() };
         Some(spellings.iter().map(here).collect())
     }
 
@@ -179,7 +177,7 @@ impl Memo {
     pub(super) fn put(&mut self, shape: Shape, numbers: &Numbers, spellings: &[Spelling]) {
         let shaped = |spelling: &Spelling| {
             let recipe = numbers.shapes(&spelling.recipe)?;
-            Some(Spelling { recipe, trail: spelling.trail.clone() })
+            Some(Spelling { recipe, ..spelling.clone() })
         };
         if let Some(spellings) = spellings.iter().map(shaped).collect::<Option<_>>() {
             self.known.insert(shape, spellings);

@@ -7,6 +7,7 @@
 //! leave is replayed, function by function, against the original, and where that shows a difference, or any other
 //! bug, the function goes back to what it was.
 
+mod chains;
 mod choose;
 mod everywhere;
 mod function;

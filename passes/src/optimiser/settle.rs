@@ -98,7 +98,7 @@ impl<'s> Settling<'s> {
     ) -> Option<Candidate> {
         let offer = self.offer(stmt, number);
         let costs: Vec<u32> = if target.costs == work.worth.target.costs {
-            offer.costs.iter().map(|cost| cost.most).collect()
+            offer.spelling.costs.iter().map(|cost| cost.most).collect()
         } else {
             target.costs(&offer.spelling.recipe).iter().map(|cost| cost.most).collect()
         };
@@ -244,7 +244,7 @@ impl Work<'_, '_, '_> {
         if let Some(last) = record.after.last_mut() {
             *last = one_line(&format!("{}{last}", weave::guard(self.module, stmt)));
         }
-        record.cost = Some((self.worth.cost_of(stmt), offer.cost()));
+        record.cost = Some((self.worth.cost_of(stmt), offer.spelling.cost()));
         record
     }
 
@@ -292,6 +292,7 @@ impl Work<'_, '_, '_> {
         edits: &mut Edits,
     ) {
         let mut freed: BTreeMap<StmtId, StmtId> = BTreeMap::new();
+        let mut frees: BTreeMap<StmtId, Vec<StmtId>> = BTreeMap::new();
         let mut written: HashSet<NodeId> = HashSet::new();
         let mut counts = weave::declared(self.module, self.worth.graph.function(), self.fresh);
         let chosen = settling.chosen(uses);
@@ -300,13 +301,16 @@ impl Work<'_, '_, '_> {
             freed.extend(now.gone().iter().map(|&gone| (gone, *stmt)));
         }
         freed.retain(|&gone, _| !now.is_live(gone));
+        for (&gone, &by) in &freed {
+            frees.entry(by).or_default().push(gone);
+        }
         for (stmt, candidate) in chosen {
             let Text { lines, .. } =
                 self.text(settling, stmt, &candidate).expect("it was written to be proved");
             let offer = settling.offer(stmt, candidate.number);
             let mut cost = Cost::NOTHING;
             let mut new = Vec::new();
-            for (at, (line, &step)) in lines.into_iter().zip(&offer.costs).enumerate() {
+            for (at, (line, &step)) in lines.into_iter().zip(&offer.spelling.costs).enumerate() {
                 let node = candidate.nodes.get(at);
                 if node.is_none_or(|&node| written.insert(node)) {
                     cost = cost + step;
@@ -325,8 +329,7 @@ impl Work<'_, '_, '_> {
             }
             let (how, time) = settling.tried[&(stmt, candidate.number)].expect("what is chosen was proved");
             let mut record = Record { kind: Kind::Passed(how), time, ..self.rewritten(stmt, offer, &new) };
-            let gone: Vec<StmtId> =
-                freed.iter().filter(|&(_, &by)| by == stmt).map(|(&gone, _)| gone).collect();
+            let gone = frees.remove(&stmt).unwrap_or_default();
             let saved: Cost = gone.iter().map(|&gone| self.worth.cost_of(gone)).sum();
             record.cost = Some((self.worth.cost_of(stmt) + saved, cost));
             let text = |&gone: &StmtId| one_line(&String::from_utf8_lossy(self.module.stmt_text(gone)));
@@ -381,10 +384,11 @@ impl Work<'_, '_, '_> {
     ) -> Stays {
         let offer = settling.offer(stmt, number);
         let alone = self.worth.cost_of(stmt);
-        let stays = |why, before| Stays::about(why, offer.spelling.trail.clone(), before, offer.cost());
+        let stays =
+            |why, before| Stays::about(why, offer.spelling.trail.clone(), before, offer.spelling.cost());
         let target = self.worth.target;
         let Some(candidate) = settling.candidate(self, stmt, number, &target) else {
-            return stays(self.lacks(&offer.spelling.recipe).unwrap_or(Why::Uncosted), alone);
+            return stays(self.lacks(&offer.spelling).unwrap_or(Why::Uncosted), alone);
         };
         let (own, total) = (uses.own_cost(stmt), uses.total());
         uses.choose(&settling.nodes, stmt, Some(Rc::new(candidate)));
@@ -401,7 +405,8 @@ impl Work<'_, '_, '_> {
             let stays = stays(why, before);
             return lines.map_or(stays.clone(), |text| stays.with(text.lines));
         }
-        let may_pay = self.worth.is_video(stmt) && before.most != u32::MAX && offer.cost().most < before.most;
+        let may_pay =
+            self.worth.is_video(stmt) && before.most != u32::MAX && offer.spelling.cost().most < before.most;
         let why = if saved > 0 && self.worth.is_left_to_the_assembler(&gain) {
             Why::Plain
         } else if may_pay || saved > 0 {

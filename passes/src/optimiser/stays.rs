@@ -3,10 +3,10 @@
 //! Nothing here decides anything: it only describes what the search has found. A video instruction always gets a
 //! reason, since it is what users look for; a plain instruction gets one only if a cheaper spelling was at hand.
 
+use super::choose::Spelling;
 use super::function::Work;
 use super::record::{Record, Why};
 use crate::cost::Cost;
-use crate::recipe::Recipe;
 use crate::rules::{Pass, Rule};
 use ptxopt_grammar::head::version;
 use ptxopt_grammar::tree::StmtId;
@@ -74,9 +74,9 @@ impl Stays {
 }
 
 impl Work<'_, '_, '_> {
-    /// The reason if the module cannot have a recipe's instructions.
-    pub(super) fn lacks(&self, recipe: &Recipe) -> Option<Why> {
-        let instruction = self.worth.target.lacks(recipe)?;
+    /// The reason if the module cannot have a spelling's instructions.
+    pub(super) fn lacks(&self, spelling: &Spelling) -> Option<Why> {
+        let instruction = spelling.lacks.clone()?;
         let head = self.worth.target.heads.allowed();
         let target = head.map_or_else(|| "the target".to_owned(), |head| head.gpu.to_string());
         let ptx = head.map_or_else(|| version(self.module), |head| head.ptx);

@@ -12,6 +12,7 @@ use ptxopt_grammar::table::Row;
 mod build;
 mod fold;
 mod link;
+mod lower;
 mod mask;
 #[cfg(test)]
 mod matrix;
@@ -25,6 +26,7 @@ mod sweeps;
 #[cfg(test)]
 mod tests;
 
+pub use lower::LOWER;
 pub use sweeps::{DEAD, SWEEPS, Sweep, UNNAMED};
 
 /// A group of rules that can be switched off.
@@ -36,6 +38,8 @@ pub enum Pass {
     Simplify,
     /// What masks and merges leave over.
     Mask,
+    /// SIMD instructions that the GPU does not have.
+    Lower,
     /// What the others made dead.
     Dce,
 }

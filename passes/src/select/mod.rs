@@ -11,6 +11,8 @@
 
 mod nodes;
 mod search;
+#[cfg(test)]
+mod tests;
 mod uses;
 
 pub(crate) use nodes::{NodeId, Nodes};

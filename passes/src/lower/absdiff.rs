@@ -1,0 +1,151 @@
+//! Distances of lanes, `|x-y|`.
+//!
+//! Bytes of one type have an instruction on most GPUs. Else the greater minus the lesser, which does not borrow if
+//! both are unsigned; or halves as numbers of their own. Of an unsigned `u` and a signed `v`, the distance is
+//! `|u - max(v, 0)| + max(-v, 0)`.
+
+use super::build::Build;
+use super::compare::greater;
+use super::lanes::{Clamp, Job, Operand, clamp, spread};
+use super::min_max::distance as byte_distance;
+use super::packed::scalar_halves;
+use super::saturate;
+use super::saturate::wrapped;
+use crate::recipe::Source;
+use ptxopt_grammar::video::Arithmetic;
+
+#[derive(Clone, Copy)]
+enum Way {
+    Instruction,
+    Extremes,
+    Biased,
+    Complement,
+    Mask,
+    Xor,
+    Halves,
+    Scalar,
+    Parts,
+}
+
+/// `|x-y|` in every lane, cut to the lane.
+pub(super) fn distance(build: &mut Build<'_>, job: Job) -> Option<Source> {
+    let ways: &[Way] = match (job.signed(), job.geometry.is_bytes()) {
+        (Some(false), true) => &[Way::Instruction, Way::Extremes, Way::Mask, Way::Xor],
+        (Some(true), true) => &[Way::Instruction, Way::Extremes, Way::Biased, Way::Mask],
+        (None, true) => &[Way::Instruction, Way::Parts, Way::Mask],
+        (Some(false), false) => &[Way::Extremes, Way::Halves, Way::Scalar, Way::Mask, Way::Xor],
+        (Some(true), false) => &[Way::Biased, Way::Complement, Way::Halves, Way::Scalar, Way::Mask],
+        (None, false) => &[Way::Halves, Way::Scalar, Way::Mask],
+    };
+    let [x, y] = job.words();
+    Some(match build.any(ways) {
+        Way::Instruction => byte_distance(build, x, y, [job.x.signed, job.y.signed]),
+        Way::Extremes => extremes(build, job),
+        Way::Biased => {
+            let [x, y] = [x, y].map(|word| build.xor(word, job.geometry.high()));
+            extremes(build, job.of(x, y, false))
+        }
+        Way::Complement => complement(build, job),
+        Way::Mask => by_mask(build, job),
+        Way::Xor => {
+            let mask = greater(build, job);
+            let mask = spread(build, job.geometry, mask);
+            let most = build.select(mask, x, y);
+            let least = build.logic([x, y, most], |x, y, most| x ^ y ^ most);
+            build.sub(most, least)
+        }
+        Way::Halves => halves(build, job, None),
+        Way::Scalar => scalar_halves(build, Arithmetic::AbsDiff, job),
+        Way::Parts => {
+            let [near, negative] = parts(build, job);
+            wrapped(build, job.of(near, negative, false), true)
+        }
+    })
+}
+
+/// `max-min`; of signed bytes as packed ones, since plain words would borrow.
+fn extremes(build: &mut Build<'_>, job: Job) -> Source {
+    let [x, y] = job.words();
+    let of = job.geometry.packed(job.x.signed);
+    let most = build.packed(&format!("max.{of}"), x, y);
+    let least = build.packed(&format!("min.{of}"), x, y);
+    if job.x.signed { build.packed("sub.u8x4", most, least) } else { build.sub(most, least) }
+}
+
+/// Signed halves: `max + ~min + 1`.
+fn complement(build: &mut Build<'_>, job: Job) -> Source {
+    let [x, y] = job.words();
+    let most = build.packed("max.s16x2", x, y);
+    let least = build.packed("min.s16x2", x, y);
+    let least = build.not(least);
+    let sum = build.packed("add.u16x2", most, least);
+    build.packed("add.u16x2", sum, job.geometry.one())
+}
+
+/// The greater minus the lesser, both chosen by a mask.
+fn by_mask(build: &mut Build<'_>, job: Job) -> Source {
+    let mask = greater(build, job);
+    let mask = spread(build, job.geometry, mask);
+    let [x, y] = job.words();
+    match job.signed() {
+        Some(signed) => {
+            // Signed lanes with their highest bits inverted are unsigned ones that borrow nothing.
+            let flip = if signed { job.geometry.high() } else { Source::Constant(0) };
+            let (most, least) = (build.select(mask, x, y), build.select(mask, y, x));
+            let (most, least) = (build.xor(most, flip), build.xor(least, flip));
+            build.sub(most, least)
+        }
+        None => {
+            let (most, least) = (build.select(mask, x, y), build.select(mask, y, x));
+            wrapped(build, job.of(most, least, false), false)
+        }
+    }
+}
+
+/// `|u - max(v, 0)|` and `max(-v, 0)` of an unsigned `u` and a signed `v`: each a byte.
+fn parts(build: &mut Build<'_>, job: Job) -> [Source; 2] {
+    let [unsigned, signed] = job.sorted();
+    let positive = clamp(build, job.geometry, signed, Clamp::Negative);
+    let near = byte_distance(build, unsigned, positive, [false; 2]);
+    let negative = byte_distance(build, signed, positive, [true; 2]);
+    [near, negative]
+}
+
+/// A half as a number of its own.
+pub(super) fn half(build: &mut Build<'_>, operand: Operand, upper: bool) -> Source {
+    let selector = match (operand.signed, upper) {
+        (false, false) => 0x4410,
+        (false, true) => 0x4432,
+        (true, false) => 0x9910,
+        (true, true) => 0xbb32,
+    };
+    build.prmt(operand.source, Source::Constant(0), selector)
+}
+
+/// Halves as numbers of their own, at most `most`.
+fn halves(build: &mut Build<'_>, job: Job, most: Option<u64>) -> Source {
+    let mut one = |upper: bool| {
+        let (x, y) = (half(build, job.x, upper), half(build, job.y, upper));
+        let result = build.plain("sad.s32", &[x, y, Source::Constant(0)]);
+        match most {
+            Some(most) => build.plain("min.u32", &[result, Source::Constant(most)]),
+            None => result,
+        }
+    };
+    let (low, high) = (one(false), one(true));
+    build.prmt(low, high, 0x5410)
+}
+
+/// `|x-y|` in every lane, clamped.
+pub(super) fn saturated(build: &mut Build<'_>, job: Job, to_signed: bool) -> Option<Source> {
+    if job.signed().is_some() {
+        let result = distance(build, job)?;
+        return Some(if to_signed { clamp(build, job.geometry, result, Clamp::Large) } else { result });
+    }
+    if job.geometry.is_bytes() {
+        let [near, negative] = parts(build, job);
+        return saturate::add(build, job.of(near, negative, false), to_signed);
+    }
+    let most = if to_signed { 0x7fff } else { 0xffff };
+    Some(halves(build, job, Some(most)))
+}

@@ -1,0 +1,178 @@
+//! Sums and differences of lanes that wrap.
+//!
+//! A carry hurts only where a lane that matters lies above one that overflows. So few lanes need less care: a single
+//! lane none but zeros below it, and lanes with gaps only zeros in the gaps.
+
+use super::build::Build;
+use super::lanes::{Job, low_difference, low_sum};
+use super::packed::{UPPER_BYTES, scalar_halves};
+use crate::recipe::Source;
+use ptxopt_grammar::video::Arithmetic;
+
+type Way = fn(&mut Build<'_>, Job) -> Source;
+
+/// What carries do to the lanes that matter.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Carries {
+    /// Nothing lies below the only lane.
+    None,
+    /// Nothing that matters lies directly below a lane that does.
+    Gaps {
+        /// Only one lane matters.
+        single: bool,
+    },
+    /// They must be kept out.
+    Everywhere,
+}
+
+fn carries(job: Job) -> Carries {
+    match job.active {
+        1 => Carries::None,
+        active if active & active << 1 == 0 => Carries::Gaps { single: active.is_power_of_two() },
+        _ => Carries::Everywhere,
+    }
+}
+
+/// `x+y` in every lane.
+pub(super) fn add(build: &mut Build<'_>, job: Job) -> Option<Source> {
+    let mut ways: Vec<Way> = match carries(job) {
+        Carries::None => vec![plain_add],
+        Carries::Gaps { single: true } => vec![add_one_masked],
+        Carries::Gaps { single: false } => vec![add_both_masked],
+        Carries::Everywhere if job.geometry.is_bytes() => vec![add_by_halves, add_guarded],
+        Carries::Everywhere => vec![add_corrected, add_two_words, add_scalar, add_guarded],
+    };
+    ways.insert(0, add_packed);
+    Some(build.any(&ways)(build, job))
+}
+
+/// `x-y` in every lane.
+pub(super) fn sub(build: &mut Build<'_>, job: Job) -> Option<Source> {
+    let mut ways: Vec<Way> = match carries(job) {
+        Carries::None => vec![plain_sub],
+        Carries::Gaps { single: true } => vec![sub_one_masked],
+        Carries::Gaps { single: false } => vec![sub_both_masked],
+        Carries::Everywhere if job.geometry.is_bytes() => vec![sub_guarded],
+        Carries::Everywhere => vec![sub_corrected, sub_two_words, sub_scalar, sub_guarded],
+    };
+    ways.insert(0, sub_packed);
+    Some(build.any(&ways)(build, job))
+}
+
+fn plain_add(build: &mut Build<'_>, job: Job) -> Source {
+    build.add(job.x.source, job.y.source)
+}
+
+fn plain_sub(build: &mut Build<'_>, job: Job) -> Source {
+    build.sub(job.x.source, job.y.source)
+}
+
+/// Zeros below the only lane that matters, in one operand: nothing is carried into it.
+fn add_one_masked(build: &mut Build<'_>, job: Job) -> Source {
+    // A number is masked for nothing.
+    let (x, y) = match job.words() {
+        [x, y @ Source::Constant(_)] => (y, x),
+        [x, y] => (x, y),
+    };
+    let x = build.and(x, job.geometry.whole(job.active));
+    build.add(x, y)
+}
+
+fn sub_one_masked(build: &mut Build<'_>, job: Job) -> Source {
+    let y = build.and(job.y.source, job.geometry.whole(job.active));
+    build.sub(job.x.source, y)
+}
+
+/// Zeros in the gaps take up the carries.
+fn add_both_masked(build: &mut Build<'_>, job: Job) -> Source {
+    let mask = job.geometry.whole(job.active);
+    let [x, y] = job.words().map(|word| build.and(word, mask));
+    build.add(x, y)
+}
+
+/// Ones in the gaps have something to borrow from.
+fn sub_both_masked(build: &mut Build<'_>, job: Job) -> Source {
+    let mask = job.geometry.whole(job.active);
+    let x = build.logic2([job.x.source, mask], |x, mask| x | !mask);
+    let y = build.and(job.y.source, mask);
+    build.sub(x, y)
+}
+
+fn add_packed(build: &mut Build<'_>, job: Job) -> Source {
+    let words = if job.geometry.is_bytes() { "add.u8x4" } else { "add.u16x2" };
+    build.packed(words, job.x.source, job.y.source)
+}
+
+/// Halves have a packed addition only: `x-y = ~(~x+y)`.
+fn sub_packed(build: &mut Build<'_>, job: Job) -> Source {
+    if job.geometry.is_bytes() {
+        return build.packed("sub.u8x4", job.x.source, job.y.source);
+    }
+    let x = build.not(job.x.source);
+    let sum = build.packed("add.u16x2", x, job.y.source);
+    build.not(sum)
+}
+
+/// Without the highest bits, which are put in by logic.
+pub(super) fn add_guarded(build: &mut Build<'_>, job: Job) -> Source {
+    let sum = low_sum(build, job);
+    let top = build.logic([job.x.source, job.y.source, job.geometry.high()], |x, y, high| (x ^ y) & high);
+    build.xor(sum, top)
+}
+
+/// Without the highest bits, which are put in by logic.
+pub(super) fn sub_guarded(build: &mut Build<'_>, job: Job) -> Source {
+    let difference = low_difference(build, job);
+    let top = build.logic([job.x.source, job.y.source, job.geometry.high()], |x, y, high| !(x ^ y) & high);
+    build.xor(difference, top)
+}
+
+/// The upper bytes of the halves without what the lower ones carry, and the lower bytes as they are.
+fn add_by_halves(build: &mut Build<'_>, job: Job) -> Source {
+    let low = build.packed("add.u16x2", job.x.source, job.y.source);
+    let upper = build.and(job.x.source, UPPER_BYTES);
+    let high = build.packed("add.u16x2", upper, job.y.source);
+    build.select(UPPER_BYTES, high, low)
+}
+
+/// The carry into the upper half shows in `x^y^(x+y)`, and is taken back.
+fn carried(build: &mut Build<'_>, job: Job, result: Source) -> Source {
+    let carry = build.logic([job.x.source, job.y.source, result], |x, y, sum| x ^ y ^ sum);
+    build.and(carry, Source::Constant(0x1_0000))
+}
+
+fn add_corrected(build: &mut Build<'_>, job: Job) -> Source {
+    let sum = build.add(job.x.source, job.y.source);
+    let carry = carried(build, job, sum);
+    build.sub(sum, carry)
+}
+
+fn sub_corrected(build: &mut Build<'_>, job: Job) -> Source {
+    let difference = build.sub(job.x.source, job.y.source);
+    let carry = carried(build, job, difference);
+    build.add(difference, carry)
+}
+
+/// The lower half of the sum, and the upper half of a sum with zeros below.
+fn add_two_words(build: &mut Build<'_>, job: Job) -> Source {
+    let low = build.add(job.x.source, job.y.source);
+    let upper = build.and(job.x.source, Source::Constant(0xffff_0000));
+    let high = build.add(upper, job.y.source);
+    build.prmt(low, high, 0x7610)
+}
+
+fn sub_two_words(build: &mut Build<'_>, job: Job) -> Source {
+    let low = build.sub(job.x.source, job.y.source);
+    let upper = build.and(job.y.source, Source::Constant(0xffff_0000));
+    let high = build.sub(job.x.source, upper);
+    build.prmt(low, high, 0x7610)
+}
+
+/// The upper half merged into a sum of words.
+fn add_scalar(build: &mut Build<'_>, job: Job) -> Source {
+    scalar_halves(build, Arithmetic::Add, job)
+}
+
+fn sub_scalar(build: &mut Build<'_>, job: Job) -> Source {
+    scalar_halves(build, Arithmetic::Sub, job)
+}

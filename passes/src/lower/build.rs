@@ -1,0 +1,312 @@
+//! The builder of a sequence: steps that occur once, with constants folded and no step unused.
+//!
+//! What is commutative has its operands in one order, and a byte move of a byte move is one. So the same building
+//! block gives the same steps wherever it is used, and a selection over a whole function finds them shared.
+
+use super::Available;
+use super::choice::Choices;
+use super::halves;
+use crate::recipe::{Code, Recipe, Source, Step};
+use hashbrown::HashMap;
+use ptxopt_grammar::video::{Form, Scalar, Simd};
+
+/// All bits of a word.
+pub(super) const ALL: u64 = 0xffff_ffff;
+
+/// A sequence in the making.
+#[derive(Debug)]
+pub(super) struct Build<'c> {
+    pub(super) with: Available,
+    pub(super) steps: Vec<Step>,
+    /// By step: what both of its halves are, at least and at most, as signed numbers.
+    ranges: Vec<(i64, i64)>,
+    known: HashMap<Step, usize>,
+    choices: &'c mut Choices,
+}
+
+/// What a byte of a word is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Byte {
+    Number(u8),
+    /// This byte of a source, or copies of its highest bit.
+    Of {
+        source: Source,
+        byte: u8,
+        sign: bool,
+    },
+}
+
+impl<'c> Build<'c> {
+    /// A sequence that begins with these steps.
+    pub(super) fn after(before: &[Step], with: Available, choices: &'c mut Choices) -> Self {
+        let mut build = Self { with, steps: Vec::new(), ranges: Vec::new(), known: HashMap::new(), choices };
+        for step in before {
+            build.append(step.clone());
+        }
+        build
+    }
+
+    fn append(&mut self, step: Step) {
+        self.ranges.push(halves::range(&step, &|source| self.range(source)));
+        self.known.insert(step.clone(), self.steps.len());
+        self.steps.push(step);
+    }
+
+    /// What both halves of a source are, at least and at most, as signed numbers.
+    fn range(&self, source: Source) -> (i64, i64) {
+        match source {
+            Source::Step(step) => self.ranges[step],
+            Source::Constant(_) | Source::Value(_) => halves::of_source(source),
+        }
+    }
+
+    /// One of these ways; the generator runs once for each.
+    pub(super) fn any<T: Copy>(&mut self, ways: &[T]) -> T {
+        if let [way] = ways {
+            return *way;
+        }
+        ways[self.choices.one_of(ways.len())]
+    }
+
+    /// A step, or the one that does the same already.
+    pub(super) fn push(&mut self, step: Step) -> Source {
+        if let Some(&known) = self.known.get(&step) {
+            return Source::Step(known);
+        }
+        self.append(step);
+        Source::Step(self.steps.len() - 1)
+    }
+
+    /// An instruction by its opcode with modifiers.
+    pub(super) fn plain(&mut self, words: &str, sources: &[Source]) -> Source {
+        self.push(Step::plain(words, sources))
+    }
+
+    /// A commutative instruction of two sources.
+    pub(super) fn commutative(&mut self, words: &str, x: Source, y: Source) -> Source {
+        let (x, y) = if y < x { (y, x) } else { (x, y) };
+        self.plain(words, &[x, y])
+    }
+
+    /// `x+y`
+    pub(super) fn add(&mut self, x: Source, y: Source) -> Source {
+        match (x, y) {
+            (Source::Constant(x), Source::Constant(y)) => Source::Constant((x + y) & ALL),
+            (x, Source::Constant(0)) | (Source::Constant(0), x) => x,
+            (x, y) => self.commutative("add.u32", x, y),
+        }
+    }
+
+    /// `x-y`
+    pub(super) fn sub(&mut self, x: Source, y: Source) -> Source {
+        match (x, y) {
+            (Source::Constant(x), Source::Constant(y)) => Source::Constant(x.wrapping_sub(y) & ALL),
+            (x, Source::Constant(0)) => x,
+            (x, y) => self.plain("sub.u32", &[x, y]),
+        }
+    }
+
+    /// A shift right by a number, filled with zeros.
+    pub(super) fn shr(&mut self, x: Source, by: u32) -> Source {
+        match x {
+            Source::Constant(x) => Source::Constant(x >> by),
+            Source::Value(_) | Source::Step(_) => self.plain("shr.u32", &[x, Source::Constant(by.into())]),
+        }
+    }
+
+    /// A shift right by a number, filled with the sign.
+    pub(super) fn sar(&mut self, x: Source, by: u32) -> Source {
+        match x {
+            Source::Constant(x) => Source::Constant((extended(x, 31) >> by).cast_unsigned() & ALL),
+            Source::Value(_) | Source::Step(_) => self.plain("shr.s32", &[x, Source::Constant(by.into())]),
+        }
+    }
+
+    /// A shift left by a number.
+    pub(super) fn shl(&mut self, x: Source, by: u32) -> Source {
+        match x {
+            Source::Constant(x) => Source::Constant(x << by & ALL),
+            Source::Value(_) | Source::Step(_) => self.plain("shl.b32", &[x, Source::Constant(by.into())]),
+        }
+    }
+
+    /// A source in a register: packed and video instructions take no constant.
+    pub(super) fn register(&mut self, source: Source) -> Source {
+        match source {
+            Source::Constant(_) => self.push(Step::copy(source, 32)),
+            Source::Value(_) | Source::Step(_) => source,
+        }
+    }
+
+    /// A packed instruction of two sources; all but subtractions commute.
+    pub(super) fn packed(&mut self, words: &str, x: Source, y: Source) -> Source {
+        let (x, y) = (self.register(x), self.register(y));
+        if words.starts_with("sub.") { self.plain(words, &[x, y]) } else { self.commutative(words, x, y) }
+    }
+
+    /// `acc` and the products of the bytes of `x` with numbers.
+    pub(super) fn dot(&mut self, words: &str, x: Source, weights: u64, acc: Source) -> Source {
+        if weights == 0 || x == Source::Constant(0) {
+            return acc;
+        }
+        self.plain(words, &[x, Source::Constant(weights), acc])
+    }
+
+    /// A SIMD instruction.
+    pub(super) fn simd(&mut self, form: Simd, sources: &[Source]) -> Source {
+        let sources: Vec<Source> = sources.iter().map(|&source| self.register(source)).collect();
+        self.push(Step::video(Form::Simd(form), &sources))
+    }
+
+    /// A scalar instruction.
+    pub(super) fn scalar(&mut self, form: Scalar, sources: &[Source]) -> Source {
+        let sources: Vec<Source> = sources.iter().map(|&source| self.register(source)).collect();
+        self.push(Step::video(Form::Scalar(form), &sources))
+    }
+
+    /// The bytes that a selector picks from `x` (0 to 3) and `y` (4 to 7); bit 3 picks copies of the sign.
+    pub(super) fn prmt(&mut self, x: Source, y: Source, selector: u64) -> Source {
+        let bytes = self.picked(x, y, selector);
+        self.joined(bytes).unwrap_or_else(|| self.plain("prmt.b32", &[x, y, Source::Constant(selector)]))
+    }
+
+    /// What the bytes of a byte move are.
+    fn picked(&self, x: Source, y: Source, selector: u64) -> [Byte; 4] {
+        [0, 1, 2, 3].map(|lane| {
+            let nibble = u8::try_from(selector >> (4 * lane) & 15).expect("it has four bits");
+            let (source, byte, sign) = (if nibble & 4 == 0 { x } else { y }, nibble & 3, nibble & 8 != 0);
+            self.byte(source, byte, sign)
+        })
+    }
+
+    fn byte(&self, source: Source, byte: u8, sign: bool) -> Byte {
+        match source {
+            Source::Constant(value) => {
+                let number = value.to_le_bytes()[usize::from(byte)];
+                Byte::Number(if sign { if number & 0x80 == 0 { 0 } else { 0xff } } else { number })
+            }
+            Source::Step(step) => match (&self.steps[step].code, self.steps[step].sources.as_slice()) {
+                (Code::Plain(words), &[x, y, Source::Constant(selector)]) if words == "prmt.b32" => {
+                    match self.picked(x, y, selector)[usize::from(byte)] {
+                        Byte::Number(number) => Byte::Number(if sign {
+                            if number & 0x80 == 0 { 0 } else { 0xff }
+                        } else {
+                            number
+                        }),
+                        Byte::Of { source, byte, sign: signs } => {
+                            Byte::Of { source, byte, sign: sign | signs }
+                        }
+                    }
+                }
+                _ => match halves::upper(self.ranges[step]).filter(|_| byte % 2 == 1) {
+                    Some(halves::Upper::Number(number)) => {
+                        Byte::Number(if sign { if number & 0x80 == 0 { 0 } else { 0xff } } else { number })
+                    }
+                    Some(halves::Upper::Sign) => Byte::Of { source, byte: byte - 1, sign: true },
+                    None => Byte::Of { source, byte, sign },
+                },
+            },
+            Source::Value(_) => Byte::Of { source, byte, sign },
+        }
+    }
+
+    /// These bytes as one word by one instruction at most, if they come from at most two words.
+    fn joined(&mut self, bytes: [Byte; 4]) -> Option<Source> {
+        let mut sources: Vec<Source> = Vec::new();
+        let mut number = 0_u64;
+        let mut numbers = false;
+        for (lane, byte) in bytes.iter().enumerate() {
+            match *byte {
+                Byte::Of { source, .. } if !sources.contains(&source) => sources.push(source),
+                Byte::Of { .. } => {}
+                Byte::Number(byte) => {
+                    numbers = true;
+                    number |= u64::from(byte) << (8 * lane);
+                }
+            }
+        }
+        sources.sort();
+        let is = |x: &Source| (0..4).zip(&bytes).all(|(lane, &byte)| self.byte(*x, lane, false) == byte);
+        if let Some(&x) = sources.iter().find(|x| is(x)) {
+            return Some(x);
+        }
+        let (x, y) = match (sources.as_slice(), numbers) {
+            ([], _) => return Some(Source::Constant(number)),
+            (&[x], _) => (x, Source::Constant(number)),
+            (&[x, y], false) => (x, y),
+            _ => return None,
+        };
+        let nibble = |(lane, byte): (usize, &Byte)| match *byte {
+            Byte::Of { source, byte, sign } => {
+                (u64::from(byte) | if source == x { 0 } else { 4 } | if sign { 8 } else { 0 }) << (4 * lane)
+            }
+            Byte::Number(_) => (4 | lane as u64) << (4 * lane),
+        };
+        // Zeros are all alike, so they are always picked from the same place.
+        let zero = number == 0;
+        let nibble = |(lane, byte): (usize, &Byte)| match byte {
+            Byte::Number(_) if zero => 4 << (4 * lane),
+            _ => nibble((lane, byte)),
+        };
+        let selector: u64 = bytes.iter().enumerate().map(nibble).sum();
+        if selector == 0x3210 {
+            return Some(x);
+        }
+        Some(self.plain("prmt.b32", &[x, y, Source::Constant(selector)]))
+    }
+
+    /// Whether a source is a byte move.
+    pub(super) fn is_move(&self, source: Source) -> bool {
+        let Source::Step(step) = source else { return false };
+        matches!(&self.steps[step].code, Code::Plain(words) if words == "prmt.b32")
+    }
+
+    /// The recipe of a word: the steps that it needs.
+    pub(super) fn finish(mut self, result: Source) -> Recipe {
+        let result = match result {
+            Source::Step(step) => step,
+            Source::Value(_) | Source::Constant(_) => {
+                self.steps.push(Step::copy(result, 32));
+                self.steps.len() - 1
+            }
+        };
+        let mut needed = vec![false; self.steps.len()];
+        needed[result] = true;
+        for at in (0..=result).rev().filter(|&at| needed[at]).collect::<Vec<_>>() {
+            mark(&self.steps, &mut needed, at);
+        }
+        let mut places = vec![0; self.steps.len()];
+        let mut kept = Vec::new();
+        for (at, mut step) in self.steps.into_iter().enumerate().filter(|&(at, _)| needed[at]) {
+            for source in &mut step.sources {
+                if let Source::Step(of) = source {
+                    *of = places[*of];
+                }
+            }
+            places[at] = kept.len();
+            kept.push(step);
+        }
+        Recipe::of(kept)
+    }
+}
+
+/// Marks what a step reads.
+fn mark(steps: &[Step], needed: &mut [bool], at: usize) {
+    let mut work = vec![at];
+    while let Some(at) = work.pop() {
+        for source in &steps[at].sources {
+            if let Source::Step(of) = *source
+                && !needed[of]
+            {
+                needed[of] = true;
+                work.push(of);
+            }
+        }
+    }
+}
+
+/// The low bits of a number up to its sign, as a signed number.
+pub(super) fn extended(value: u64, sign: u32) -> i64 {
+    let unused = 63 - sign;
+    (value << unused).cast_signed() >> unused
+}

@@ -1,0 +1,140 @@
+//! Ranges of halves: what is known of the upper byte of each half of a word that a sequence computes.
+//!
+//! Bytes that are computed as halves are clamped, so their upper bytes are zeros or copies of a sign. A sequence that
+//! goes on with them need not clear those bytes again. Like everything about a sequence, this only chooses what is
+//! tried: a range that is too narrow makes a proof fail.
+
+use crate::recipe::{Code, Source, Step};
+
+/// The least and the greatest number of both halves, signed.
+pub(super) type Range = (i64, i64);
+
+/// Any half.
+const ANY: Range = (-0x8000, 0x7fff);
+
+/// The upper byte of a half.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Upper {
+    /// A number.
+    Number(u8),
+    /// Copies of the highest bit of the lower byte.
+    Sign,
+}
+
+/// What the upper bytes of halves in a range are.
+pub(super) fn upper((least, most): Range) -> Option<Upper> {
+    if least >> 8 == most >> 8 {
+        return Some(Upper::Number(u8::try_from(least >> 8 & 0xff).expect("it was cut to eight bits")));
+    }
+    (-0x80 <= least && most <= 0x7f).then_some(Upper::Sign)
+}
+
+fn within(range: Range) -> Range {
+    if ANY.0 <= range.0 && range.1 <= ANY.1 { range } else { ANY }
+}
+
+/// The range of a number or of a value of which nothing is known.
+pub(super) fn of_source(source: Source) -> Range {
+    let Source::Constant(word) = source else { return ANY };
+    let half = |shift: u32| {
+        let half = u16::try_from(word >> shift & 0xffff).expect("it was cut to 16 bits");
+        i64::from(half.cast_signed())
+    };
+    (half(0).min(half(16)), half(0).max(half(16)))
+}
+
+/// The range of what a step computes.
+pub(super) fn range(step: &Step, of: &dyn Fn(Source) -> Range) -> Range {
+    let Code::Plain(words) = &step.code else { return ANY };
+    match (words.as_str(), step.sources.as_slice()) {
+        ("mov.b32", &[x]) => of(x),
+        ("prmt.b32", &[x, y, Source::Constant(selector)]) => moved(x, y, selector),
+        ("add.u16x2" | "add.s16x2", &[x, y]) => {
+            let (x, y) = (of(x), of(y));
+            within((x.0 + y.0, x.1 + y.1))
+        }
+        // Without a carry or a borrow a word is two halves.
+        ("add.u32", &[x, y]) if of(x).0 >= 0 && of(y).0 >= 0 => {
+            let (x, y) = (of(x), of(y));
+            within((x.0 + y.0, x.1 + y.1))
+        }
+        ("sub.u32", &[x, y]) if of(y).0 >= 0 && of(x).0 >= of(y).1 => {
+            let (x, y) = (of(x), of(y));
+            (x.0 - y.1, x.1 - y.0)
+        }
+        ("min.s16x2", &[x, y]) => (of(x).0.min(of(y).0), of(x).1.min(of(y).1)),
+        ("max.s16x2", &[x, y]) => (of(x).0.max(of(y).0), of(x).1.max(of(y).1)),
+        // The smaller of two numbers without a sign is at most one that has none.
+        ("min.u16x2", &[x, y]) => match (of(x), of(y)) {
+            (x, y) if x.0 >= 0 && y.0 >= 0 => (x.0.min(y.0), x.1.min(y.1)),
+            (x, _) if x.0 >= 0 => (0, x.1),
+            (_, y) if y.0 >= 0 => (0, y.1),
+            _ => ANY,
+        },
+        ("max.u16x2", &[x, y]) if of(x).0 >= 0 && of(y).0 >= 0 => {
+            (of(x).0.max(of(y).0), of(x).1.max(of(y).1))
+        }
+        ("not.b32", &[x]) => (-1 - of(x).1, -1 - of(x).0),
+        _ => ANY,
+    }
+}
+
+/// The range of halves whose bytes are moved there: a number above makes the byte below it one without a sign.
+fn moved(x: Source, y: Source, selector: u64) -> Range {
+    let nibble = |byte: u32| selector >> (4 * byte) & 15;
+    let half = |low: u32| {
+        let (below, above) = (nibble(low), nibble(low + 1));
+        let source = if above & 4 == 0 { x } else { y };
+        match source {
+            Source::Constant(word) if above & 8 == 0 => {
+                let byte = i64::from(
+                    word.to_le_bytes()[usize::try_from(above & 3).expect("two bits")].cast_signed(),
+                );
+                (byte << 8, byte << 8 | 0xff)
+            }
+            _ if above == below | 8 => (-0x80, 0x7f),
+            _ => ANY,
+        }
+    };
+    let (low, high) = (half(0), half(2));
+    (low.0.min(high.0), low.1.max(high.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::graph::ValueId;
+
+    fn word() -> Source {
+        Source::Value(ValueId::of_input(0))
+    }
+
+    fn of(words: &str, sources: &[Source]) -> Range {
+        range(&Step::plain(words, sources), &of_source)
+    }
+
+    #[test]
+    fn bytes_below_a_number_or_their_sign_are_in_the_range_of_a_byte() {
+        let zeros = of("prmt.b32", &[word(), Source::Constant(0), Source::Constant(0x4240)]);
+        assert_eq!((zeros, upper(zeros)), ((0, 255), Some(Upper::Number(0))));
+        let signs = of("prmt.b32", &[word(), Source::Constant(0), Source::Constant(0xa280)]);
+        assert_eq!((signs, upper(signs)), ((-128, 127), Some(Upper::Sign)));
+        let lifted = of("prmt.b32", &[word(), Source::Constant(1), Source::Constant(0x4240)]);
+        assert_eq!((lifted, upper(lifted)), ((256, 511), Some(Upper::Number(1))));
+        let other = of("prmt.b32", &[word(), Source::Constant(0), Source::Constant(0x3210)]);
+        assert_eq!((other, upper(other)), (ANY, None));
+    }
+
+    #[test]
+    fn a_clamp_bounds_and_a_sum_without_one_does_not() {
+        let most = of("min.u16x2", &[word(), Source::Constant(0x00ff_00ff)]);
+        assert_eq!(upper(most), Some(Upper::Number(0)));
+        assert_eq!(upper(of("min.s16x2", &[word(), Source::Constant(0x00ff_00ff)])), None);
+        assert_eq!(
+            upper(of("add.u16x2", &[Source::Constant(0x00ff_00ff), Source::Constant(0x0001_0001)])),
+            Some(Upper::Number(1))
+        );
+        assert_eq!(of("add.u16x2", &[word(), Source::Constant(0)]), ANY);
+        assert_eq!(of("sub.u32", &[Source::Constant(1), word()]), ANY);
+    }
+}

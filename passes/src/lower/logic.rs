@@ -1,0 +1,253 @@
+//! Functions of three words, bit by bit: one instruction where there is `lop3`, a few where there is not.
+//!
+//! A function is given by its table: bit `4x+2y+z` is its value. Constants, equal operands and inversions go into the
+//! table, so that a function of fewer words is spelled as one.
+
+use super::build::{ALL, Build};
+use crate::recipe::{Code, Source};
+use std::sync::LazyLock;
+
+/// The table of each operand.
+const COLUMNS: [u8; 3] = [0xf0, 0xcc, 0xaa];
+
+/// The table with an operand fixed.
+const fn fixed(table: u8, operand: usize, value: bool) -> u8 {
+    let (column, distance) = (COLUMNS[operand], 4 >> operand);
+    if value {
+        table & column | (table & column) >> distance
+    } else {
+        table & !column | (table & !column) << distance
+    }
+}
+
+/// The table with an operand inverted.
+const fn inverted(table: u8, operand: usize) -> u8 {
+    let (column, distance) = (COLUMNS[operand], 4 >> operand);
+    (table & column) >> distance | (table & !column) << distance
+}
+
+const fn depends(table: u8, operand: usize) -> bool {
+    fixed(table, operand, false) != fixed(table, operand, true)
+}
+
+/// The function of numbers.
+fn value(table: u8, words: [u64; 3]) -> u64 {
+    (0..8)
+        .filter(|row| table >> row & 1 == 1)
+        .map(|row| {
+            let side = |at: usize| if row >> (2 - at) & 1 == 1 { words[at] } else { !words[at] };
+            side(0) & side(1) & side(2)
+        })
+        .fold(0, |all, row| all | row)
+        & ALL
+}
+
+impl Build<'_> {
+    /// A function of three words, given as one of three bits.
+    pub(super) fn logic(&mut self, words: [Source; 3], function: impl Fn(u8, u8, u8) -> u8) -> Source {
+        let [x, y, z] = COLUMNS;
+        self.by_table(words, function(x, y, z))
+    }
+
+    /// A function of two words.
+    pub(super) fn logic2(&mut self, [x, y]: [Source; 2], function: impl Fn(u8, u8) -> u8) -> Source {
+        self.logic([x, y, Source::Constant(0)], |x, y, _| function(x, y))
+    }
+
+    /// `~x`
+    pub(super) fn not(&mut self, x: Source) -> Source {
+        self.logic2([x, Source::Constant(0)], |x, _| !x)
+    }
+
+    /// `x&y`
+    pub(super) fn and(&mut self, x: Source, y: Source) -> Source {
+        self.logic2([x, y], |x, y| x & y)
+    }
+
+    /// `x^y`
+    pub(super) fn xor(&mut self, x: Source, y: Source) -> Source {
+        self.logic2([x, y], |x, y| x ^ y)
+    }
+
+    /// The bits of `x` where `mask` has ones, those of `y` elsewhere.
+    pub(super) fn select(&mut self, mask: Source, x: Source, y: Source) -> Source {
+        self.logic([mask, x, y], |mask, x, y| mask & x | !mask & y)
+    }
+
+    pub(super) fn by_table(&mut self, mut words: [Source; 3], mut table: u8) -> Source {
+        for at in 0..3 {
+            if let Some(inner) = self.inverted_word(words[at]) {
+                (words[at], table) = (inner, inverted(table, at));
+            }
+            match words[at] {
+                Source::Constant(0) => table = fixed(table, at, false),
+                Source::Constant(ALL) => table = fixed(table, at, true),
+                Source::Constant(_) | Source::Value(_) | Source::Step(_) => {}
+            }
+        }
+        for (first, second) in [(0, 1), (0, 2), (1, 2)] {
+            if words[first] == words[second] {
+                let column = COLUMNS[first];
+                table = fixed(table, second, true) & column | fixed(table, second, false) & !column;
+            }
+        }
+        let mut operands: Vec<usize> = (0..3).filter(|&at| depends(table, at)).collect();
+        operands.sort_by_key(|&at| words[at]);
+        let number = |at: usize| match words[at] {
+            Source::Constant(value) => Some(value),
+            Source::Value(_) | Source::Step(_) => None,
+        };
+        let unknown: Vec<usize> = operands.iter().copied().filter(|&at| number(at).is_none()).collect();
+        let with = |unknown: u64| value(table, [0, 1, 2].map(|at| number(at).unwrap_or(unknown)));
+        match (unknown.as_slice(), operands.len()) {
+            ([], _) => Source::Constant(with(0)),
+            (&[x], 1 | 3) => self.masked(words[x], with(0), with(ALL)),
+            (&[x], _) => self.of_number(words[x], with(0), with(ALL), || {
+                let other = if operands[0] == x { operands[1] } else { operands[0] };
+                ([words[x], words[other], words[x]], reordered(table, [x, other, 3 - x - other]))
+            }),
+            (&[x, y], 2) => {
+                let rest = 3 - x - y;
+                self.of_two([words[x], words[y]], reordered(table, [x, y, rest]))
+            }
+            _ => {
+                let order = [operands[0], operands[1], operands[2]];
+                self.of_three(order.map(|at| words[at]), reordered(table, order))
+            }
+        }
+    }
+
+    /// What a word is the inverse of, if it was made so.
+    fn inverted_word(&self, word: Source) -> Option<Source> {
+        let Source::Step(step) = word else { return None };
+        let step = &self.steps[step];
+        matches!(&step.code, Code::Plain(words) if words == "not.b32").then(|| step.sources[0])
+    }
+
+    /// A word whose bits are those of `zeros` where `x` has zeros, and those of `ones` where `x` has ones.
+    fn masked(&mut self, x: Source, zeros: u64, ones: u64) -> Source {
+        let kept = match zeros ^ ones {
+            ALL => x,
+            different => self.plain("and.b32", &[x, Source::Constant(different)]),
+        };
+        match zeros {
+            0 => kept,
+            ALL => self.plain("not.b32", &[kept]),
+            flipped => self.plain("xor.b32", &[kept, Source::Constant(flipped)]),
+        }
+    }
+
+    /// A function of a word and a number.
+    fn of_number(
+        &mut self,
+        x: Source,
+        zeros: u64,
+        ones: u64,
+        table: impl Fn() -> ([Source; 3], u8),
+    ) -> Source {
+        if zeros == 0 || zeros == !ones & ALL {
+            return self.masked(x, zeros, ones);
+        }
+        if ones == ALL {
+            return self.plain("or.b32", &[x, Source::Constant(zeros)]);
+        }
+        if self.with.lop3 {
+            let ([x, y, z], table) = table();
+            return self.plain("lop3.b32", &[x, y, z, Source::Constant(table.into())]);
+        }
+        self.masked(x, zeros, ones)
+    }
+
+    /// A function of two words that are no numbers; the table does not depend on the third operand.
+    fn of_two(&mut self, [x, y]: [Source; 2], table: u8) -> Source {
+        let words = match table {
+            0xc0 => "and.b32",
+            0xfc => "or.b32",
+            0x3c => "xor.b32",
+            _ => return self.of_three([x, y, x], table),
+        };
+        self.plain(words, &[x, y])
+    }
+
+    fn of_three(&mut self, words: [Source; 3], table: u8) -> Source {
+        if self.with.lop3 {
+            let [x, y, z] = words;
+            return self.plain("lop3.b32", &[x, y, z, Source::Constant(table.into())]);
+        }
+        self.formula(words, table)
+    }
+
+    /// A function spelled with the operations that every GPU has.
+    fn formula(&mut self, words: [Source; 3], table: u8) -> Source {
+        let (word, x, y) = match FORMULAS[usize::from(table)] {
+            Formula::Number(value) => return Source::Constant(if value { ALL } else { 0 }),
+            Formula::Operand(at) => return words[at],
+            Formula::Not(x) => {
+                let x = self.formula(words, x);
+                return match x {
+                    Source::Constant(value) => Source::Constant(!value & ALL),
+                    Source::Value(_) | Source::Step(_) => self.plain("not.b32", &[x]),
+                };
+            }
+            Formula::And(x, y) => ("and.b32", x, y),
+            Formula::Or(x, y) => ("or.b32", x, y),
+            Formula::Xor(x, y) => ("xor.b32", x, y),
+        };
+        let (x, y) = (self.formula(words, x), self.formula(words, y));
+        self.commutative(word, x, y)
+    }
+}
+
+/// The table for operands in another order: the first is what was `order[0]`.
+fn reordered(table: u8, order: [usize; 3]) -> u8 {
+    (0..8)
+        .filter(|row| {
+            let old = (0..3).map(|at| (row >> (2 - at) & 1) << (2 - order[at])).sum::<u8>();
+            table >> old & 1 == 1
+        })
+        .fold(0, |new, row| new | 1 << row)
+}
+
+/// How a function is made of others, by their tables.
+#[derive(Clone, Copy, Debug)]
+enum Formula {
+    Number(bool),
+    Operand(usize),
+    Not(u8),
+    And(u8, u8),
+    Or(u8, u8),
+    Xor(u8, u8),
+}
+
+/// The shortest formula of each table: found from the shortest upwards.
+static FORMULAS: LazyLock<[Formula; 256]> = LazyLock::new(|| {
+    let mut known: Vec<Option<(u32, Formula)>> = vec![None; 256];
+    known[0x00] = Some((0, Formula::Number(false)));
+    known[0xff] = Some((0, Formula::Number(true)));
+    for (at, column) in COLUMNS.into_iter().enumerate() {
+        known[usize::from(column)] = Some((0, Formula::Operand(at)));
+    }
+    for length in 1.. {
+        let before = known.clone();
+        let found = |table: u8, formula: Formula, known: &mut Vec<Option<(u32, Formula)>>| {
+            known[usize::from(table)].get_or_insert((length, formula));
+        };
+        let tables = || (0..=255_u8).filter_map(|table| Some((table, before[usize::from(table)]?.0)));
+        for (x, own) in tables() {
+            if own + 1 == length {
+                found(!x, Formula::Not(x), &mut known);
+            }
+            for (y, other) in tables().filter(|&(y, other)| y < x && own + other + 1 == length) {
+                let _ = other;
+                found(x & y, Formula::And(x, y), &mut known);
+                found(x | y, Formula::Or(x, y), &mut known);
+                found(x ^ y, Formula::Xor(x, y), &mut known);
+            }
+        }
+        if known.iter().all(Option::is_some) {
+            break;
+        }
+    }
+    let formula = |table: usize| known[table].expect("the loop ends when all are known").1;
+    std::array::from_fn(formula)
+});

@@ -1,0 +1,184 @@
+//! Lowering: what a SIMD video instruction can be made of.
+//!
+//! Few GPUs execute these instructions themselves; the assembler of the others computes lane by lane, in 19 to 50
+//! machine instructions. Here are shorter sequences: all lanes at once in plain words, packed instructions of halves
+//! and bytes, sums by dot products, and single lanes as numbers of their own. Each operation has a generator in a
+//! file of its own, made of the same building blocks.
+//!
+//! Sequences are for all GPUs at once and not compared: the caller drops what a target lacks, prices the rest and
+//! has what it chooses proved. The tests prove every candidate of every form, so that a wrong one is found there.
+
+mod absdiff;
+mod add_sub;
+mod average;
+mod build;
+mod choice;
+mod compare;
+mod halves;
+mod lanes;
+mod logic;
+mod min_max;
+mod packed;
+mod route;
+mod saturate;
+mod single;
+mod sums;
+#[cfg(test)]
+mod tests;
+mod wide;
+
+use crate::recipe::{Code, Recipe, Source, Step};
+use build::Build;
+use choice::Choices;
+use lanes::{Job, Operand};
+use ptxopt_grammar::video::{Form, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
+
+/// The most sequences that are proposed for a form.
+pub const MOST: usize = 60;
+
+/// The most sequences that are built for a form: different choices often give the same one.
+const MOST_BUILT: usize = 800;
+
+/// What sequences may be made of, beyond what every GPU has. All else is left to the caller.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Available {
+    /// Functions of three words as one instruction; else they are spelled with `and`, `or`, `xor` and `not`.
+    pub lop3: bool,
+}
+
+/// What is computed, without where its operands come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Work {
+    op: SimdOp,
+    a_signed: bool,
+    b_signed: bool,
+}
+
+/// Sequences of other instructions that compute what a SIMD video instruction computes.
+///
+/// `sources` are `a`, `b`, and `c` where the form reads it; any may be a constant, which is then folded into tables,
+/// selectors and immediates. None for sources that are too few.
+#[must_use]
+pub fn spellings(form: &Simd, sources: &[Source], with: Available) -> Vec<Recipe> {
+    spellings_after(&[], form, sources, with)
+}
+
+/// The same after other steps, which `sources` may be: what they compute need not be put together and taken apart
+/// again. The sequences contain those of the steps that they need.
+#[must_use]
+pub fn spellings_after(before: &[Step], form: &Simd, sources: &[Source], with: Available) -> Vec<Recipe> {
+    let &[a, b, ref rest @ ..] = sources else { return Vec::new() };
+    // Without a `c`, all lanes are computed and nothing is added: any will do.
+    let c = rest.first().copied().unwrap_or(a);
+    let mut all: Vec<Recipe> = Vec::new();
+    let mut choices = Choices::default();
+    for _built in 0..MOST_BUILT {
+        let mut build = Build::after(before, with, &mut choices);
+        let made = generate(&mut build, form, [a, b, c]).map(|result| build.finish(result));
+        if let Some(recipe) = made
+            && !is_form(&recipe, form)
+            && !all.contains(&recipe)
+        {
+            all.push(recipe);
+        }
+        if all.len() == MOST || !choices.next() {
+            break;
+        }
+    }
+    all
+}
+
+/// Whether a sequence is the instruction itself.
+fn is_form(recipe: &Recipe, form: &Simd) -> bool {
+    recipe.steps.iter().any(|step| step.code == Code::Video(Form::Simd(*form)))
+}
+
+/// One sequence; which one is what the choices say.
+fn generate(build: &mut Build<'_>, form: &Simd, [a, b, c]: [Source; 3]) -> Option<Source> {
+    let work =
+        Work { op: form.op, a_signed: form.atype == Sign::Signed, b_signed: form.btype == Sign::Signed };
+    let routes = route::Routes::of(form.routing, [a, b]);
+    if work.adds() {
+        return sums::sum(build, work, &routes, c);
+    }
+    /// How the lanes are brought to where they are computed.
+    #[derive(Clone, Copy)]
+    enum Way {
+        InPlace,
+        Wide,
+        Single,
+    }
+    let mut ways = vec![Way::InPlace];
+    if single::fits(&routes) {
+        ways.push(Way::Single);
+    }
+    if wide::fits(&routes) {
+        ways.push(Way::Wide);
+    }
+    match build.any(&ways) {
+        Way::InPlace => in_place(build, work, &routes, c),
+        Way::Wide => wide::compute(build, work, &routes, c),
+        Way::Single => single::compute(build, work, &routes, c),
+    }
+}
+
+/// The lanes computed where they lie, then moved to where they belong.
+fn in_place(build: &mut Build<'_>, work: Work, routes: &route::Routes, c: Source) -> Option<Source> {
+    let slots = build.any(&routes.slots());
+    let job = routes.job(build, work, slots)?;
+    let result = lanes(build, work, job)?;
+    routes.merge(build, slots, result, c)
+}
+
+/// The lanes of a word; none of them is added to anything.
+fn lanes(build: &mut Build<'_>, work: Work, job: Job) -> Option<Source> {
+    match work.op {
+        SimdOp::Set { compare, .. } => compare::bits(build, compare, job),
+        SimdOp::Arithmetic { op, dtype, then } => {
+            let target = (then == SimdThen::Saturate).then_some(dtype == Sign::Signed);
+            arithmetic(build, op, target, job)
+        }
+    }
+}
+
+/// The lanes of a word; `target` is whether they are clamped to signed or to unsigned ones.
+fn arithmetic(build: &mut Build<'_>, op: SimdArithmetic, target: Option<bool>, job: Job) -> Option<Source> {
+    match (op, target) {
+        (SimdArithmetic::Add, None) => add_sub::add(build, job),
+        (SimdArithmetic::Sub, None) => add_sub::sub(build, job),
+        (SimdArithmetic::Add, Some(signed)) => saturate::add(build, job, signed),
+        (SimdArithmetic::Sub, Some(signed)) => saturate::sub(build, job, signed),
+        (SimdArithmetic::Min, None) => min_max::min(build, job),
+        (SimdArithmetic::Max, None) => min_max::max(build, job),
+        (SimdArithmetic::Min, Some(signed)) => min_max::saturated_min(build, job, signed),
+        (SimdArithmetic::Max, Some(signed)) => min_max::saturated_max(build, job, signed),
+        (SimdArithmetic::AbsDiff, None) => absdiff::distance(build, job),
+        (SimdArithmetic::AbsDiff, Some(signed)) => absdiff::saturated(build, job, signed),
+        (SimdArithmetic::Average, None) => average::mean(build, job),
+        (SimdArithmetic::Average, Some(signed)) => average::saturated(build, job, signed),
+    }
+}
+
+impl Work {
+    /// Whether the lanes are added to `c`.
+    fn adds(self) -> bool {
+        matches!(
+            self.op,
+            SimdOp::Arithmetic { then: SimdThen::Add, .. } | SimdOp::Set { accumulate: true, .. }
+        )
+    }
+
+    /// Whether the first and the second operand may change places.
+    fn commutes(self) -> bool {
+        use ptxopt_grammar::video::Compare;
+        match self.op {
+            SimdOp::Arithmetic { op, .. } => op != SimdArithmetic::Sub,
+            SimdOp::Set { compare, .. } => matches!(compare, Compare::Eq | Compare::Ne),
+        }
+    }
+
+    /// The operands in one order wherever the operation allows it, so that what several instructions need is one step.
+    fn ordered(self, x: Operand, y: Operand) -> [Operand; 2] {
+        if self.commutes() && (y.signed, y.source) < (x.signed, x.source) { [y, x] } else { [x, y] }
+    }
+}

@@ -1,0 +1,170 @@
+//! Few lanes as numbers of their own: each brought to a word, computed exactly, clamped, and merged.
+
+use super::Work;
+use super::build::Build;
+use super::lanes::{Geometry, Job, Operand};
+use super::route::{Pick, Routes, nibbles};
+use crate::recipe::{Source, Step};
+use ptxopt_grammar::video::{Compare, Sign, SimdArithmetic, SimdOp, SimdThen};
+
+/// Whether few enough numbers are computed: one byte, or two halves.
+pub(super) fn fits(routes: &Routes) -> bool {
+    routes.pairs().len() <= if routes.geometry.is_bytes() { 1 } else { 2 }
+}
+
+/// The lanes, each computed as a word.
+pub(super) fn compute(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Option<Source> {
+    let way = build.any(ways(work));
+    let mut results = Vec::new();
+    for item in &routes.items {
+        let result = number(build, work, routes.geometry, (item.a, item.b), way);
+        results.push((result, 0));
+    }
+    Some(routes.collect(build, &results, c))
+}
+
+/// How a detail is computed that can be computed in two ways.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Way {
+    First,
+    Second,
+}
+
+/// The ways that an operation has.
+pub(super) fn ways(work: Work) -> &'static [Way] {
+    match work.op {
+        SimdOp::Arithmetic { op: SimdArithmetic::Average, .. } => &[Way::First, Way::Second],
+        SimdOp::Set { compare, .. } if !matches!(compare, Compare::Eq | Compare::Ne) => {
+            &[Way::First, Way::Second]
+        }
+        SimdOp::Arithmetic { .. } | SimdOp::Set { .. } => &[Way::First],
+    }
+}
+
+/// A lane as a number.
+pub(super) fn extract(build: &mut Build<'_>, geometry: Geometry, pick: Pick, signed: bool) -> Source {
+    let last = u64::from(u32::from(pick.lane + 1) * geometry.bits() / 8 - 1);
+    let fill = if signed { last | 8 } else { 4 };
+    let own = nibbles(geometry, pick.lane, false, 0);
+    let selector = (0..4 - geometry.bits() / 8).map(|at| fill << (12 - 4 * at)).sum::<u64>() | own;
+    build.prmt(pick.source, Source::Constant(0), selector)
+}
+
+/// What a lane computes, as a word.
+pub(super) fn number(
+    build: &mut Build<'_>,
+    work: Work,
+    geometry: Geometry,
+    (a, b): (Pick, Pick),
+    way: Way,
+) -> Source {
+    let operand = |build: &mut Build<'_>, pick: Pick, signed: bool| Operand {
+        source: extract(build, geometry, pick, signed),
+        signed,
+    };
+    let (x, y) = (operand(build, a, work.a_signed), operand(build, b, work.b_signed));
+    let [x, y] = work.ordered(x, y);
+    let job = Job { geometry, x, y, active: 1 };
+    match work.op {
+        SimdOp::Set { compare, .. } => comparison(build, compare, job.words(), way),
+        SimdOp::Arithmetic { op, dtype, then } => {
+            let result = exact(build, op, job, way);
+            let signed = dtype == Sign::Signed;
+            if then == SimdThen::Saturate { clamped(build, op, job, signed, result) } else { result }
+        }
+    }
+}
+
+fn exact(build: &mut Build<'_>, op: SimdArithmetic, job: Job, way: Way) -> Source {
+    let [x, y] = job.words();
+    match op {
+        SimdArithmetic::Add => build.add(x, y),
+        SimdArithmetic::Sub => build.sub(x, y),
+        SimdArithmetic::Min => build.commutative("min.s32", x, y),
+        SimdArithmetic::Max => build.commutative("max.s32", x, y),
+        SimdArithmetic::AbsDiff => build.plain("sad.s32", &[x, y, Source::Constant(0)]),
+        SimdArithmetic::Average => {
+            let sum = build.add(x, y);
+            let more = build.add(sum, Source::Constant(1));
+            // One less where the sum is negative.
+            let twice = match way {
+                _ if job.signed() == Some(false) => more,
+                Way::First => {
+                    let negative = build.shr(sum, 31);
+                    build.sub(more, negative)
+                }
+                Way::Second => {
+                    let negative = build.sar(sum, 31);
+                    build.add(more, negative)
+                }
+            };
+            build.sar(twice, 1)
+        }
+    }
+}
+
+/// The least and the greatest result.
+fn range(op: SimdArithmetic, job: Job) -> (i64, i64) {
+    let of = |signed: bool| bounds(job.geometry, signed);
+    let (x, y) = (of(job.x.signed), of(job.y.signed));
+    match op {
+        SimdArithmetic::Add => (x.0 + y.0, x.1 + y.1),
+        SimdArithmetic::Sub => (x.0 - y.1, x.1 - y.0),
+        SimdArithmetic::Min => (x.0.min(y.0), x.1.min(y.1)),
+        SimdArithmetic::Max => (x.0.max(y.0), x.1.max(y.1)),
+        SimdArithmetic::AbsDiff => (0, (x.1 - y.0).max(y.1 - x.0)),
+        SimdArithmetic::Average => ((x.0 + y.0) >> 1, (x.1 + y.1 + 1) >> 1),
+    }
+}
+
+/// The least and the greatest number of a lane.
+pub(super) fn bounds(geometry: Geometry, signed: bool) -> (i64, i64) {
+    let bits = geometry.bits();
+    if signed { (-(1 << (bits - 1)), (1 << (bits - 1)) - 1) } else { (0, (1 << bits) - 1) }
+}
+
+/// A number as a word.
+pub(super) fn word(number: i64) -> Source {
+    Source::Constant(number.cast_unsigned() & super::build::ALL)
+}
+
+fn clamped(build: &mut Build<'_>, op: SimdArithmetic, job: Job, signed: bool, mut result: Source) -> Source {
+    let ((least, most), (low, high)) = (range(op, job), bounds(job.geometry, signed));
+    if most > high {
+        result = build.plain("min.s32", &[result, word(high)]);
+    }
+    if least < low {
+        result = build.plain("max.s32", &[result, word(low)]);
+    }
+    result
+}
+
+/// 1 where the comparison of two small numbers holds, else 0.
+pub(super) fn comparison(build: &mut Build<'_>, compare: Compare, [x, y]: [Source; 2], way: Way) -> Source {
+    let ([x, y], or_equal) = match compare {
+        Compare::Lt => ([x, y], false),
+        Compare::Gt => ([y, x], false),
+        Compare::Le => ([x, y], true),
+        Compare::Ge => ([y, x], true),
+        Compare::Eq => return chosen(build, "setp.eq.s32", [x, y]),
+        Compare::Ne => return chosen(build, "setp.ne.s32", [x, y]),
+    };
+    if way == Way::Second {
+        return chosen(build, if or_equal { "setp.le.s32" } else { "setp.lt.s32" }, [x, y]);
+    }
+    // The sign of the difference.
+    let difference = build.sub(x, y);
+    let difference = if or_equal { build.add(difference, word(-1)) } else { difference };
+    build.shr(difference, 31)
+}
+
+/// 1 where a condition on two words holds, else 0.
+fn chosen(build: &mut Build<'_>, words: &str, sources: [Source; 2]) -> Source {
+    let [x, y] = match sources {
+        // The assembler takes a number in the second place.
+        [x @ Source::Constant(_), y] => [build.register(x), y],
+        sources => sources,
+    };
+    let condition = build.push(Step::wide(words, &[x, y], 1));
+    build.plain("selp.b32", &[Source::Constant(1), Source::Constant(0), condition])
+}

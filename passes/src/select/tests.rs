@@ -1,0 +1,147 @@
+//! Choices are taken back without a trace, shared nodes are paid for once, and what pays only together is found.
+
+use super::{Candidate, Gain, Nodes, Place, Price, Uses, search};
+use crate::graph::{Graph, Semantics, ValueId, functions};
+use crate::recipe::{Source, Step};
+use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// Two emulated instructions of one pair of words, and a byte move that only the second reads.
+const BODY: &str = "prmt.b32 %e, %a, 0, 0x4321; vmin4.u32.u32.u32 %f, %a, %b, %a; \
+     vmax4.u32.u32.u32 %r0, %a, %e, %a; add.u32 %d, %f, %r0;";
+
+const COST: u32 = 10;
+
+struct Fixture<'m, 't> {
+    graph: Graph<'m, 't>,
+    nodes: Nodes,
+    /// The two video instructions.
+    stmts: [StmtId; 2],
+    a: ValueId,
+}
+
+fn fixture<'m, 't>(module: &'m Module<'t>) -> Fixture<'m, 't> {
+    let graph =
+        Graph::new(module, functions(module).remove(0), Semantics::Undisputed).expect("it can be modelled");
+    let is_video = |&stmt: &StmtId| module.row(stmt).is_some_and(|row| row.video.is_some());
+    let stmts: Vec<StmtId> =
+        module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Instruction).filter(is_video).collect();
+    let stmts: [StmtId; 2] = stmts.try_into().expect("there are two");
+    let step = graph.step(stmts[0]).expect("it is one step");
+    let Source::Value(a) = step.sources[0] else { panic!("it reads a register") };
+    Fixture { graph, nodes: Nodes::default(), stmts, a }
+}
+
+impl Fixture<'_, '_> {
+    /// A spelling whose first step costs `shared` and is the same for all that are given the same `mark`.
+    fn candidate(&mut self, stmt: StmtId, number: usize, mark: u64, shared: u32, last: u32) -> Rc<Candidate> {
+        let a = Source::Value(self.a);
+        let first = Step::plain("and.b32", &[a, Source::Constant(mark)]);
+        let steps = [first, Step::plain("not.b32", &[Source::Step(0)])];
+        let block = self.graph.flow().block(stmt);
+        let nodes = self.nodes.of(block, &steps, &[shared, last]);
+        Rc::new(Candidate { number, paid: nodes.clone(), nodes, last, values: vec![self.a] })
+    }
+
+    fn price(&self) -> impl Fn(StmtId) -> Price + '_ {
+        |stmt| {
+            let own = match self.graph.module().row(stmt) {
+                Some(row) if row.video.is_some() => COST,
+                Some(_) | None => 1,
+            };
+            Price { own, parts: Vec::new() }
+        }
+    }
+}
+
+fn text() -> String {
+    crate::rules::example_module(BODY)
+}
+
+fn pays(gain: &Gain<'_>) -> bool {
+    gain.saved > 0
+}
+
+#[test]
+fn a_choice_is_taken_back_without_a_trace() {
+    let text = text();
+    let module = ptxopt_grammar::parse(text.as_bytes()).expect("it is legal");
+    let mut it = fixture(&module);
+    let (one, other) = (it.candidate(it.stmts[1], 0, 1, 2, 3), it.candidate(it.stmts[1], 1, 2, 1, 1));
+    let price = it.price();
+    let mut uses = Uses::of(&it.graph, &BTreeSet::new(), true, &price, it.stmts);
+    assert_eq!(uses.total(), 0);
+    uses.choose(&it.nodes, it.stmts[1], Some(Rc::clone(&one)));
+    // The byte move that only the old text read goes with it.
+    assert_eq!((uses.total(), uses.gone().len()), (5 - 10 - 1, 1));
+    let gone = uses.gone()[0];
+    assert!(!uses.is_live(gone));
+    uses.choose(&it.nodes, it.stmts[1], Some(other));
+    assert_eq!(uses.total(), 2 - 10 - 1);
+    uses.choose(&it.nodes, it.stmts[1], None);
+    assert_eq!(uses.total(), 0);
+    assert!(uses.is_live(gone) && uses.refs(one.nodes[0]) == 0);
+}
+
+#[test]
+fn what_becomes_unused_stays_if_nothing_is_deleted() {
+    let text = text();
+    let module = ptxopt_grammar::parse(text.as_bytes()).expect("it is legal");
+    let mut it = fixture(&module);
+    let one = it.candidate(it.stmts[1], 0, 1, 2, 3);
+    let price = it.price();
+    let mut uses = Uses::of(&it.graph, &BTreeSet::new(), false, &price, it.stmts);
+    uses.choose(&it.nodes, it.stmts[1], Some(one));
+    assert_eq!((uses.total(), uses.gone().len()), (5 - 10, 0));
+}
+
+#[test]
+fn a_shared_node_is_paid_for_once() {
+    let text = text();
+    let module = ptxopt_grammar::parse(text.as_bytes()).expect("it is legal");
+    let mut it = fixture(&module);
+    let both = it.stmts.map(|stmt| it.candidate(stmt, 0, 1, 4, 1));
+    let price = it.price();
+    let mut uses = Uses::of(&it.graph, &BTreeSet::new(), false, &price, it.stmts);
+    for (stmt, candidate) in it.stmts.into_iter().zip(both) {
+        uses.choose(&it.nodes, stmt, Some(candidate));
+    }
+    assert_eq!(uses.total(), 4 + 1 + 1 - 20);
+}
+
+/// What is chosen where each of two statements has a spelling whose first step costs so much, the same one or not.
+fn chosen(marks: [u64; 2], first: u32) -> [bool; 2] {
+    let text = text();
+    let module = ptxopt_grammar::parse(text.as_bytes()).expect("it is legal");
+    let mut it = fixture(&module);
+    let stmts = it.stmts;
+    let places = [0, 1].map(|at| Place {
+        stmt: stmts[at],
+        candidates: vec![it.candidate(stmts[at], 0, marks[at], first, 1)],
+    });
+    let price = it.price();
+    let mut uses = Uses::of(&it.graph, &BTreeSet::new(), false, &price, stmts);
+    search(&mut uses, &it.nodes, &places, &pays);
+    stmts.map(|stmt| uses.chosen(stmt).is_some())
+}
+
+#[test]
+fn what_pays_alone_is_chosen() {
+    assert_eq!(chosen([1, 2], COST - 2), [true, true]);
+}
+
+#[test]
+fn what_pays_only_together_is_chosen_together() {
+    assert_eq!(chosen([1, 1], 2 * COST - 3), [true, true]);
+}
+
+#[test]
+fn what_shares_nothing_and_does_not_pay_alone_stays() {
+    assert_eq!(chosen([1, 2], 2 * COST - 3), [false, false]);
+}
+
+#[test]
+fn what_does_not_pay_even_together_stays() {
+    assert_eq!(chosen([1, 1], 2 * COST - 2), [false, false]);
+}
