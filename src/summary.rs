@@ -69,7 +69,8 @@ impl Tally {
             ..Self::default()
         };
         let gpus: Vec<String> = outcome.gpus.iter().map(ToString::to_string).collect();
-        tally.gpus.extend((!gpus.is_empty()).then(|| (gpus.join(" and "), 1)));
+        let together = if gpus.len() > 1 { " together" } else { "" };
+        tally.gpus.extend((!gpus.is_empty()).then(|| (gpus.join(" and ") + together, 1)));
         for remark in remarks {
             tally.count(remark);
         }

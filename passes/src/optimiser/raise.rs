@@ -170,28 +170,27 @@ pub(super) fn finish(module: &Module<'_>, outcome: &mut Outcome, options: &Optio
     }
     let Some(text) = &outcome.text else { return };
     let new = parsed(text);
-    let Some(head) = needed(module, &new, own, &heads, options) else { return };
+    let head = needed(module, &new, own, &heads, options);
     if head == own {
         return;
     }
     let mut edits = Edits::new();
-    let mut raised: Vec<(StmtKind, String)> = Vec::new();
+    let mut raised: Vec<StmtKind> = Vec::new();
     if head.gpu != own.gpu {
-        let (old, now) = (target(module), target(&new));
-        let (Some(_), Some(now)) = (old, now) else { return };
-        raised.push((StmtKind::Target, word(&new, now, head.gpu)));
+        let now = target(&new).expect("a module whose target is raised names one GPU");
+        raised.push(StmtKind::Target);
         edits.replace(new.node_span(now), word(&new, now, head.gpu));
     }
     if head.ptx != own.ptx {
         let (major, minor) = head.ptx;
         let stmt = new.stmts().find(|&stmt| new.kind(stmt) == StmtKind::Version);
-        let Some(span) = stmt.and_then(|stmt| number(&new, stmt)) else { return };
-        edits.replace(span, format!("{major}.{minor}"));
-        raised.push((StmtKind::Version, format!("{major}.{minor}")));
+        let stmt = stmt.expect("every module has a version");
+        edits.replace(number(&new, stmt), format!("{major}.{minor}"));
+        raised.push(StmtKind::Version);
     }
     let text = edits.apply(text).expect("a head has one target and one version").to_vec();
     let after = parsed(&text);
-    for (kind, _) in raised {
+    for kind in raised {
         let old = at(kind).expect("it was found to be raised");
         let now = after.stmts().find(|&stmt| after.kind(stmt) == kind).expect("it is still there");
         let mut record = Record::about(module, "", old, Kind::Passed(How::Raised));
@@ -203,20 +202,20 @@ pub(super) fn finish(module: &Module<'_>, outcome: &mut Outcome, options: &Optio
 }
 
 /// The least head that has everything that is in `new` and not in `old`, and all that was there.
-fn needed(old: &Module<'_>, new: &Module<'_>, own: Head, heads: &Heads, options: &Options) -> Option<Head> {
+fn needed(old: &Module<'_>, new: &Module<'_>, own: Head, heads: &Heads, options: &Options) -> Head {
     let words = |module: &Module<'_>| -> BTreeSet<Vec<u8>> {
         let all = module.spellings().iter();
         all.map(|spelling| module.spellings().words(spelling, module.text()).to_vec()).collect()
     };
     let added: Vec<Vec<u8>> = words(new).difference(&words(old)).cloned().collect();
-    if added.iter().all(|words| own.allows(words)) {
-        return Some(own);
+    if heads.limit() == Reach::Own || added.iter().all(|words| own.allows(words)) {
+        return own;
     }
     let mut gpus = vec![own.gpu];
     if heads.limit() == Reach::Target {
         gpus.extend(candidates(own.gpu, &options.gpus));
     }
-    gpus.into_iter().find_map(|gpu| {
+    let found = gpus.into_iter().find_map(|gpu| {
         let newest = Head { gpu, ptx: own.ptx.max(NEWEST) };
         let all = added.iter().all(|words| newest.allows(words)) && hindrance(old, own, newest).is_none();
         all.then(|| {
@@ -225,7 +224,8 @@ fn needed(old: &Module<'_>, new: &Module<'_>, own: Head, heads: &Heads, options:
             let first = if gpu == own.gpu { None } else { gpu.first_version() };
             Head { gpu, ptx: wants.chain(first).fold(own.ptx, Ord::max) }
         })
-    })
+    });
+    found.or(heads.allowed()).unwrap_or(own)
 }
 
 /// The name of a GPU in the place of a word of `.target`, spelled as that was.
@@ -235,8 +235,9 @@ fn word(module: &Module<'_>, node: NodeId, gpu: Gpu) -> String {
     if virtual_one { name.replacen("sm_", "compute_", 1) } else { name }
 }
 
-/// Where the number of a version stands.
-fn number(module: &Module<'_>, stmt: StmtId) -> Option<std::ops::Range<usize>> {
-    let token = module.stmt_tokens(stmt).next_back()?;
-    Some(module.tokens().span(ptxopt_grammar::tree::TokenId::new(token as usize)?))
+/// Where the number of a version stands: at the end of its statement.
+fn number(module: &Module<'_>, stmt: StmtId) -> std::ops::Range<usize> {
+    let (span, text) = (module.stmt_span(stmt), module.stmt_text(stmt));
+    let length = text.iter().rev().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+    span.end - length..span.end
 }
