@@ -7,7 +7,7 @@ use ptxopt_passes::optimiser::{Estimate, How, Kind, Outcome, Replayed, Seen, Why
 use ptxopt_passes::pass_of;
 use ptxopt_passes::prover::Proof;
 use ptxopt_passes::rules::rules;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -39,6 +39,10 @@ pub struct Tally {
     sat: u64,
     conflicts: u64,
     sampled: u64,
+    raised: BTreeMap<(String, String), u64>,
+    /// By option: how many more machine instructions it would save, estimated, and in how many files.
+    raise: BTreeMap<&'static str, (u64, u64)>,
+    priced_like: BTreeSet<String>,
     dead: u64,
     unnamed: u64,
     wrong: u64,
@@ -64,7 +68,9 @@ impl Tally {
             seen: outcome.seen,
             ..Self::default()
         };
-        tally.gpus.extend(outcome.gpu.map(|gpu| (gpu.to_string(), 1)));
+        let gpus: Vec<String> = outcome.gpus.iter().map(ToString::to_string).collect();
+        let together = if gpus.len() > 1 { " together" } else { "" };
+        tally.gpus.extend((!gpus.is_empty()).then(|| (gpus.join(" and ") + together, 1)));
         for remark in remarks {
             tally.count(remark);
         }
@@ -75,6 +81,18 @@ impl Tally {
         let record = remark.record;
         self.proofs += record.time;
         match &record.kind {
+            Kind::Passed(How::Raised) => {
+                let after = remark.record.after.join(" ");
+                *self.raised.entry((shown(&record.before), shown(&after))).or_default() += 1;
+            }
+            Kind::Missed(Why::Raise { option, saved }) => {
+                let (all, files) = self.raise.entry(option).or_default();
+                *all += saved;
+                *files += 1;
+            }
+            Kind::Missed(why @ Why::PricedLike { .. }) => {
+                self.priced_like.insert(why.to_string());
+            }
             Kind::Passed(how) => {
                 self.how(*how);
                 for &rule in &record.rules {
@@ -102,6 +120,7 @@ impl Tally {
             How::Sampled => self.sampled += 1,
             How::Dead | How::Freed => self.dead += 1,
             How::Unnamed => self.unnamed += 1,
+            How::Raised => {}
         }
     }
 
@@ -119,9 +138,10 @@ impl Tally {
         reason.0 += 1;
     }
 
-    /// Sets the numbers of machine instructions before and after.
+    /// Adds the numbers of machine instructions before and after, as one assembler counted them.
     pub fn measured(&mut self, instructions: (u64, u64)) {
-        self.counted = Some(instructions);
+        let (before, after) = self.counted.unwrap_or_default();
+        self.counted = Some((before + instructions.0, after + instructions.1));
     }
 
     /// Adds the numbers of another run.
@@ -150,6 +170,15 @@ impl Tally {
         self.replayed.changed += other.replayed.changed;
         self.replayed.time += other.replayed.time;
         self.proofs += other.proofs;
+        for (head, count) in other.raised {
+            *self.raised.entry(head).or_default() += count;
+        }
+        for (option, (saved, files)) in other.raise {
+            let (all, known) = self.raise.entry(option).or_default();
+            *all += saved;
+            *known += files;
+        }
+        self.priced_like.extend(other.priced_like);
         for (gpu, count) in other.gpus {
             *self.gpus.entry(gpu).or_default() += count;
         }
@@ -198,6 +227,22 @@ impl Tally {
             add(format!("  {count:>5} {pass:<8} {rule}"));
         }
         more(&mut add, rules.len(), "rules");
+        for ((before, after), count) in self.raised.iter().take(MOST_ROWS) {
+            let files =
+                if self.files > 1 { format!(" in {}", counted(*count, "file")) } else { String::new() };
+            add(format!("raised{files}: `{before}` became `{after}`"));
+        }
+        more(&mut add, self.raised.len(), "heads");
+        for (option, (saved, files)) in &self.raise {
+            let files =
+                if self.files > 1 { format!(" in {}", counted(*files, "file")) } else { String::new() };
+            add(format!(
+                "with `{option}`, about {saved} more machine instructions would be saved{files} (estimate)"
+            ));
+        }
+        for why in self.priced_like.iter().take(MOST_ROWS) {
+            add(why.clone());
+        }
         if self.unending > 0 {
             add("rewriting did not terminate and was stopped: a bug of ptxopt".to_owned());
         }

@@ -59,7 +59,7 @@ struct Header {
 }
 
 /// What the lines that are options of the optimiser may be.
-const OPTIONS: [&str; 6] = ["gpu", "passes", "check", "video-semantics", "dce", "limit"];
+const OPTIONS: [&str; 7] = ["gpu", "raise", "passes", "check", "video-semantics", "dce", "limit"];
 
 impl Header {
     fn read(text: &[u8]) -> Result<Self, Failed> {

@@ -1,27 +1,44 @@
 //! The head of a module: `.version`, `.target`, and what they may say.
 //!
 //! Versions and targets are closed lists: those that some assembler from CUDA 11.8 to 13.5 takes, and the older ones
-//! of the manual's release notes. Newer ones are refused too, with a message of their own: what they change is unknown,
-//! so a rewrite for them could be wrong.
+//! of the manual's release notes. A newer version is refused, with a message of its own: what it changes is unknown, so
+//! a rewrite for it could be wrong. A newer target is accepted with a warning: it may add instructions, but in a known
+//! version all that is known means the same on it.
 
 use crate::diagnostic::Diagnostic;
 use crate::nearest::nearest;
-use crate::tree::{Module, NodeKind, StmtId, StmtKind};
+use crate::tree::{Module, NodeId, NodeKind, StmtId, StmtKind};
 
 /// The newest version of PTX that is known.
-pub(crate) const NEWEST: (u32, u32) = (9, 5);
+pub const NEWEST: (u8, u8) = (9, 5);
 
 /// For each major version the last minor one.
-const VERSIONS: [(u32, u32); 9] = [(1, 5), (2, 3), (3, 2), (4, 3), (5, 1), (6, 5), (7, 8), (8, 8), NEWEST];
+const VERSIONS: [(u8, u8); 9] = [(1, 5), (2, 3), (3, 2), (4, 3), (5, 1), (6, 5), (7, 8), (8, 8), NEWEST];
 
-/// The GPUs that a module may be written for.
-const TARGETS: &str = "10 11 12 13 20 21 30 32 35 37 50 52 53 60 61 62 70 72 75 80 86 87 88 89 90 90a 100 100a 100f \
-                       101 101a 101f 103 103a 103f 107 107a 107f 110 110a 110f 120 120a 120f 121 121a 121f";
+/// The GPUs that a module may be written for, each with the first version of PTX that has it.
+#[rustfmt::skip]
+const TARGETS: [(&str, (u8, u8)); 47] = [
+    ("10", (1, 0)), ("11", (1, 0)), ("12", (1, 2)), ("13", (1, 2)), ("20", (2, 0)), ("21", (2, 0)),
+    ("30", (3, 0)), ("32", (4, 0)), ("35", (3, 1)), ("37", (4, 1)),
+    ("50", (4, 0)), ("52", (4, 1)), ("53", (4, 2)), ("60", (5, 0)), ("61", (5, 0)), ("62", (5, 0)),
+    ("70", (6, 0)), ("72", (6, 1)), ("75", (6, 3)), ("80", (7, 0)), ("86", (7, 1)), ("87", (7, 4)),
+    ("88", (9, 0)), ("89", (7, 8)), ("90", (7, 8)), ("90a", (8, 0)),
+    ("100", (8, 6)), ("100a", (8, 6)), ("100f", (8, 8)), ("101", (8, 6)), ("101a", (8, 6)), ("101f", (8, 8)),
+    ("103", (8, 8)), ("103a", (8, 8)), ("103f", (8, 8)), ("107", (9, 4)), ("107a", (9, 4)), ("107f", (9, 4)),
+    ("110", (9, 0)), ("110a", (9, 0)), ("110f", (9, 0)), ("120", (8, 7)), ("120a", (8, 7)), ("120f", (8, 8)),
+    ("121", (8, 8)), ("121a", (8, 8)), ("121f", (8, 8)),
+];
 
 /// The GPUs that `.target` may name, by number and suffix: `90a` for `sm_90a`. Ordered by number; of the same number,
 /// the one without a suffix comes first.
 pub fn targets() -> impl Iterator<Item = &'static str> {
-    TARGETS.split_ascii_whitespace()
+    TARGETS.into_iter().map(|(target, _)| target)
+}
+
+/// The first version of PTX, major and minor, that has a target such as `90a`; `None` for an unknown target.
+#[must_use]
+pub fn first_version(target: &str) -> Option<(u8, u8)> {
+    TARGETS.into_iter().find(|(known, _)| *known == target).map(|(_, version)| version)
 }
 
 /// What else `.target` may say.
@@ -35,6 +52,7 @@ pub(crate) fn check(module: &Module<'_>) -> Vec<Diagnostic> {
         None => {
             let stmts = module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Target);
             let targets = stmts.flat_map(|stmt| target(module, stmt));
+            let targets = targets.filter_map(|(wrong, newer)| (!newer.0).then_some(wrong));
             version(module).into_iter().chain(targets).take(crate::parse::MOST_DIAGNOSTICS).collect()
         }
     }
@@ -76,9 +94,9 @@ fn version(module: &Module<'_>) -> Option<Diagnostic> {
     let text = String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
     let number = text.split_whitespace().last().unwrap_or_default();
     let (major, minor) = number.split_once('.')?;
-    // A number that does not fit in 32 bits counts as newer than all known ones.
-    let read = |digits: &str| digits.parse().unwrap_or(u32::MAX);
-    let found: (u32, u32) = (read(major), read(minor));
+    // A number that does not fit in 8 bits counts as newer than all known ones.
+    let read = |digits: &str| digits.parse().unwrap_or(u8::MAX);
+    let found: (u8, u8) = (read(major), read(minor));
     if VERSIONS.iter().any(|&(major, last)| found.0 == major && found.1 <= last) {
         return None;
     }
@@ -96,30 +114,43 @@ fn version(module: &Module<'_>) -> Option<Diagnostic> {
     Some(Diagnostic::new(module.stmt_span(stmt), message).label(label))
 }
 
-fn target<'m>(module: &'m Module<'_>, stmt: StmtId) -> impl Iterator<Item = Diagnostic> + 'm {
+fn target<'m>(module: &'m Module<'_>, stmt: StmtId) -> impl Iterator<Item = (Diagnostic, Newer)> + 'm {
     let words = module.stmt_nodes(stmt).filter(|&node| module.node_kind(node) == NodeKind::Word);
     words.filter_map(|node| unknown_target(module, node))
 }
 
-fn unknown_target(module: &Module<'_>, node: crate::tree::NodeId) -> Option<Diagnostic> {
+/// Whether a target is unknown because it is newer than all known ones.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Newer(bool);
+
+/// The warnings about targets that are newer than all known ones.
+pub(crate) fn newer_targets(module: &Module<'_>) -> impl Iterator<Item = Diagnostic> {
+    let stmts = module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Target);
+    stmts.flat_map(|stmt| target(module, stmt)).filter_map(|(found, newer)| newer.0.then_some(found))
+}
+
+/// What is wrong with a word of a `.target`, and whether that is no more than that the word is newer than this tool.
+fn unknown_target(module: &Module<'_>, node: NodeId) -> Option<(Diagnostic, Newer)> {
     let word = String::from_utf8_lossy(module.node_text(node)).into_owned();
     let number = word.strip_prefix("sm_").or_else(|| word.strip_prefix("compute_"));
-    let mut targets = TARGETS.split_whitespace();
-    if OPTIONS.contains(&word.as_str()) || number.is_some_and(|number| targets.any(|known| known == number)) {
+    if OPTIONS.contains(&word.as_str()) || number.is_some_and(|number| targets().any(|known| known == number))
+    {
         return None;
     }
     let found = Diagnostic::new(module.node_span(node), format!("unknown target `{word}`"));
     let generation = |number: &str| number.trim_end_matches(['a', 'f']).parse::<u32>().ok();
-    let newest = TARGETS.split_whitespace().filter_map(generation).max();
-    Some(match number {
-        Some(number) if generation(number) > newest => {
-            let known = TARGETS.split_whitespace().last().unwrap_or_default();
-            found.label(format!("expected a GPU up to `sm_{known}`; is this a newer one?"))
+    let newest = targets().filter_map(generation).max();
+    let suffix =
+        |number: &str| matches!(number.trim_start_matches(|c: char| c.is_ascii_digit()), "" | "a" | "f");
+    let label = match number {
+        Some(number) if generation(number) > newest && suffix(number) => {
+            let known = targets().last().unwrap_or_default();
+            let label = format!("newer than `sm_{known}`, the newest GPU that is known");
+            return Some((found.label(label), Newer(true)));
         }
-        Some(_) => found.label("expected a GPU such as `sm_90`").help(format!(
-            "the GPUs are sm_ with {}",
-            TARGETS.split_whitespace().collect::<Vec<_>>().join(", ")
-        )),
+        Some(_) => found
+            .label("expected a GPU such as `sm_90`")
+            .help(format!("the GPUs are sm_ with {}", targets().collect::<Vec<_>>().join(", "))),
         None => {
             let near = nearest(&word, OPTIONS.into_iter());
             let known = OPTIONS.map(|option| format!("`{option}`")).join(", ");
@@ -128,5 +159,6 @@ fn unknown_target(module: &Module<'_>, node: crate::tree::NodeId) -> Option<Diag
                 None => format!("expected a GPU such as `sm_90`, or one of {known}"),
             })
         }
-    })
+    };
+    Some((label, Newer(false)))
 }

@@ -6,6 +6,8 @@
 pub mod constant;
 pub mod diagnostic;
 pub mod edit;
+pub mod gpu;
+pub mod head;
 pub mod legal;
 pub mod meaning;
 pub mod names;

@@ -20,7 +20,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 fn optimised(module: &Module<'_>, gpu: &str) -> Outcome {
-    let options = Options { gpu: Some(Gpu::parse(gpu).expect("it is a target")), ..Options::default() };
+    let options = Options { gpus: vec![Gpu::parse(gpu).expect("it is a target")], ..Options::default() };
     optimise(module, &options, &|| Duration::ZERO)
 }
 

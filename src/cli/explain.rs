@@ -105,7 +105,7 @@ fn lines(example: &str) -> Vec<String> {
 
 fn optimised(text: &str, gpu: Gpu) -> Outcome {
     let module = ptxopt_grammar::parse(text.as_bytes()).expect("the tests parse all examples");
-    let options = Options { gpu: Some(gpu), ..Options::default() };
+    let options = Options { gpus: vec![gpu], ..Options::default() };
     optimise(&module, &options, &|| Duration::ZERO)
 }
 

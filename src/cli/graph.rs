@@ -40,7 +40,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let input = Input::from(args.file.clone());
     let text = input.read().map_err(|error| Failure::reading(console, &input, &error))?;
     let module = super::parse(console, &input, &text)?;
-    super::refuse_older(console, &input, &module, args.gpu)?;
+    super::refuse_older(console, &input, &module, args.gpu.as_slice())?;
     let refuse = |status, message: &str| Failure { status, message: console.renderer.failure(message) };
     let function = choose(functions(&module), args.function.as_deref())
         .map_err(|message| refuse(Status::Usage, &message))?;
@@ -73,7 +73,7 @@ fn choose(all: Vec<Function>, name: Option<&str>) -> Result<Function, String> {
 
 /// The statements that the optimiser changes, with their replacements; a deleted statement has none.
 fn changes(module: &Module<'_>, function: &str, gpu: Option<Gpu>) -> BTreeMap<StmtId, Vec<String>> {
-    let options = Options { gpu, ..Options::default() };
+    let options = Options { gpus: gpu.into_iter().collect(), ..Options::default() };
     let outcome = optimise(module, &options, &|| Duration::ZERO);
     let starts: BTreeMap<usize, StmtId> =
         module.stmts().map(|stmt| (module.stmt_span(stmt).start, stmt)).collect();

@@ -304,19 +304,15 @@ fn parse<'t>(console: &Console, input: &Input, text: &'t [u8]) -> Result<Module<
 }
 
 /// Refuses a GPU on which code for the module's target does not run.
-fn refuse_older(
-    console: &Console,
-    input: &Input,
-    module: &Module<'_>,
-    gpu: Option<Gpu>,
-) -> Result<(), Failure> {
-    match (gpu, Gpu::of(module)) {
-        (Some(gpu), Some(target)) if !gpu.runs(target) => {
+fn refuse_older(console: &Console, input: &Input, module: &Module<'_>, gpus: &[Gpu]) -> Result<(), Failure> {
+    let Some(target) = Gpu::of(module) else { return Ok(()) };
+    match gpus.iter().find(|gpu| !gpu.runs(target)) {
+        Some(gpu) => {
             let message = format!("`{input}` is for `.target {target}`, and such code does not run on {gpu}");
             let help = format!("choose a `--gpu` that runs code for {target}, or compile for {gpu}");
             Err(Failure { status: Status::Usage, message: console.renderer.refusal(&message, &help) })
         }
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Console, Failure, Status, VideoSemantics, parse};
 use crate::input::Input;
 use crate::output::to_stdout;
+use ptxopt_grammar::head::INDEPENDENT_THREADS;
 use ptxopt_grammar::meaning::disputed::Dispute;
 use ptxopt_grammar::meaning::term::Terms;
 use ptxopt_grammar::tree::Module;
@@ -14,8 +15,8 @@ use std::path::PathBuf;
 
 /// Decide whether two files compute the same for all inputs
 ///
-/// Functions of the same name are compared, if their targets, launch directives, parameters and the declarations that
-/// they use are the same. If they have the same control flow, they are compared block by block, and loops by induction:
+/// Functions of the same name are compared, if their launch directives, parameters and the declarations that they use
+/// are the same, and their targets; the second file's may be later, as `--raise` makes it. If they have the same control flow, they are compared block by block, and loops by induction:
 /// all stores, loads, calls, barriers, branches and returned values must be equal. Calls of the same function are
 /// assumed to be equal, since the called function has an answer of its own. If the proof fails, straight-line code is
 /// refuted by inputs for which it differs, and other kernels are run on pseudo-random inputs, which can refute but not
@@ -67,6 +68,16 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let before = parse(console, &before.1, &before_text)?;
     let after = parse(console, &after.1, &after_text)?;
     let answers = compare(&before, &after, args.video_semantics.unwrap_or_default());
+    if let Some((old, new)) = around::raised(&before, &after)
+        && old.gpu.number() < INDEPENDENT_THREADS
+        && new.gpu.number() >= INDEPENDENT_THREADS
+    {
+        console.say(&format!(
+            "note: from sm_{INDEPENDENT_THREADS} on, the threads of a warp are scheduled independently: what is said of \
+             the change from {} to {} holds for code that does not rely on warps in lockstep\n",
+            old.gpu, new.gpu
+        ));
+    }
     to_stdout(|out| {
         answers.iter().try_for_each(|(name, answer)| match answer {
             Answer::Proved(proof) => writeln!(out, "{name}: proved ({proof})"),

@@ -82,11 +82,12 @@ impl Measured {
 
 /// The GPU to assemble for: the one asked for, or the module's own target.
 ///
-/// A module for `sm_90a` can be assembled only for that, so the module's target is used if the numbers are the same.
+/// A module for `sm_90a` can be assembled only for that; so of two names with the same number, the one with a suffix is
+/// used.
 /// For targets older than the oldest of CUDA 11, that oldest is used.
 #[must_use]
 pub fn architecture(own: Gpu, asked: Option<Gpu>) -> String {
-    let gpu = asked.filter(|asked| asked.number() != own.number()).unwrap_or(own);
+    let gpu = asked.map_or(own, |asked| if asked.number() == own.number() { own.max(asked) } else { asked });
     if gpu.number() < OLDEST { format!("sm_{OLDEST}") } else { gpu.to_string() }
 }
 
@@ -106,6 +107,7 @@ mod tests {
         assert_eq!(for_which("sm_80", None), "sm_80");
         assert_eq!(for_which("sm_80", Some("sm_90")), "sm_90");
         assert_eq!(for_which("sm_90a", Some("sm_90")), "sm_90a");
+        assert_eq!(for_which("sm_120", Some("sm_120f")), "sm_120f");
         assert_eq!(for_which("sm_20", None), "sm_35");
     }
 

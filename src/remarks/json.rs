@@ -53,7 +53,7 @@ pub(super) fn remark(remark: &Remark<'_>) -> String {
         "before": record.before,
         "after": record.after,
         "freed": record.freed,
-        "gpu": remark.gpu.map(|gpu| gpu.to_string()),
+        "gpu": Some(remark.gpu).filter(|gpu| !gpu.is_empty()),
         "estimated_before": record.cost.map(|(before, _)| bounds(before)),
         "estimated_after": record.cost.map(|(_, after)| bounds(after)),
         "verdict": verdict,

@@ -14,7 +14,6 @@ pub use source::{Lines, Place, Sources};
 
 use crate::render::{Colour, harmless};
 use ptxopt_grammar::diagnostic::Position;
-use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{How, Kind, Record, Why};
 use ptxopt_passes::pass_of;
 use std::time::Duration;
@@ -41,8 +40,8 @@ pub struct Remark<'r> {
     pub position: Position,
     /// The line of CUDA that it comes from, if the module names it.
     pub source: Option<Place>,
-    /// The GPU whose costs were used.
-    pub gpu: Option<Gpu>,
+    /// The GPUs whose costs were used, with commas between them.
+    pub gpu: &'r str,
     /// How long the decision took, if that is shown.
     pub time: Option<Duration>,
 }
@@ -65,7 +64,7 @@ pub fn remarks<'r>(
     file: &'r str,
     lines: &Lines,
     sources: &Sources,
-    gpu: Option<Gpu>,
+    gpu: &'r str,
 ) -> Vec<Remark<'r>> {
     let mut sorted: Vec<&Record> = records.iter().collect();
     sorted.sort_by_key(|record| record.offset);

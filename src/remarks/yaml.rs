@@ -61,8 +61,8 @@ fn arguments(remark: &Remark<'_>) -> Vec<(&'static str, String)> {
         say("EstimatedBefore", "; estimated cost ", before.to_string());
         say("EstimatedAfter", " -> ", after.to_string());
     }
-    if let Some(gpu) = remark.gpu.filter(|_| record.cost.is_some()) {
-        say("GPU", " on ", gpu.to_string());
+    if !remark.gpu.is_empty() && record.cost.is_some() {
+        say("GPU", " on ", remark.gpu.to_owned());
     }
     if !record.rules.is_empty() {
         say("Rules", "; by ", record.rules.join(", "));

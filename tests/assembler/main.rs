@@ -1,6 +1,6 @@
 //! Tests that need NVIDIA's assembler: that renaming through the tree keeps the machine code, that the roles of
-//! the table are right, that what is called illegal is, that instructions mean what it folds them to, and that
-//! optimising makes no function longer.
+//! the table are right, that what is called illegal is, that instructions mean what it folds them to, that raised
+//! heads are legal, and that optimising makes no function longer.
 //!
 //! The assembler is looked for in `target/nvidia`, where `sh .ci/tools` puts it. Where it is absent these
 //! tests say so and pass, unless `PTXOPT_REQUIRE_ASSEMBLER` is set.
@@ -30,6 +30,7 @@ mod optimised;
 #[path = "../support/programs/mod.rs"]
 mod programs;
 mod ptxas;
+mod raised;
 mod renaming;
 mod roles;
 

@@ -229,5 +229,5 @@ fn rolled(text: &[u8]) -> Vec<u8> {
 }
 
 fn options(gpu: Option<Gpu>) -> Options {
-    Options { gpu, ..Options::default() }
+    Options { gpus: gpu.into_iter().collect(), ..Options::default() }
 }

@@ -19,14 +19,14 @@ const INSTANCES: &str = include_str!("../roles/instances.txt");
 
 /// An instance of an instruction, and what must stand around it.
 #[derive(Clone, Default)]
-struct Instance {
+pub(crate) struct Instance {
     row: String,
-    target: String,
-    version: String,
+    pub(crate) target: String,
+    pub(crate) version: String,
     module: Vec<String>,
     before: Vec<String>,
     after: Vec<String>,
-    text: String,
+    pub(crate) text: String,
 }
 
 #[test]
@@ -66,6 +66,11 @@ fn a_wrong_role_changes_the_machine_code() {
         instances.len(),
         flips.into_inner()
     );
+}
+
+/// The kernel around an instance, with all registers under their own names.
+pub(crate) fn plain_kernel(instance: &Instance) -> String {
+    kernel(instance, &registers(&instance.text).into_iter().map(|register| (register, None)).collect())
 }
 
 /// How many wrong roles were tried.
@@ -257,7 +262,8 @@ fn pieces(text: &str) -> impl Iterator<Item = (bool, &str)> {
     })
 }
 
-fn instances() -> Vec<Instance> {
+/// All instances.
+pub(crate) fn instances() -> Vec<Instance> {
     let mut instances = Vec::new();
     let mut block = Instance::default();
     for line in INSTANCES.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {

@@ -434,6 +434,19 @@ fn surroundings_that_differ_are_said() {
     }
     let newer = HEAD.replace("8.0", "8.5");
     assert_eq!(stopped_texts(&plain, &text(&newer, ".visible", ".reqntid 32")), None, "a newer version");
+    let raised = text(&HEAD.replace("8.0", "8.7").replace("sm_90", "sm_120"), ".visible", ".reqntid 32");
+    assert_eq!(stopped_texts(&plain, &raised), None, "a later target");
+    let too_far = text(&HEAD.replace("sm_90", "sm_35"), ".visible", ".reqntid 32");
+    let shuffled = |text: &str| {
+        text.replacen("ret;", "shfl.up.b32 %x, %x, 1, 0;\nret;", 1).replacen(
+            ".reg .b64 %d;",
+            ".reg .b64 %d;\n.reg .b32 %x;",
+            1,
+        )
+    };
+    let why = stopped_texts(&shuffled(&too_far), &shuffled(&raised)).expect("it is not proved");
+    assert!(why.contains("`.target` differs"), "{why}");
+    assert_eq!(stopped_texts(&too_far, &raised), None, "the same without the shuffle");
 }
 
 /// Pairs whose functions have the same text, or nearly, in surroundings that make them differ.

@@ -74,7 +74,7 @@ fn folder_of(folder: &str) -> Vec<TestModule> {
 
 fn prove(test: &TestModule, gpu: Option<&str>, counts: &Mutex<Counts>) {
     let Ok(before) = ptxopt_grammar::parse(&test.text) else { return };
-    let options = Options { gpu: gpu.and_then(Gpu::parse), ..Options::default() };
+    let options = Options { gpus: gpu.and_then(Gpu::parse).into_iter().collect(), ..Options::default() };
     let Some(text) = optimiser::optimise(&before, &options, &|| Duration::ZERO).text else { return };
     let after = ptxopt_grammar::parse(&text).expect("the optimiser writes what is legal");
     let news = functions(&after);

@@ -131,7 +131,8 @@ impl<'a> Measurer<'a> {
 
     fn one(&self, test: &TestModule, gpu: Option<Gpu>, without: &[&'static str]) -> Option<Gains> {
         let module = ptxopt_grammar::parse(&test.text).ok()?;
-        let options = Options { gpu, without: without.to_vec(), ..Options::default() };
+        let options =
+            Options { gpus: gpu.into_iter().collect(), without: without.to_vec(), ..Options::default() };
         let outcome = optimiser::optimise(&module, &options, &|| Duration::ZERO);
         let text = outcome.text.as_deref()?;
         let target = assembled_for(&module, gpu)?;

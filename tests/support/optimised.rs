@@ -58,7 +58,7 @@ impl std::fmt::Display for Tally {
 
 /// Everything, proved, for a GPU or for the module's own.
 pub(crate) fn options(gpu: Option<Gpu>) -> Options {
-    Options { gpu, ..Options::default() }
+    Options { gpus: gpu.into_iter().collect(), ..Options::default() }
 }
 
 /// Optimises with the time standing still.

@@ -33,6 +33,8 @@ pub struct Row {
     pub control: Control,
     /// What it needs.
     pub needs: Needs,
+    /// Since when forms without a modifier exist no more: the version of PTX, and the modifier.
+    pub ends: Option<((u8, u8), &'static str)>,
     /// Forms that need more: for the first one whose modifiers are all present, its needs replace `needs`.
     pub forms: &'static [Form],
     /// The forms of its types and operands, as `shape.rs` reads them; empty if they are not checked.
@@ -172,6 +174,7 @@ const fn row(name: &'static str) -> Row {
         effects: Effects::NONE,
         control: Control::Next,
         needs: Needs { ptx: (1, 0), targets: "" },
+        ends: None,
         forms: &[],
         takes: &[],
         video: None,
@@ -207,6 +210,12 @@ impl Row {
 
     const fn since(mut self, major: u8, minor: u8) -> Self {
         self.needs.ptx = (major, minor);
+        self
+    }
+
+    /// Without `modifier` it exists only before this version.
+    const fn ends_without(mut self, modifier: &'static str, major: u8, minor: u8) -> Self {
+        self.ends = Some(((major, minor), modifier));
         self
     }
 
@@ -259,6 +268,14 @@ impl Row {
     const fn control(mut self, control: Control) -> Self {
         self.control = control;
         self
+    }
+
+    /// Whether version `ptx` has the instruction with these modifiers no more.
+    #[must_use]
+    pub fn has_ended(&self, words: &[u8], ptx: (u8, u8)) -> bool {
+        self.ends.is_some_and(|(end, unless)| {
+            ptx >= end && !modifiers(words).any(|modifier| modifier == unless.as_bytes())
+        })
     }
 
     /// What the instruction needs with these modifiers.

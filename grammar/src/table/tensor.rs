@@ -8,9 +8,15 @@ use super::{Row, row};
 pub(super) const ROWS: &[Row] = &[
     row("spcompress").writes_leading(2).since(9, 4).on("107a"),
     row("spdecompress").writes_leading(1).since(9, 4).on("107a"),
-    row("wmma.load").writes_leading(1).since(6, 0).on("70").reads_memory().convergent(),
-    row("wmma.store").since(6, 0).on("70").acts().convergent(),
-    row("wmma.mma").writes_leading(1).since(6, 0).on("70").convergent(),
+    row("wmma.load")
+        .writes_leading(1)
+        .since(6, 0)
+        .ends_without("aligned", 6, 3)
+        .on("70")
+        .reads_memory()
+        .convergent(),
+    row("wmma.store").since(6, 0).ends_without("aligned", 6, 3).on("70").acts().convergent(),
+    row("wmma.mma").writes_leading(1).since(6, 0).ends_without("aligned", 6, 3).on("70").convergent(),
     row("mma").writes_leading(1).since(6, 4).on("70").convergent(),
     row("mma.sp").writes_leading(1).since(7, 1).on("80").convergent(),
     row("ldmatrix").writes_leading(1).since(6, 5).on("75").reads_memory().convergent(),

@@ -15,7 +15,6 @@
 //! counted where it is used.
 
 pub mod fused;
-pub mod gpu;
 pub mod table;
 pub mod video;
 
@@ -26,7 +25,7 @@ mod sequence;
 mod tests;
 
 pub use forbidden::forbidden;
-pub use gpu::Gpu;
+pub use ptxopt_grammar::gpu::Gpu;
 
 use ptxopt_grammar::video::Form;
 use std::fmt;
@@ -105,10 +104,12 @@ pub enum OperandKind {
     Constant(i64),
 }
 
-/// What instructions cost on one GPU.
+/// What instructions cost on a GPU; on several, what they cost on all of them together, those that are alike counted
+/// once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Costs {
-    generation: usize,
+    /// A bit for each generation.
+    generations: u16,
 }
 
 impl Costs {
@@ -122,13 +123,33 @@ impl Costs {
             elders.max_by_key(|(_, other)| other.number()).map(|(i, _)| i)
         };
         let generation = table::GENERATIONS.iter().position(like).or_else(before);
-        Self { generation: generation.unwrap_or(0) }
+        Self { generations: 1 << generation.unwrap_or(0) }
+    }
+
+    /// The costs on all of these GPUs together.
+    #[must_use]
+    pub fn on(gpus: &[Gpu]) -> Self {
+        Self { generations: gpus.iter().fold(0, |all, gpu| all | Self::of(gpu).generations) }
+    }
+
+    /// The costs on each of the GPUs; of those that are alike once.
+    pub fn each(self) -> impl Iterator<Item = Self> {
+        self.numbers().map(|number| Self { generations: 1 << number })
+    }
+
+    /// The names of the GPUs that were measured for these costs.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        self.numbers().map(|number| table::GENERATIONS[number].gpu)
+    }
+
+    fn numbers(self) -> impl Iterator<Item = usize> {
+        (0..table::GENERATIONS.len()).filter(move |number| self.generations & (1 << number) != 0)
     }
 
     /// The cost of a video instruction; `constants` says which of the sources `a`, `b` and `c` are constants.
     #[must_use]
     pub fn video(&self, form: Form, constants: [bool; 3]) -> Cost {
-        video::cost(self.generation, form, constants)
+        self.numbers().map(|generation| video::cost(generation, form, constants)).sum()
     }
 
     /// The cost of another instruction: its opcode with all modifiers, such as `prmt.b32`, and its sources.
@@ -137,6 +158,6 @@ impl Costs {
     /// this GPU does not have.
     #[must_use]
     pub fn plain(&self, words: &str, operands: &[OperandKind]) -> Cost {
-        plain::cost(self.generation, words, operands)
+        self.numbers().map(|generation| plain::cost(generation, words, operands)).sum()
     }
 }

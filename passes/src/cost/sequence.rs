@@ -68,14 +68,17 @@ impl Costs {
     /// assembler fuses is counted once.
     #[must_use]
     pub fn sequence(&self, steps: &[Step]) -> Cost {
-        Sequence::new(self, steps).cost()
+        self.each().map(|costs| Sequence::new(&costs, steps).cost()).sum()
     }
 
     /// The same step by step. A step that is fused with its only user costs nothing by itself, since another user
     /// would compute it again: so what is counted for a sequence that shares a step with others is never too little.
     #[must_use]
     pub fn shares(&self, steps: &[Step]) -> Vec<Cost> {
-        Sequence::new(self, steps).shares()
+        let all = self.each().map(|costs| Sequence::new(&costs, steps).shares());
+        let both =
+            |one: Vec<Cost>, other: Vec<Cost>| one.into_iter().zip(other).map(|(a, b)| a + b).collect();
+        all.reduce(both).unwrap_or_default()
     }
 }
 

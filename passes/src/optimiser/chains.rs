@@ -11,7 +11,7 @@ use super::choose::{Spelling, Target};
 use super::function::Work;
 use super::gather::{Offer, Spelled};
 use crate::graph::{Origin, ValueId};
-use crate::lower::{self, Available};
+use crate::lower;
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{LOWER, Pass, Rule};
 use hashbrown::HashMap;
@@ -73,8 +73,9 @@ impl Chains {
         if let Some(known) = self.0.get(&key) {
             return named(known);
         }
-        let made = lower::spellings_after(&key.0, &key.1, &key.2, Available { lop3: target.has_lop3() });
-        let short = made.into_iter().filter(|recipe| recipe.steps.len() <= MOST_STEPS);
+        let made = target.available().iter();
+        let made = made.flat_map(|&with| lower::spellings_after(&key.0, &key.1, &key.2, with));
+        let short = made.filter(|recipe| recipe.steps.len() <= MOST_STEPS);
         let mut made: Vec<Spelling> = short.map(|recipe| Spelling::of(recipe, Vec::new(), target)).collect();
         made.retain(|spelling| spelling.lacks.is_none() && spelling.cost().most != u32::MAX);
         made.sort_by_key(|spelling| spelling.cost().most);

@@ -4,7 +4,8 @@
 //! cheaper, or as cheap and simpler. So the search goes downhill only and ends. The limit is far above what the rules
 //! can make of one instruction, and reaching it is a bug in a rule.
 
-use crate::cost::{Cost, Costs, Gpu, forbidden};
+use super::raise::{Heads, Reach};
+use crate::cost::{Cost, Costs, forbidden};
 use crate::facts::Fact;
 use crate::graph::{Graph, ValueId};
 use crate::lower::{self, Available};
@@ -12,7 +13,6 @@ use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{LOWER, Pass, Rule};
 use crate::site::{Knowledge, Site};
 use hashbrown::HashSet;
-use ptxopt_grammar::table::lookup;
 use ptxopt_grammar::video::{Form, Routing, Simd};
 use std::collections::VecDeque;
 
@@ -28,11 +28,16 @@ pub(super) struct Spelling {
     pub(super) costs: Vec<Cost>,
     /// An instruction of the recipe that the module must not contain, by its opcode with modifiers.
     pub(super) lacks: Option<String>,
+    /// How far the module's head must be raised for it, whether that is allowed or not; `None` if it cannot have it.
+    pub(super) reach: Option<Reach>,
 }
 
 impl Spelling {
     pub(super) fn of(recipe: Recipe, trail: Vec<&'static Rule>, target: &Target) -> Self {
-        Self { costs: target.costs(&recipe), lacks: target.lacks(&recipe), recipe, trail }
+        let reach = target.heads.reach(&recipe);
+        let has = reach.is_some_and(|reach| reach <= target.heads.limit());
+        let lacks = if has { None } else { target.lacks(&recipe) };
+        Self { costs: target.costs(&recipe), lacks, reach, recipe, trail }
     }
 
     /// What all of it costs.
@@ -93,13 +98,15 @@ pub(super) fn spellings(
 const MOST_LOWERED: usize = 16;
 const MOST_KEPT: usize = 24;
 
+/// How many are kept that the module must not have.
+const MOST_BLOCKED: usize = 4;
+
 /// What becomes of spellings with a SIMD instruction when that is spelled by other instructions, those that cost least.
 fn lowered(all: &[Spelling], target: &Target) -> Vec<Spelling> {
-    let with = Available { lop3: target.has_lop3() };
     let mut made: Vec<Spelling> = Vec::new();
     let mut seen: HashSet<Recipe> = HashSet::new();
     for from in all.iter().filter(|spelling| has_simd(&spelling.recipe)).take(MOST_LOWERED) {
-        for recipe in without_simd(&from.recipe, with) {
+        for recipe in target.available().iter().flat_map(|&with| without_simd(&from.recipe, with)) {
             if seen.insert(recipe.clone()) {
                 let trail = from.trail.iter().copied().chain([&LOWER]).collect();
                 made.push(Spelling::of(recipe, trail, target));
@@ -115,8 +122,8 @@ fn lowered(all: &[Spelling], target: &Target) -> Vec<Spelling> {
     let has_packed = made.iter().take(MOST_KEPT).any(|spelling| spelling.recipe.packs());
     made.truncate(MOST_KEPT);
     made.extend(packed.filter(|_| !has_packed));
-    // One that the module must not have says what it lacks.
-    made.extend(blocked.into_iter().next());
+    // Those that the module must not have say what it lacks, and what it would save with a later head.
+    made.extend(blocked.into_iter().take(MOST_BLOCKED));
     made
 }
 
@@ -163,10 +170,8 @@ pub(super) fn enabled(passes: &[Pass]) -> Vec<&'static Rule> {
 pub(super) struct Target {
     /// What it costs there.
     pub(super) costs: Costs,
-    /// What the assembler is told to assemble for: the module's own target.
-    pub(super) gpu: Option<Gpu>,
-    /// The module's version of PTX.
-    pub(super) ptx: (u8, u8),
+    /// What the module may be assembled for, and with which version of PTX.
+    pub(super) heads: Heads,
 }
 
 impl Target {
@@ -196,9 +201,14 @@ impl Target {
         self.costs.sequence(&recipe.steps)
     }
 
-    /// Whether the module may have `lop3`.
-    pub(super) fn has_lop3(&self) -> bool {
-        self.lacks(&Recipe::one(Step::plain("lop3.b32", &[]))).is_none()
+    /// What spellings may be made of: with `lop3` if the module may have it; both ways if only a later head would allow
+    /// it, so that the head is raised only for what is cheaper.
+    pub(super) fn available(&self) -> &'static [Available] {
+        match self.heads.reach(&Recipe::one(Step::plain("lop3.b32", &[]))) {
+            Some(Reach::Own) => &[Available { lop3: true }],
+            Some(Reach::Version | Reach::Target) => &[Available { lop3: false }, Available { lop3: true }],
+            None => &[Available { lop3: false }],
+        }
     }
 
     /// What each of its steps costs where it stands.
@@ -208,10 +218,9 @@ impl Target {
 
     /// The first instruction of a recipe that the module must not contain, by its opcode with modifiers.
     pub(super) fn lacks(&self, recipe: &Recipe) -> Option<String> {
-        recipe.steps.iter().map(Step::words).find(|words| {
-            let needs = lookup(words.as_bytes()).map(|row| row.needs(words.as_bytes()));
-            !needs.is_some_and(|needs| self.gpu.is_some_and(|gpu| gpu.has(&needs, self.ptx)))
-        })
+        let head = self.heads.allowed();
+        let mut words = recipe.steps.iter().map(Step::words);
+        words.find(|words| !head.is_some_and(|head| head.allows(words.as_bytes())))
     }
 }
 

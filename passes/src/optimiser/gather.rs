@@ -6,6 +6,7 @@
 
 use super::choose::{self, Spelling};
 use super::function::Work;
+use super::raise::Reach;
 use super::record::{Bound, Kind, Record, Why};
 use super::stays::Stays;
 use super::visible::is_integer;
@@ -36,6 +37,8 @@ pub(super) struct Offer {
     pub(super) spelling: Spelling,
     /// Why it cannot be written, if so.
     pub(super) obstacle: Option<Why>,
+    /// How far the module's head must be raised for it, if nothing else stands against it.
+    pub(super) reach: Option<Reach>,
 }
 
 /// The type of a new register of so many bits.
@@ -68,8 +71,8 @@ impl Work<'_, '_, '_> {
         let mut spellings = self.spellings((stmt, step.clone()), value, records);
         spellings.extend(self.chained(stmt, &step, before));
         for spelling in spellings {
-            let obstacle = self.obstacle_to(stmt, value, &spelling);
-            offers.push(Offer { spelling, obstacle });
+            let (obstacle, reach) = self.obstacle_to(stmt, value, &spelling);
+            offers.push(Offer { spelling, obstacle, reach });
         }
         Spelled { own: Some((value, own)), offers, stays: None }
     }
@@ -107,15 +110,19 @@ impl Work<'_, '_, '_> {
         found
     }
 
-    /// Why a spelling cannot be written where a statement stands, if so.
-    fn obstacle_to(&self, stmt: StmtId, value: ValueId, spelling: &Spelling) -> Option<Why> {
+    /// Why a spelling cannot be written where a statement stands, if so; and how far the module's head must be raised
+    /// for it, if that is all.
+    fn obstacle_to(&self, stmt: StmtId, value: ValueId, spelling: &Spelling) -> (Option<Why>, Option<Reach>) {
         if !weave::is_plain(self.module, stmt) {
-            return Some(Why::Comment);
+            return (Some(Why::Comment), None);
         }
-        if let Some(why) = self.lacks(spelling) {
-            return Some(why);
-        }
-        let recipe = &spelling.recipe;
+        let unheld = self.unheld(stmt, value, &spelling.recipe);
+        let reach = spelling.reach.filter(|_| unheld.is_none());
+        (self.lacks(spelling).or(unheld), reach)
+    }
+
+    /// The reason if a recipe reads a value that no register holds where the statement stands.
+    fn unheld(&self, stmt: StmtId, value: ValueId, recipe: &Recipe) -> Option<Why> {
         // The assembler takes a float's register for untyped moves only.
         let copies = recipe.steps.iter().all(|step| step.copied().is_some());
         // And it takes a component of a vector for plain instructions only.

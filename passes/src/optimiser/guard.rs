@@ -117,7 +117,7 @@ fn blame(
     };
     let with = |limit: u64| {
         let options = Options { limit: Some(limit), ..options.clone() };
-        let empty = Outcome::empty(options.gpu, Seen::default());
+        let empty = Outcome::empty(options.gpus.clone(), Seen::default());
         Run::new(most_rounds, module, &options, clock, empty)
             .only(module, &changed.function)
             .finish(module, &mut |_, _| ())
@@ -164,7 +164,8 @@ mod tests {
         let record = |(stmt, function): (StmtId, &str)| {
             Record::about(&module, function, stmt, Kind::Passed(super::super::How::Sampled))
         };
-        let mut outcome = Outcome { text: Some(text.into_bytes()), ..Outcome::empty(None, Seen::default()) };
+        let mut outcome =
+            Outcome { text: Some(text.into_bytes()), ..Outcome::empty(Vec::new(), Seen::default()) };
         outcome.records = stmts.zip(["one", "two"]).map(record).collect();
         let bug = more.map(|kind| Record { kind, ..outcome.records[0].clone() });
         outcome.records.extend(bug);

@@ -9,10 +9,12 @@
 
 mod chains;
 mod choose;
+mod everywhere;
 mod function;
 mod gather;
 mod guard;
 mod memo;
+mod raise;
 mod record;
 mod rounds;
 mod settle;
@@ -23,14 +25,16 @@ mod weave;
 mod worth;
 
 pub use guard::Replayed;
+pub use raise::Raise;
 pub use record::{Bound, How, Kind, Record, Why};
 
 use crate::Selection;
-use crate::cost::Gpu;
+use crate::cost::{Costs, Gpu};
 use crate::door::Check;
 use crate::graph::{Semantics, functions};
 use crate::rules::{Pass, is_interesting};
 use ptxopt_grammar::tree::{Module, StmtKind};
+use raise::Potential;
 use rounds::Run;
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -40,8 +44,10 @@ use std::time::Duration;
 pub struct Options {
     /// The passes that run.
     pub passes: Vec<Pass>,
-    /// The GPU whose costs count; `None`: the module's target.
-    pub gpu: Option<Gpu>,
+    /// The GPUs whose costs count; none: the module's target. Rewrites are worse on none of several.
+    pub gpus: Vec<Gpu>,
+    /// What of the module's head may be raised.
+    pub raise: Raise,
     /// Whether rewrites must be proved.
     pub check: Check,
     /// What disputed forms mean.
@@ -61,7 +67,8 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             passes: Selection::all().groups(),
-            gpu: None,
+            gpus: Vec::new(),
+            raise: Raise::default(),
             check: Check::default(),
             semantics: Semantics::default(),
             limit: None,
@@ -69,6 +76,13 @@ impl Default for Options {
             leave: BTreeMap::new(),
             without: Vec::new(),
         }
+    }
+}
+
+impl Options {
+    /// The GPUs whose costs count for a module; none if they are not known.
+    pub(crate) fn gpus_of(&self, module: &Module<'_>) -> Vec<Gpu> {
+        if self.gpus.is_empty() { Gpu::of(module).into_iter().collect() } else { self.gpus.clone() }
     }
 }
 
@@ -84,21 +98,31 @@ pub struct Outcome {
     pub records: Vec<Record>,
     /// How many rounds there were.
     pub rounds: u32,
-    /// The GPU whose costs counted, if it is known.
-    pub gpu: Option<Gpu>,
+    /// The GPUs whose costs counted.
+    pub gpus: Vec<Gpu>,
     /// How many questions to the prover were answered from memory.
     pub remembered: u64,
     /// What replays of the changed functions have covered.
     pub replayed: Replayed,
     /// What there was to look at.
     pub seen: Seen,
+    /// What raising the head of the module could save more, if that was estimated.
+    potential: Option<Potential>,
 }
 
 impl Outcome {
     /// Nothing done yet.
-    fn empty(gpu: Option<Gpu>, seen: Seen) -> Self {
-        let replayed = Replayed::default();
-        Self { text: None, records: Vec::new(), rounds: 0, gpu, remembered: 0, replayed, seen }
+    fn empty(gpus: Vec<Gpu>, seen: Seen) -> Self {
+        Self {
+            text: None,
+            records: Vec::new(),
+            rounds: 0,
+            gpus,
+            remembered: 0,
+            replayed: Replayed::default(),
+            seen,
+            potential: None,
+        }
     }
 }
 
@@ -180,8 +204,7 @@ fn optimise_within(
     clock: Clock<'_>,
     watch: &mut dyn FnMut(u32, &[u8]),
 ) -> Outcome {
-    let gpu = options.gpu.or_else(|| Gpu::of(module));
-    let outcome = Outcome::empty(gpu, Seen::of(module));
+    let outcome = Outcome::empty(options.gpus_of(module), Seen::of(module));
     if options.passes.is_empty() || !options.dce_all && !has_work(module) {
         return outcome;
     }
@@ -190,6 +213,8 @@ fn optimise_within(
     }
     let mut outcome = Run::new(most_rounds, module, options, clock, outcome).finish(module, watch);
     guard::guard(module, &mut outcome, options, most_rounds, clock);
+    raise::finish(module, &mut outcome, options);
+    priced_like(module, &mut outcome);
     outcome
 }
 
@@ -199,12 +224,25 @@ fn refused(module: &Module<'_>, options: &Options) -> Option<Record> {
     let mut words = module.stmt_text(target).split(|&byte| byte == b',' || byte.is_ascii_whitespace());
     let why = if words.any(|word| word == b"debug") {
         Why::Debug
-    } else if options.gpu.is_none() && Gpu::of(module).is_none() {
+    } else if options.gpus_of(module).is_empty() {
         Why::NoCosts
     } else {
         return None;
     };
     Some(Record::about(module, "", target, Kind::Missed(why)))
+}
+
+/// Records that the costs of a GPU are those of another one.
+fn priced_like(module: &Module<'_>, outcome: &mut Outcome) {
+    let Some(target) = module.stmts().find(|&stmt| module.kind(stmt) == StmtKind::Target) else { return };
+    let newer = outcome.gpus.iter().filter(|&&gpu| Gpu::known().all(|known| known.number() < gpu.number()));
+    let record = |gpu: &Gpu| {
+        let like = Costs::on(&[*gpu]).names().next().expect("every GPU is priced like some generation");
+        let why = Why::PricedLike { gpu: gpu.to_string(), like };
+        Record::about(module, "", target, Kind::Missed(why))
+    };
+    let records: Vec<Record> = newer.map(record).collect();
+    outcome.records.extend(records);
 }
 
 /// Whether any statement is one that rules look at.

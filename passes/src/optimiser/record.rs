@@ -85,6 +85,8 @@ pub enum How {
     Freed,
     /// For a declaration: the name was searched for and occurs nowhere else.
     Unnamed,
+    /// For the head of a module: new instructions need it.
+    Raised,
 }
 
 /// Why a rewrite was not made.
@@ -116,6 +118,27 @@ pub enum Why {
         target: String,
         /// Its version of PTX.
         ptx: (u8, u8),
+    },
+    /// The head of the module is not raised as far as was allowed.
+    Hindered {
+        /// The latest target that it may have, such as `sm_62`; its own if none.
+        at: Option<String>,
+        /// What stands against a later one.
+        why: String,
+    },
+    /// With a later head, a module would save more.
+    Raise {
+        /// The option that allows it, such as `--raise target`.
+        option: &'static str,
+        /// How many machine instructions more.
+        saved: u64,
+    },
+    /// The costs of the GPU were not measured, and those of another one count.
+    PricedLike {
+        /// The GPU, such as `sm_130`.
+        gpu: String,
+        /// The other one.
+        like: &'static str,
     },
     /// A spelling that costs less reads a value that no register holds where the statement stands.
     Unheld,
@@ -205,6 +228,9 @@ impl Why {
             Self::NoCosts => "no-costs",
             Self::Limit => "limit",
             Self::Lacks { .. } => "lacks",
+            Self::Hindered { .. } => "hindered",
+            Self::Raise { .. } => "raise",
+            Self::PricedLike { .. } => "priced-like",
             Self::Unheld => "unheld",
             Self::Unclear => "unclear",
             Self::Noise => "noise",
@@ -223,7 +249,16 @@ impl Why {
     /// Whether it is about a function or a module rather than about one rewrite.
     #[must_use]
     pub const fn is_general(&self) -> bool {
-        matches!(self, Self::Unmodelled(_) | Self::Debug | Self::NoCosts | Self::Left(_))
+        matches!(
+            self,
+            Self::Unmodelled(_)
+                | Self::Debug
+                | Self::NoCosts
+                | Self::Left(_)
+                | Self::Hindered { .. }
+                | Self::Raise { .. }
+                | Self::PricedLike { .. }
+        )
     }
 
     /// Whether a rewrite was near: a spelling costs less, or may, and a single obstacle kept it from being written.
@@ -263,6 +298,16 @@ impl std::fmt::Display for Why {
                     "another spelling needs `{instruction}`, which {target} with PTX {major}.{minor} lacks"
                 )
             }
+            Self::Hindered { at, why } => match at {
+                Some(gpu) => write!(f, "the head is raised no further than {gpu}: {why}"),
+                None => write!(f, "the head cannot be raised: {why}"),
+            },
+            Self::Raise { option, saved } => {
+                write!(f, "`{option}` would save about {saved} more machine instructions (estimate)")
+            }
+            Self::PricedLike { gpu, like } => {
+                write!(f, "the costs of {gpu} are not known, and those of {like} are taken for them")
+            }
             Self::Unheld => f.write_str("a cheaper spelling reads a value that no register holds here"),
             Self::Unclear => f.write_str("a cheaper spelling is not understood where it would stand"),
             Self::Noise => f.write_str("a cheaper spelling saves no more than the estimates can be wrong by"),
@@ -287,6 +332,7 @@ impl std::fmt::Display for How {
             Self::Dead => f.write_str("its result is unused"),
             Self::Freed => f.write_str("its result is unused since a rewrite"),
             Self::Unnamed => f.write_str("nothing names it"),
+            Self::Raised => f.write_str("new instructions need it"),
         }
     }
 }

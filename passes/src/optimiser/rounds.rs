@@ -5,12 +5,13 @@
 
 use super::function::{self, Shared};
 use super::memo::Memo;
+use super::raise::{Heads, Potential};
 use super::record::{Bound, How, Kind, Record, Statements};
 use super::unused::{self, Place};
 use super::visible::declarations;
 use super::weave::Fresh;
 use super::{Clock, Options, Outcome, choose};
-use crate::cost::{Costs, Gpu};
+use crate::cost::Costs;
 use crate::door::Door;
 use crate::graph::{Function, functions};
 use crate::rules::{Pass, is_interesting};
@@ -26,6 +27,8 @@ pub(super) struct Progress {
     left: Option<u64>,
     /// Whether one was not made because of that.
     held_back: bool,
+    /// What raising the head of the module could save more, by the functions as they came; `None` in later rounds.
+    pub(super) potential: Option<Potential>,
 }
 
 impl Progress {
@@ -61,6 +64,7 @@ pub(super) struct Run<'r> {
     fresh: Fresh,
     door: Door,
     progress: Progress,
+    heads: Heads,
     memo: Memo,
     /// For each text, where its pieces came from.
     origins: Vec<Origins>,
@@ -123,7 +127,12 @@ impl<'r> Run<'r> {
             clock,
             fresh: Fresh::new(module.text()),
             door: Door::new(options.check),
-            progress: Progress { left: options.limit, held_back: options.limit == Some(0) },
+            progress: Progress {
+                left: options.limit,
+                held_back: options.limit == Some(0),
+                potential: Some(Potential::default()),
+            },
+            heads: Heads::of(module, options).0,
             memo: Memo::default(),
             origins: Vec::new(),
             states: functions(module).iter().map(state).collect(),
@@ -204,9 +213,11 @@ impl<'r> Run<'r> {
     fn round(&mut self, module: &Module<'_>) -> Edits {
         self.outcome.rounds += 1;
         let mut edits = Edits::new();
-        let own = Gpu::of(module);
-        let Some(gpu) = self.options.gpu.or(own) else { return edits };
-        let target = Target { costs: Costs::of(&gpu), gpu: own, ptx: version(module) };
+        let gpus = self.options.gpus_of(module);
+        if gpus.is_empty() {
+            return edits;
+        }
+        let target = Target { costs: Costs::on(&gpus), heads: self.heads };
         let rules = choose::enabled(&self.options.passes);
         let without = &self.options.without;
         let on_plain: Vec<_> = rules.iter().copied().filter(|rule| !without.contains(&rule.name)).collect();
@@ -238,6 +249,7 @@ impl<'r> Run<'r> {
             told.extend(records.into_iter().map(|record| Told { round, function: number, record }));
         }
         self.tell(told);
+        self.outcome.potential = self.progress.potential.take().or(self.outcome.potential);
         edits
     }
 
@@ -286,7 +298,7 @@ fn last_words(told: Vec<Told>, states: &[State], module: &Module<'_>) -> Vec<Rec
             Kind::Passed(How::Dead | How::Freed | How::Unnamed) => {
                 rewritten.insert(stmt(record), u32::MAX);
             }
-            Kind::Passed(How::Proved(_) | How::Sampled) => {
+            Kind::Passed(How::Proved(_) | How::Sampled | How::Raised) => {
                 rewritten.entry(stmt(record)).or_insert(*round);
             }
             Kind::Missed(_) | Kind::Wrong(_) | Kind::Diverged(_) | Kind::Illegal(_) | Kind::Unending(_) => {}
@@ -300,14 +312,4 @@ fn last_words(told: Vec<Told>, states: &[State], module: &Module<'_>) -> Vec<Rec
 /// A text that edits made.
 pub(super) fn parsed(text: &[u8]) -> Module<'_> {
     ptxopt_grammar::parse(text).expect("what was parsed in pieces is legal as a whole")
-}
-
-/// The version of PTX that a module is written in.
-fn version(module: &Module<'_>) -> (u8, u8) {
-    let stmt = module.stmts().find(|&stmt| module.kind(stmt) == StmtKind::Version);
-    let text =
-        stmt.map(|stmt| String::from_utf8_lossy(module.stmt_text(stmt)).into_owned()).unwrap_or_default();
-    let number = text.split_whitespace().last().unwrap_or_default();
-    let (major, minor) = number.split_once('.').unwrap_or((number, "0"));
-    (major.parse().unwrap_or(1), minor.parse().unwrap_or(0))
 }

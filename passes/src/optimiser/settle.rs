@@ -5,9 +5,10 @@
 //! written where the first of them stands, in the same block, and its register keeps the result for the others; each
 //! proof is about all steps of a spelling, wherever they stand.
 
-use super::choose;
+use super::choose::{self, Target};
 use super::function::Work;
 use super::gather::{Offer, Spelled};
+use super::raise::Reach;
 use super::record::{How, Kind, Record, Why, one_line};
 use super::stays::Stays;
 use super::weave;
@@ -28,10 +29,10 @@ use std::time::Duration;
 const ATTEMPTS: usize = 12;
 
 /// Spellings, as they are chosen and written.
-struct Settling<'s> {
-    spelled: &'s BTreeMap<StmtId, Spelled>,
-    nodes: Nodes,
-    places: Vec<Place>,
+pub(super) struct Settling<'s> {
+    pub(super) spelled: &'s BTreeMap<StmtId, Spelled>,
+    pub(super) nodes: Nodes,
+    pub(super) places: Vec<Place>,
     /// The registers that hold the results of nodes: their widths and numbers.
     names: HashMap<NodeId, (u32, u32)>,
     /// The spellings that were tried: how each was proved and how long that took, if it was.
@@ -50,7 +51,14 @@ fn is_idle(lines: &[String]) -> bool {
 }
 
 impl<'s> Settling<'s> {
-    fn of(spelled: &'s BTreeMap<StmtId, Spelled>, work: &Work<'_, '_, '_>, uses: &Uses<'_, '_, '_>) -> Self {
+    /// The spellings that are `open`, with their costs on a target.
+    pub(super) fn of(
+        spelled: &'s BTreeMap<StmtId, Spelled>,
+        work: &Work<'_, '_, '_>,
+        uses: &Uses<'_, '_, '_>,
+        target: &Target,
+        open: &dyn Fn(&Offer) -> bool,
+    ) -> Self {
         let mut settling = Self {
             spelled,
             nodes: Nodes::default(),
@@ -61,10 +69,9 @@ impl<'s> Settling<'s> {
         };
         for (&stmt, spelled) in spelled {
             if spelled.own.as_ref().is_some_and(|&(value, _)| uses.is_used(value)) {
-                let open = |&number: &usize| spelled.offers[number].obstacle.is_none();
-                let numbers = (0..spelled.offers.len()).filter(open);
+                let numbers = (0..spelled.offers.len()).filter(|&number| open(&spelled.offers[number]));
                 let candidates = numbers
-                    .filter_map(|number| settling.candidate(work, stmt, number).map(Rc::new))
+                    .filter_map(|number| settling.candidate(work, stmt, number, target).map(Rc::new))
                     .collect();
                 settling.places.push(Place { stmt, candidates });
             }
@@ -82,9 +89,19 @@ impl<'s> Settling<'s> {
     }
 
     /// A spelling as selection sees it; `None` if what it costs is unknown.
-    fn candidate(&mut self, work: &Work<'_, '_, '_>, stmt: StmtId, number: usize) -> Option<Candidate> {
+    fn candidate(
+        &mut self,
+        work: &Work<'_, '_, '_>,
+        stmt: StmtId,
+        number: usize,
+        target: &Target,
+    ) -> Option<Candidate> {
         let offer = self.offer(stmt, number);
-        let costs: Vec<u32> = offer.spelling.costs.iter().map(|cost| cost.most).collect();
+        let costs: Vec<u32> = if target.costs == work.worth.target.costs {
+            offer.spelling.costs.iter().map(|cost| cost.most).collect()
+        } else {
+            target.costs(&offer.spelling.recipe).iter().map(|cost| cost.most).collect()
+        };
         let last = *costs.last()?;
         if costs.contains(&u32::MAX) {
             return None;
@@ -96,11 +113,12 @@ impl<'s> Settling<'s> {
             nodes.iter().zip(&costs).filter(|&(_, &cost)| cost > 0).map(|(&node, _)| node).collect();
         let values: BTreeSet<ValueId> = recipe.values().collect();
         let (paid, values) = (paid.into_iter().collect(), values.into_iter().collect());
-        Some(Candidate { number, nodes, paid, last, values })
+        let reach = offer.reach.unwrap_or(Reach::Own) as u8;
+        Some(Candidate { number, nodes, paid, last, values, reach })
     }
 
     /// The chosen spellings of the statements that are there, in the order of the text.
-    fn chosen(&self, uses: &Uses<'_, '_, '_>) -> Vec<(StmtId, Rc<Candidate>)> {
+    pub(super) fn chosen(&self, uses: &Uses<'_, '_, '_>) -> Vec<(StmtId, Rc<Candidate>)> {
         let chosen = |place: &Place| {
             let candidate = uses.chosen(place.stmt).filter(|_| uses.is_live(place.stmt))?;
             Some((place.stmt, Rc::clone(candidate)))
@@ -151,11 +169,20 @@ impl Work<'_, '_, '_> {
             worth.pays(gain, recipe)
         };
         let mut uses = unchanged();
-        let mut settling = Settling::of(spelled, self, &uses);
-        for _ in 0..ATTEMPTS {
+        let open = |offer: &Offer| offer.obstacle.is_none();
+        let mut settling = Settling::of(spelled, self, &uses, &worth.target, &open);
+        for attempt in 0..ATTEMPTS {
             search(&mut uses, &settling.nodes, &settling.places, &pays);
+            if attempt == 0 {
+                self.note_potential(spelled, uses.total(), &unchanged, &pays);
+            }
             uses = settling.again(&uses, unchanged());
             let mut failed = false;
+            for (stmt, number) in self.worse_somewhere(&settling, &uses) {
+                failed = true;
+                uses.choose(&settling.nodes, stmt, None);
+                settling.strike(stmt, number);
+            }
             for (stmt, candidate) in settling.chosen(&uses) {
                 if !self.verify(&mut settling, stmt, &candidate) {
                     failed = true;
@@ -168,6 +195,7 @@ impl Work<'_, '_, '_> {
             }
         }
         self.cut_off(&mut settling, &mut uses);
+        self.keep_good_everywhere(&settling, &mut uses);
         self.write(&mut settling, &uses, unchanged(), edits);
         self.explain(&mut settling, &mut uses, &pays);
         settling.told.into_values().flatten().collect()
@@ -358,7 +386,8 @@ impl Work<'_, '_, '_> {
         let alone = self.worth.cost_of(stmt);
         let stays =
             |why, before| Stays::about(why, offer.spelling.trail.clone(), before, offer.spelling.cost());
-        let Some(candidate) = settling.candidate(self, stmt, number) else {
+        let target = self.worth.target;
+        let Some(candidate) = settling.candidate(self, stmt, number, &target) else {
             return stays(self.lacks(&offer.spelling).unwrap_or(Why::Uncosted), alone);
         };
         let (own, total) = (uses.own_cost(stmt), uses.total());
@@ -369,7 +398,7 @@ impl Work<'_, '_, '_> {
         let before = alone + gone.iter().map(|&gone| self.worth.cost_of(gone)).sum();
         if pays(&gain) {
             let why = offer.obstacle.clone().unwrap_or(Why::Unclear);
-            let lines = match (&why, settling.candidate(self, stmt, number)) {
+            let lines = match (&why, settling.candidate(self, stmt, number, &target)) {
                 (Why::Comment, Some(candidate)) => self.text(settling, stmt, &candidate),
                 _ => None,
             };

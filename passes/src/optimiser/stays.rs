@@ -8,6 +8,7 @@ use super::function::Work;
 use super::record::{Record, Why};
 use crate::cost::Cost;
 use crate::rules::{Pass, Rule};
+use ptxopt_grammar::head::version;
 use ptxopt_grammar::tree::StmtId;
 
 /// A reason, with the spelling that it is about, if any.
@@ -76,9 +77,10 @@ impl Work<'_, '_, '_> {
     /// The reason if the module cannot have a spelling's instructions.
     pub(super) fn lacks(&self, spelling: &Spelling) -> Option<Why> {
         let instruction = spelling.lacks.clone()?;
-        let target = self.worth.target;
-        let name = target.gpu.map_or_else(|| "the target".to_owned(), |gpu| gpu.to_string());
-        Some(Why::Lacks { instruction, target: name, ptx: target.ptx })
+        let head = self.worth.target.heads.allowed();
+        let target = head.map_or_else(|| "the target".to_owned(), |head| head.gpu.to_string());
+        let ptx = head.map_or_else(|| version(self.module), |head| head.ptx);
+        Some(Why::Lacks { instruction, target, ptx })
     }
 
     /// The reason to record for a statement that costs `alone` and whose spellings have these obstacles.

@@ -4,12 +4,13 @@
 //! Loads, calls and addresses are unknowns by the names of parameters, variables and functions, so a name must mean
 //! the same on both sides: a parameter of the same type at the same place, a variable of the same type, size and
 //! first value, a function of the same head. What a declaration names counts as well. What decides how a text is run
-//! must be the same too: the target, the size of addresses, the function's linkage, its launch directives; and of a
-//! version what changed the meaning of older texts. Declarations are compared token by token as they are written;
+//! must be the same too: the target, or a later one that means the same, the size of addresses, the function's linkage,
+//! its launch directives; and of a version what changed the meaning of older texts. Declarations are compared token by token as they are written;
 //! what is written otherwise is not taken for the same.
 
 use super::fragment::line;
 use crate::graph::Function;
+use ptxopt_grammar::head::{Head, hindrance, target};
 use ptxopt_grammar::names::{Decl, DeclKind};
 use ptxopt_grammar::token::Tok;
 use ptxopt_grammar::tree::{DeclId, Module, NodeKind, StmtId, StmtKind, TokenId};
@@ -95,10 +96,11 @@ fn header(before: &Module<'_>, after: &Module<'_>) -> Option<String> {
         let stmt = module.stmts().find(|&stmt| module.kind(stmt) == kind)?;
         Some(joined(tokens(module, stmt).map(|(_, text)| text)))
     };
+    let raised = raised(before, after);
     for (what, kind) in [("`.target`", StmtKind::Target), ("`.address_size`", StmtKind::AddressSize)] {
         let [old, new] = [before, after].map(|module| text(module, kind));
         let found = two(what, old.as_ref(), new.as_ref());
-        if found.is_some() {
+        if found.is_some() && !(raised.is_some() && kind == StmtKind::Target) {
             return found;
         }
     }
@@ -116,10 +118,26 @@ fn header(before: &Module<'_>, after: &Module<'_>) -> Option<String> {
         let (major, minor) = number.split_once('.')?;
         Some((major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?) >= SETTLED)
     };
-    if settled(&old) == Some(true) && settled(&new) == Some(true) {
+    if raised.is_some() || settled(&old) == Some(true) && settled(&new) == Some(true) {
         return None;
     }
     two("`.version`", old.as_ref(), new.as_ref())
+}
+
+/// The heads of two modules, if that of the second has a later target, which the first module may have as well, and
+/// nothing else is another one. The same instructions then mean the same.
+#[must_use]
+pub fn raised(before: &Module<'_>, after: &Module<'_>) -> Option<(Head, Head)> {
+    let (old, new) = (Head::of(before)?, Head::of(after)?);
+    let options = |module: &Module<'_>| {
+        let gpu = target(module)?;
+        let stmt = module.stmts().find(|&stmt| module.kind(stmt) == StmtKind::Target)?;
+        let words = module.stmt_nodes(stmt).filter(|&node| node != gpu);
+        Some(words.map(|node| module.node_text(node).to_vec()).collect::<Vec<_>>())
+    };
+    let later = old.gpu != new.gpu && new.gpu.runs(old.gpu) && new.ptx >= old.ptx;
+    let same = options(before).is_some_and(|options_before| Some(options_before) == options(after));
+    (later && same && hindrance(before, old, new).is_none()).then_some((old, new))
 }
 
 /// A difference between the heads of two functions, parameters left out: linking and launch directives.

@@ -29,6 +29,8 @@ pub(crate) struct Candidate {
     pub(crate) last: u32,
     /// The values that it reads.
     pub(crate) values: Vec<ValueId>,
+    /// How far the module's head must be raised for it; of equal ones the least far counts.
+    pub(crate) reach: u8,
 }
 
 /// A statement, and its spellings besides its own.
@@ -87,8 +89,9 @@ fn improve(
         uses.choose(nodes, place.stmt, Some(Rc::clone(candidate)));
         let saved = total - uses.total();
         let gain = Gain { stmt: place.stmt, number: candidate.number, own, saved, gone: uses.gone() };
-        // Equal ones by fewest lines, then by most that goes, then in the order in which they were found.
-        let rank = (Reverse(saved), candidate.nodes.len(), Reverse(uses.gone().len()), candidate.number);
+        // Equal ones by what they need, by fewest lines, by most that goes, then in the order in which they were found.
+        let lines = candidate.nodes.len();
+        let rank = (Reverse(saved), candidate.reach, lines, Reverse(uses.gone().len()), candidate.number);
         if best.as_ref().is_none_or(|(least, _)| rank < *least) && pays(&gain) {
             best = Some((rank, Rc::clone(candidate)));
         }

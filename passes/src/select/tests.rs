@@ -41,7 +41,7 @@ impl Fixture<'_, '_> {
         let steps = [first, Step::plain("not.b32", &[Source::Step(0)])];
         let block = self.graph.flow().block(stmt);
         let nodes = self.nodes.of(block, &steps, &[shared, last]);
-        Rc::new(Candidate { number, paid: nodes.clone(), nodes, last, values: vec![self.a] })
+        Rc::new(Candidate { number, paid: nodes.clone(), nodes, last, values: vec![self.a], reach: 0 })
     }
 
     fn price(&self) -> impl Fn(StmtId) -> Price + '_ {

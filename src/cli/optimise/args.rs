@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use ptxopt_passes::Selection;
 use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::door::Check;
-use ptxopt_passes::optimiser::Options;
+use ptxopt_passes::optimiser::{Options, Raise};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -49,9 +49,15 @@ pub(in crate::cli) struct Args {
 #[group(id = CHOICES)]
 #[command(next_help_heading = "What to do")]
 pub(super) struct Choices {
-    /// GPU to optimise for, such as `sm_90`, `90` or `sm_90a`; the default is the module's `.target`
-    #[arg(long, value_name = "GPU", value_parser = gpu)]
-    gpu: Option<Gpu>,
+    /// GPU to optimise for, such as `sm_90`, `90` or `sm_90a`; the default is the module's `.target`. For several,
+    /// separated by commas, nothing is written that is worse on any of them
+    #[arg(long, value_name = "GPU", value_parser = gpu, value_delimiter = ',')]
+    gpu: Vec<Gpu>,
+
+    /// Raise the head of a module where new instructions need it, and only as far as they need. Such a module no longer
+    /// runs on older GPUs, or is no longer accepted by older assemblers
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    raise: Vec<Head>,
 
     /// Passes to run, separated by commas; the default is all passes, an empty list runs none
     #[arg(long, value_name = "LIST", value_parser = ptxopt_passes::select)]
@@ -120,6 +126,15 @@ pub(super) struct Shows {
     pub(super) stats: bool,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Head {
+    /// `.target`, up to the `--gpu`, and `.version` with it. From sm_70 on, the threads of a warp are scheduled
+    /// independently: code for older GPUs that relies on warps in lockstep without barriers must not be raised so far
+    Target,
+    /// `.version`
+    Version,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum CheckLevel {
     /// Rewrites are evaluated on corner cases and pseudo-random inputs, then the function is replayed
@@ -140,7 +155,11 @@ impl Choices {
     pub(super) fn options(&self) -> Options {
         Options {
             passes: self.passes.clone().unwrap_or_else(Selection::all).groups(),
-            gpu: self.gpu,
+            gpus: self.gpu.clone(),
+            raise: Raise {
+                target: self.raise.contains(&Head::Target),
+                version: self.raise.contains(&Head::Version),
+            },
             check: match self.check {
                 Some(CheckLevel::Sampled) => Check::Sampled,
                 Some(CheckLevel::Proved) | None => Check::Proved,

@@ -5,7 +5,7 @@
 //! unchanged. Each run excludes more functions than the one before, so this terminates. The result depends only on the
 //! input, the options and the assembler.
 
-use crate::measure::{Assembler, Comparison, Failure, architecture};
+use crate::measure::{Assembler, Comparison, Failure, Measured, architecture};
 use ptxopt_grammar::tree::Module;
 use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::graph::functions;
@@ -22,9 +22,8 @@ pub(super) struct Assembling {
 /// What was counted.
 #[derive(Debug)]
 pub(super) struct Count {
-    pub(super) comparison: Comparison,
-    /// The GPU that the module was assembled for.
-    pub(super) gpu: String,
+    /// For each GPU that the module was assembled for.
+    pub(super) comparisons: Vec<(String, Comparison)>,
     /// What the assembler says if it accepts the input but rejects the output; then nothing was changed.
     pub(super) refused: Option<Failure>,
 }
@@ -43,15 +42,21 @@ impl Assembling {
     ) -> Result<(Outcome, Count), Failure> {
         let none = || Failure::Broken("its `.target` is not a GPU of NVIDIA".to_owned());
         let own = Gpu::of(module).ok_or_else(none)?;
-        let gpu = architecture(own, options.gpu);
-        let before = self.assembler.assemble(module.text(), &gpu)?;
+        let mut gpus: Vec<String> = options.gpus.iter().map(|&gpu| architecture(own, Some(gpu))).collect();
+        if gpus.is_empty() {
+            gpus.push(architecture(own, None));
+        }
+        let all = |text: &[u8]| -> Result<Vec<Measured>, Failure> {
+            gpus.iter().map(|gpu| self.assembler.assemble(text, gpu)).collect()
+        };
+        let before = all(module.text())?;
         let mut options = options.clone();
         let mut refused = None;
-        let (outcome, comparison) = loop {
+        let (outcome, comparisons) = loop {
             let outcome = optimise(&options);
             let after = match &outcome.text {
                 None => before.clone(),
-                Some(text) => match self.assembler.assemble(text, &gpu) {
+                Some(text) => match all(text) {
                     Ok(after) => after,
                     Err(error @ Failure::Refused(_)) => {
                         refused = Some(error);
@@ -61,19 +66,21 @@ impl Assembling {
                     Err(error) => return Err(error),
                 },
             };
-            let comparison = Comparison::new(&before, &after);
+            let comparisons: Vec<Comparison> =
+                before.iter().zip(&after).map(|(before, after)| Comparison::new(before, after)).collect();
             let changed = outcome.text.is_some();
-            if !(self.keep_better && changed && leave_worse(module, &comparison, &mut options)) {
-                break (outcome, comparison);
+            if !(self.keep_better && changed && leave_worse(module, &comparisons, &mut options)) {
+                break (outcome, comparisons);
             }
         };
-        Ok((outcome, Count { comparison, gpu, refused }))
+        let comparisons = gpus.into_iter().zip(comparisons).collect();
+        Ok((outcome, Count { comparisons, refused }))
     }
 }
 
-/// Excludes the functions that got worse from the next run; returns whether there were any.
-fn leave_worse(module: &Module<'_>, comparison: &Comparison, options: &mut Options) -> bool {
-    let worse = comparison.worse();
+/// Excludes the functions that got worse on any GPU from the next run; returns whether there were any.
+fn leave_worse(module: &Module<'_>, comparisons: &[Comparison], options: &mut Options) -> bool {
+    let worse: Vec<_> = comparisons.iter().flat_map(Comparison::worse).collect();
     if worse.is_empty() {
         return false;
     }

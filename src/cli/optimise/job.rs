@@ -79,7 +79,7 @@ impl Job {
         let text = input.read().map_err(|error| Failure::reading(console, input, &error))?;
         times.reading = clock.lap();
         let module = parse(console, input, &text)?;
-        refuse_older(console, input, &module, plan.options.gpu)?;
+        refuse_older(console, input, &module, &plan.options.gpus)?;
         let mut told = Told::default();
         let warnings = module.warnings();
         if plan.strict && !warnings.is_empty() {
@@ -97,10 +97,12 @@ impl Job {
         let mut tally = self.tell(plan, console, &module, &outcome, &mut told);
         if let (Some(count), Some(assembling)) = (count, &plan.assembling) {
             let release = assembling.assembler.release();
-            tally.measured(count.comparison.instructions());
-            if plan.show.measure {
-                told.measured = format!("{name}, assembled for {} by ptxas {release}:\n", count.gpu)
-                    + &measure::table(&count.comparison);
+            for (gpu, comparison) in &count.comparisons {
+                tally.measured(comparison.instructions());
+                if plan.show.measure {
+                    told.measured += &format!("{name}, assembled for {gpu} by ptxas {release}:\n");
+                    told.measured += &measure::table(comparison);
+                }
             }
             if let Some(failure) = count.refused {
                 let what =
@@ -177,7 +179,9 @@ impl Job {
         let name = self.input.to_string();
         let lines = Lines::of(if outcome.records.is_empty() { b"" } else { module.text() });
         let sources = if plan.show.remarks.is_some() { Sources::of(module) } else { Sources::default() };
-        let mut remarks = remarks::remarks(&outcome.records, &name, &lines, &sources, outcome.gpu);
+        let gpus: Vec<String> = outcome.gpus.iter().map(ToString::to_string).collect();
+        let gpus = gpus.join(",");
+        let mut remarks = remarks::remarks(&outcome.records, &name, &lines, &sources, &gpus);
         if let Some(format) = plan.show.remarks {
             let view = View { format, colour: plan.remarks_colour(console), times: plan.show.time };
             told.remarks = remarks::write(&mut remarks, view);
@@ -320,7 +324,7 @@ mod tests {
             time: Duration::ZERO,
         };
         let position = Position { line: 7, column: 1 };
-        let remark = Remark { record: &record, file: "x.ptx", position, source: None, gpu: None, time: None };
+        let remark = Remark { record: &record, file: "x.ptx", position, source: None, gpu: "", time: None };
         let said = bug(&remark, &Console::new(ColorChoice::Never)).expect("it is wrong");
         assert!(
             said.starts_with("error: a rewrite in `f`, line 7 of `x.ptx`, would have been wrong"),
@@ -346,7 +350,7 @@ mod tests {
             time: Duration::ZERO,
         };
         let position = Position { line: 7, column: 1 };
-        let remark = Remark { record: &record, file: "x.ptx", position, source: None, gpu: None, time: None };
+        let remark = Remark { record: &record, file: "x.ptx", position, source: None, gpu: "", time: None };
         let said = bug(&remark, &Console::new(ColorChoice::Never)).expect("it is a bug");
         for part in ["line 7 of `x.ptx`", "`mov.b8`, which PTX does not have", "after   mov.b8 %b, 5;\n"] {
             assert!(said.contains(part), "{said}");

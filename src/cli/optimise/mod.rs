@@ -112,6 +112,9 @@ impl Plan {
         if args.shows.ptxas.is_some() && !(args.shows.measure || args.choices.keep_better) {
             return Err("`--ptxas` needs `--measure` or `--keep-better`".to_owned());
         }
+        if options.raise.target && options.gpus.is_empty() {
+            return Err("`--raise target` needs `--gpu`, which says how far".to_owned());
+        }
         let given = args.output.as_ref().filter(|path| path.is_dir()).or(args.out_dir.as_ref());
         if let Some(directory) = given {
             let jobs = jobs_into(directory, inputs)?;

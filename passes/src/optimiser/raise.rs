@@ -1,0 +1,243 @@
+//! Raising the head of a module: what the rewriter may use of the GPU at hand beyond what `.target` and `.version`
+//! allow, and the head that is written in the end.
+//!
+//! A module compiled for an old target keeps newer instructions from the rewriter, although the GPU has them. Where the
+//! user agrees, the head is raised: only if an instruction that was written needs it, and only as far as these need.
+//! How far a module may be raised is decided before anything is rewritten, by what it contains; see
+//! [`ptxopt_grammar::head`]. Nothing else depends on the head: proofs and replays are about the instructions.
+
+use super::record::{How, Kind, Record, Why, one_line};
+use super::{Options, Outcome, rounds::parsed};
+use crate::cost::Gpu;
+use crate::recipe::{Recipe, Step};
+use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::head::{Head, hindrance, target};
+use ptxopt_grammar::header::NEWEST;
+use ptxopt_grammar::tree::{Module, NodeId, StmtId, StmtKind};
+use std::collections::BTreeSet;
+
+/// What of a head may be raised.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Raise {
+    /// `.target`, and `.version` as far as that and the new instructions need.
+    pub target: bool,
+    /// `.version`.
+    pub version: bool,
+}
+
+/// How far a head is raised.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Reach {
+    /// Not at all.
+    Own,
+    /// To a later version of PTX.
+    Version,
+    /// To a later target, with the version that goes with it.
+    Target,
+}
+
+impl Reach {
+    /// The option with which users allow it.
+    const fn option(self) -> &'static str {
+        match self {
+            Self::Own => "",
+            Self::Version => "--raise version",
+            Self::Target => "--raise target",
+        }
+    }
+}
+
+/// The heads that a module can have.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Heads {
+    /// Its own, and the latest ones with a later version, and with a later target too, if it may have them.
+    heads: [Option<Head>; 3],
+    /// How far it may be raised.
+    allowed: Reach,
+}
+
+impl Heads {
+    /// The heads of a module, and why it cannot be raised as far as the user asked for.
+    pub(super) fn of(module: &Module<'_>, options: &Options) -> (Self, Option<Hindered>) {
+        let allowed = match options.raise {
+            Raise { target: true, .. } => Reach::Target,
+            Raise { version: true, .. } => Reach::Version,
+            Raise { .. } => Reach::Own,
+        };
+        let Some(own) = Head::of(module) else { return (Self { heads: [None; 3], allowed }, None) };
+        let version = Head { ptx: own.ptx.max(NEWEST), ..own };
+        let version_hindered = hindrance(module, own, version);
+        let mut heads = [Some(own), version_hindered.is_none().then_some(version), None];
+        let mut hindered = version_hindered.filter(|_| allowed == Reach::Version).map(|why| (own, why));
+        for (at, gpu) in candidates(own.gpu, &options.gpus).into_iter().rev().enumerate() {
+            let head = Head { gpu, ptx: version.ptx };
+            let why = hindrance(module, own, head);
+            if let (Some(why), 0, Reach::Target) = (&why, at, allowed) {
+                hindered = Some((own, why.clone()));
+            }
+            if why.is_none() {
+                heads[2] = Some(head);
+                hindered = hindered.map(|(_, why)| (head, why));
+                break;
+            }
+        }
+        // A later version alone is what is left of a raise of the target.
+        if heads[2].is_none() {
+            heads[2] = heads[1];
+        }
+        let hindered =
+            hindered.map(|(reached, why)| Hindered { at: (reached != own).then_some(reached.gpu), why });
+        (Self { heads, allowed }, hindered)
+    }
+
+    /// The head that the rewriter may use.
+    pub(super) fn allowed(&self) -> Option<Head> {
+        self.heads[..=self.allowed as usize].iter().copied().flatten().next_back()
+    }
+
+    /// How far the module must be raised for a recipe, whether that is allowed or not; `None` if it cannot have it.
+    pub(super) fn reach(&self, recipe: &Recipe) -> Option<Reach> {
+        let words: Vec<String> = recipe.steps.iter().map(Step::words).collect();
+        let has = |head: Head| words.iter().all(|words| head.allows(words.as_bytes()));
+        let all = [Reach::Own, Reach::Version, Reach::Target].into_iter();
+        all.zip(self.heads).find_map(|(reach, head)| head.is_some_and(has).then_some(reach))
+    }
+
+    /// How far the module may be raised.
+    pub(super) const fn limit(&self) -> Reach {
+        self.allowed
+    }
+}
+
+/// Why a module is raised less far than it was asked for.
+#[derive(Debug)]
+pub(super) struct Hindered {
+    /// The latest target that it may have; its own if none.
+    at: Option<Gpu>,
+    why: String,
+}
+
+/// The targets to which `own` can be raised so that the code still runs on all of these GPUs; the latest last. A suffix
+/// ties code to few GPUs, so only users who name one get one.
+fn candidates(own: Gpu, gpus: &[Gpu]) -> Vec<Gpu> {
+    let runs = |target: Gpu| !gpus.is_empty() && gpus.iter().all(|gpu| gpu.runs(target));
+    let plain = |gpu: Gpu| gpu.suffix() == ptxopt_grammar::gpu::Suffix::Portable;
+    let suffixes = gpus.iter().all(|&gpu| !plain(gpu));
+    let widest = |target: Gpu| gpus.iter().all(|gpu| target.suffix() <= gpu.suffix());
+    let later = |target: &Gpu| *target > own && runs(*target);
+    let fits = |target: &Gpu| plain(*target) || (suffixes && widest(*target));
+    // Assemblers know `sm_101` under that name or under its later one, not under both.
+    let named = |target: &Gpu| target.number() != 101 || gpus.iter().any(|gpu| gpu.number() == 101);
+    let mut found: Vec<Gpu> = Gpu::known().filter(later).filter(fits).filter(named).collect();
+    found.sort_unstable();
+    found
+}
+
+/// What raising could save more, in machine instructions: by a later version alone, and by a later target.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) struct Potential([u64; 2]);
+
+impl Potential {
+    /// Adds what a function could save more with this reach.
+    pub(super) fn add(&mut self, reach: Reach, saved: i64) {
+        let saved = u64::try_from(saved).unwrap_or(0);
+        match reach {
+            Reach::Own => {}
+            Reach::Version => self.0[0] += saved,
+            Reach::Target => self.0[1] += saved,
+        }
+    }
+
+    /// The option that saves most, the lesser one of equals, and how many machine instructions.
+    fn best(self) -> Option<(Reach, u64)> {
+        let [version, target] = self.0;
+        let best = if target > version { (Reach::Target, target) } else { (Reach::Version, version) };
+        (best.1 > 0).then_some(best)
+    }
+}
+
+/// Raises the head as far as what was written needs, and records that, or why it was not raised, or what that would save.
+pub(super) fn finish(module: &Module<'_>, outcome: &mut Outcome, options: &Options) {
+    let (heads, hindered) = Heads::of(module, options);
+    let at = |kind: StmtKind| module.stmts().find(|&stmt| module.kind(stmt) == kind);
+    let (Some(own), Some(stmt)) = (heads.heads[0], at(StmtKind::Target)) else { return };
+    let missed = |why: Why| Record::about(module, "", stmt, Kind::Missed(why));
+    if let Some(Hindered { at, why }) = hindered {
+        outcome.records.push(missed(Why::Hindered { at: at.map(|gpu| gpu.to_string()), why }));
+    }
+    if let Some((reach, saved)) = outcome.potential.and_then(Potential::best) {
+        outcome.records.push(missed(Why::Raise { option: reach.option(), saved }));
+    }
+    let Some(text) = &outcome.text else { return };
+    let new = parsed(text);
+    let head = needed(module, &new, own, &heads, options);
+    if head == own {
+        return;
+    }
+    let mut edits = Edits::new();
+    let mut raised: Vec<StmtKind> = Vec::new();
+    if head.gpu != own.gpu {
+        let now = target(&new).expect("a module whose target is raised names one GPU");
+        raised.push(StmtKind::Target);
+        edits.replace(new.node_span(now), word(&new, now, head.gpu));
+    }
+    if head.ptx != own.ptx {
+        let (major, minor) = head.ptx;
+        let stmt = new.stmts().find(|&stmt| new.kind(stmt) == StmtKind::Version);
+        let stmt = stmt.expect("every module has a version");
+        edits.replace(number(&new, stmt), format!("{major}.{minor}"));
+        raised.push(StmtKind::Version);
+    }
+    let text = edits.apply(text).expect("a head has one target and one version").to_vec();
+    let after = parsed(&text);
+    for kind in raised {
+        let old = at(kind).expect("it was found to be raised");
+        let now = after.stmts().find(|&stmt| after.kind(stmt) == kind).expect("it is still there");
+        let mut record = Record::about(module, "", old, Kind::Passed(How::Raised));
+        record.rules = vec![if kind == StmtKind::Target { "raise-target" } else { "raise-version" }];
+        record.after = vec![one_line(&String::from_utf8_lossy(after.stmt_text(now)))];
+        outcome.records.push(record);
+    }
+    outcome.text = Some(text);
+}
+
+/// The least head that has everything that is in `new` and not in `old`, and all that was there.
+fn needed(old: &Module<'_>, new: &Module<'_>, own: Head, heads: &Heads, options: &Options) -> Head {
+    let words = |module: &Module<'_>| -> BTreeSet<Vec<u8>> {
+        let all = module.spellings().iter();
+        all.map(|spelling| module.spellings().words(spelling, module.text()).to_vec()).collect()
+    };
+    let added: Vec<Vec<u8>> = words(new).difference(&words(old)).cloned().collect();
+    if heads.limit() == Reach::Own || added.iter().all(|words| own.allows(words)) {
+        return own;
+    }
+    let mut gpus = vec![own.gpu];
+    if heads.limit() == Reach::Target {
+        gpus.extend(candidates(own.gpu, &options.gpus));
+    }
+    let found = gpus.into_iter().find_map(|gpu| {
+        let newest = Head { gpu, ptx: own.ptx.max(NEWEST) };
+        let all = added.iter().all(|words| newest.allows(words)) && hindrance(old, own, newest).is_none();
+        all.then(|| {
+            let wants =
+                added.iter().filter_map(|words| Some(ptxopt_grammar::table::lookup(words)?.needs(words).ptx));
+            let first = if gpu == own.gpu { None } else { gpu.first_version() };
+            Head { gpu, ptx: wants.chain(first).fold(own.ptx, Ord::max) }
+        })
+    });
+    found.or(heads.allowed()).unwrap_or(own)
+}
+
+/// The name of a GPU in the place of a word of `.target`, spelled as that was.
+fn word(module: &Module<'_>, node: NodeId, gpu: Gpu) -> String {
+    let virtual_one = module.node_text(node).starts_with(b"compute_");
+    let name = gpu.to_string();
+    if virtual_one { name.replacen("sm_", "compute_", 1) } else { name }
+}
+
+/// Where the number of a version stands: at the end of its statement.
+fn number(module: &Module<'_>, stmt: StmtId) -> std::ops::Range<usize> {
+    let (span, text) = (module.stmt_span(stmt), module.stmt_text(stmt));
+    let length = text.iter().rev().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+    span.end - length..span.end
+}
