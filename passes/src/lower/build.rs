@@ -166,10 +166,14 @@ impl<'c> Build<'c> {
             Source::Step(step) => match (&self.steps[step].code, self.steps[step].sources.as_slice()) {
                 (Code::Plain(words), &[x, y, Source::Constant(selector)]) if words == "prmt.b32" => {
                     match self.picked(x, y, selector)[usize::from(byte)] {
-                        Byte::Number(number) => {
-                            Byte::Number(if sign { if number & 0x80 == 0 { 0 } else { 0xff } } else { number })
+                        Byte::Number(number) => Byte::Number(if sign {
+                            if number & 0x80 == 0 { 0 } else { 0xff }
+                        } else {
+                            number
+                        }),
+                        Byte::Of { source, byte, sign: signs } => {
+                            Byte::Of { source, byte, sign: sign | signs }
                         }
-                        Byte::Of { source, byte, sign: signs } => Byte::Of { source, byte, sign: sign | signs },
                     }
                 }
                 _ => Byte::Of { source, byte, sign },

@@ -133,10 +133,7 @@ pub(super) fn spread(build: &mut Build<'_>, geometry: Geometry, word: Source) ->
 
 /// `x+y` without the highest bits: theirs is the carry.
 pub(super) fn low_sum(build: &mut Build<'_>, job: Job) -> Source {
-    let (x, y) = (
-        build.and(job.x.source, job.geometry.low()),
-        build.and(job.y.source, job.geometry.low()),
-    );
+    let (x, y) = (build.and(job.x.source, job.geometry.low()), build.and(job.y.source, job.geometry.low()));
     build.add(x, y)
 }
 

@@ -8,7 +8,7 @@ use super::compare::greater;
 use super::lanes::{Clamp, Job, clamp, spread};
 use super::packed::UPPER_BYTES;
 use crate::recipe::Source;
-use ptxopt_grammar::video::{Sign, Simd, SimdArithmetic, SimdOp, SimdThen, Routing, Lanes};
+use ptxopt_grammar::video::{Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 
 /// Which of the two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,8 +77,7 @@ fn whole(build: &mut Build<'_>, job: Job, which: Extremum) -> Source {
 /// `|x-y|` of bytes by the instruction that many GPUs have.
 pub(super) fn distance(build: &mut Build<'_>, x: Source, y: Source, signed: [bool; 2]) -> Source {
     let [atype, btype] = signed.map(|signed| if signed { Sign::Signed } else { Sign::Unsigned });
-    let op =
-        SimdOp::Arithmetic { op: SimdArithmetic::AbsDiff, dtype: Sign::Unsigned, then: SimdThen::Store };
+    let op = SimdOp::Arithmetic { op: SimdArithmetic::AbsDiff, dtype: Sign::Unsigned, then: SimdThen::Store };
     build.simd(Simd { op, atype, btype, routing: Routing::plain(Lanes::Four) }, &[x, y])
 }
 

@@ -87,11 +87,8 @@ fn is_form(recipe: &Recipe, form: &Simd) -> bool {
 
 /// One sequence; which one is what the choices say.
 fn generate(build: &mut Build<'_>, form: &Simd, [a, b, c]: [Source; 3]) -> Option<Source> {
-    let work = Work {
-        op: form.op,
-        a_signed: form.atype == Sign::Signed,
-        b_signed: form.btype == Sign::Signed,
-    };
+    let work =
+        Work { op: form.op, a_signed: form.atype == Sign::Signed, b_signed: form.btype == Sign::Signed };
     let routes = route::Routes::of(form.routing, [a, b]);
     if work.adds() {
         return sums::sum(build, work, &routes, c);
@@ -137,12 +134,7 @@ fn lanes(build: &mut Build<'_>, work: Work, job: Job) -> Option<Source> {
 }
 
 /// The lanes of a word; `target` is whether they are clamped to signed or to unsigned ones.
-fn arithmetic(
-    build: &mut Build<'_>,
-    op: SimdArithmetic,
-    target: Option<bool>,
-    job: Job,
-) -> Option<Source> {
+fn arithmetic(build: &mut Build<'_>, op: SimdArithmetic, target: Option<bool>, job: Job) -> Option<Source> {
     match (op, target) {
         (SimdArithmetic::Add, None) => add_sub::add(build, job),
         (SimdArithmetic::Sub, None) => add_sub::sub(build, job),

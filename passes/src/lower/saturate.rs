@@ -156,8 +156,8 @@ fn cases(build: &mut Build<'_>, job: Job, to_signed: bool, adds: bool) -> Source
     let fill = |word: u8, out: u8| if to_ones { word | out } else { word & !out };
     if !to_signed {
         let differ = if adds { 0 } else { 0xff };
-        let top = build
-            .logic([job.x.source, job.y.source, geometry.high()], |x, y, high| (x ^ y ^ differ) & high);
+        let top =
+            build.logic([job.x.source, job.y.source, geometry.high()], |x, y, high| (x ^ y ^ differ) & high);
         return build.logic([low, top, out], |low, top, out| fill(low ^ top, out));
     }
     if cases.top == 0 {

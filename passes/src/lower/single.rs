@@ -1,9 +1,9 @@
 //! Few lanes as numbers of their own: each brought to a word, computed exactly, clamped, and merged.
 
+use super::Work;
 use super::build::Build;
 use super::lanes::{Geometry, Job, Operand};
 use super::route::{Pick, Routes, nibbles};
-use super::Work;
 use crate::recipe::{Source, Step};
 use ptxopt_grammar::video::{
     Arithmetic, Compare, Part, Scalar, ScalarOp, Sign, SimdArithmetic, SimdOp, SimdThen, Then,

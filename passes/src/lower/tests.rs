@@ -15,9 +15,7 @@ use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::meaning::video::result;
 use ptxopt_grammar::meaning::{Place, meaning};
 use ptxopt_grammar::tree::{StmtId, StmtKind};
-use ptxopt_grammar::video::{
-    Compare, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen,
-};
+use ptxopt_grammar::video::{Compare, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -156,7 +154,12 @@ fn computed(terms: &mut Terms, graph: &Graph<'_, '_>, recipes: &[Recipe], inputs
 }
 
 /// What is wrong with the candidates of a form.
-fn faults(prover: &mut Prover, form: Simd, constants: [Option<u32>; 3], with: Available) -> (usize, Vec<String>) {
+fn faults(
+    prover: &mut Prover,
+    form: Simd,
+    constants: [Option<u32>; 3],
+    with: Available,
+) -> (usize, Vec<String>) {
     with_values(|graph, values| {
         let mut sources = values;
         let mut terms = Terms::new();
@@ -181,7 +184,8 @@ fn faults(prover: &mut Prover, form: Simd, constants: [Option<u32>; 3], with: Av
             if !matches!(verdict, Verdict::Proved(_)) {
                 let text = recipe.text(graph, "%d", &|step| format!("%t{step}"));
                 let text = text.expect("it can be written").lines.join(" ");
-                let verdict = if verdict == Verdict::Unproved { "unproved".to_owned() } else { format!("{verdict:?}") };
+                let verdict =
+                    if verdict == Verdict::Unproved { "unproved".to_owned() } else { format!("{verdict:?}") };
                 let picks = (form.routing.mask(), form.routing.a(), form.routing.b());
                 faults.push(format!("{verdict}: {} {picks:?} {constants:x?}: {text}", Form::Simd(form)));
             }
@@ -261,27 +265,5 @@ fn equal_choices_give_equal_steps() {
             steps == 6 && max.steps.len() == steps && min.steps[..steps - 1] == max.steps[..steps - 1]
         };
         assert!(min.iter().any(|min| max.iter().any(|max| shared(min, max))));
-    });
-}
-
-#[test]
-fn counts() {
-    let mut most = 0;
-    let mut total = 0;
-    with_values(|_, values| {
-        let start = std::time::Instant::now();
-        let mut dice = Dice(7);
-        let mut forms = core();
-        for (op, atype, btype) in operations() { for lanes in [Lanes::Four, Lanes::Two] { for _ in 0..5 {
-            forms.push(Simd { op, atype, btype, routing: routing(&mut dice, lanes) });
-        }}}
-        let n = forms.len();
-        for form in forms {
-            let own = spellings(&form, &values, WITH).len();
-            total += own;
-            if own > most { most = own; eprintln!("{own} {form:?}"); }
-            if own == 0 { eprintln!("none {} {form:?}", Form::Simd(form)); }
-        }
-        eprintln!("{n} forms {total} {:?}", start.elapsed());
     });
 }

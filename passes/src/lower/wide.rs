@@ -77,12 +77,17 @@ fn extended(build: &mut Build<'_>, picks: &[Pick], signed: bool, fill: u64) -> O
     // Of two words: first side by side, then extended.
     let (low, high) = (u64::from(first.lane), u64::from(second.lane) | 4);
     if signed {
-        return Some(build.prmt(first.source, second.source, low | (low | 8) << 4 | high << 8 | (high | 8) << 12));
+        return Some(build.prmt(
+            first.source,
+            second.source,
+            low | (low | 8) << 4 | high << 8 | (high | 8) << 12,
+        ));
     }
     let both = build.prmt(first.source, second.source, low | high << 8);
-    Some(build.logic([both, Source::Constant(0x00ff_00ff), Source::Constant(fill * 0x0100_0100)], |word, mask, fill| {
-        word & mask | fill & !mask
-    }))
+    Some(build.logic(
+        [both, Source::Constant(0x00ff_00ff), Source::Constant(fill * 0x0100_0100)],
+        |word, mask, fill| word & mask | fill & !mask,
+    ))
 }
 
 fn exact(

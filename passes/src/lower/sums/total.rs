@@ -5,9 +5,7 @@ use crate::lower::lanes::{Geometry, Job};
 use crate::lower::packed::scalar_sum;
 use crate::lower::single;
 use crate::recipe::Source;
-use ptxopt_grammar::video::{
-    Arithmetic, Lanes, Part, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen,
-};
+use ptxopt_grammar::video::{Arithmetic, Lanes, Part, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 
 /// Weights as the bytes of a number, the lowest for the lowest lane.
 pub(super) fn weights(of: [i8; 4]) -> u64 {
@@ -106,9 +104,10 @@ pub(super) fn negatives(
     }
     // The distance of a byte of ones to zero is one, and so is that of zeros to a byte of ones.
     let own = (0..4).filter(|&lane| counts[lane] == 1).fold(0, |mask, lane| mask | 1 << lane);
-    let (Source::Constant(whole), Source::Constant(low_bytes)) =
-        (geometry.whole(own), if geometry.is_bytes() { Source::Constant(ALL) } else { Source::Constant(0x00ff_00ff) })
-    else {
+    let (Source::Constant(whole), Source::Constant(low_bytes)) = (
+        geometry.whole(own),
+        if geometry.is_bytes() { Source::Constant(ALL) } else { Source::Constant(0x00ff_00ff) },
+    ) else {
         return None;
     };
     let bytes = Source::Constant(whole & low_bytes);
