@@ -15,7 +15,7 @@ use std::time::Duration;
 const GPUS: [&str; 4] = ["sm_62", "sm_75", "sm_90", "sm_120f"];
 
 /// Does something with each of some things, on all cores.
-fn each<T: Sync>(all: &[T], act: impl Fn(&T) + Sync) {
+pub(crate) fn each<T: Sync>(all: &[T], act: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {

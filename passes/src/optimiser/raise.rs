@@ -161,12 +161,15 @@ pub(super) fn finish(module: &Module<'_>, outcome: &mut Outcome, options: &Optio
     let (heads, hindered) = Heads::of(module, options);
     let at = |kind: StmtKind| module.stmts().find(|&stmt| module.kind(stmt) == kind);
     let (Some(own), Some(stmt)) = (heads.heads[0], at(StmtKind::Target)) else { return };
-    let missed = |why: Why| Record::about(module, "", stmt, Kind::Missed(why));
+    let version = at(StmtKind::Version).unwrap_or(stmt);
+    let missed = |stmt, why: Why| Record::about(module, "", stmt, Kind::Missed(why));
     if let Some(Hindered { at, why }) = hindered {
-        outcome.records.push(missed(Why::Hindered { at: at.map(|gpu| gpu.to_string()), why }));
+        let at = at.map(|gpu| gpu.to_string());
+        outcome.records.push(missed(stmt, Why::Hindered { at, why }));
     }
     if let Some((reach, saved)) = outcome.potential.and_then(Potential::best) {
-        outcome.records.push(missed(Why::Raise { option: reach.option(), saved }));
+        let stmt = if reach == Reach::Version { version } else { stmt };
+        outcome.records.push(missed(stmt, Why::Raise { option: reach.option(), saved }));
     }
     let Some(text) = &outcome.text else { return };
     let new = parsed(text);
@@ -194,7 +197,6 @@ pub(super) fn finish(module: &Module<'_>, outcome: &mut Outcome, options: &Optio
         let old = at(kind).expect("it was found to be raised");
         let now = after.stmts().find(|&stmt| after.kind(stmt) == kind).expect("it is still there");
         let mut record = Record::about(module, "", old, Kind::Passed(How::Raised));
-        record.rules = vec![if kind == StmtKind::Target { "raise-target" } else { "raise-version" }];
         record.after = vec![one_line(&String::from_utf8_lossy(after.stmt_text(now)))];
         outcome.records.push(record);
     }
