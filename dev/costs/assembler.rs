@@ -5,17 +5,18 @@
 //! kernel has more than a kernel that loads the same and stores a copy.
 
 use crate::assemblers::Assemblers;
-use ptxopt::measure::Failure;
+use ptxopt::measure::{Failure, Measured};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// An instruction and where its result is.
+/// An instruction, or a few that follow each other, and where the result is.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Sample {
-    /// The statement without `;`. Registers: `%h`, `%r`, `%d` of 16, 32 and 64 bits, and predicates `%p`. Number 0
-    /// is the result; sources are 1 to 3, and of predicates 1.
+    /// The statement without `;`, or several with `;` between them. Registers: `%h`, `%r`, `%d` of 16, 32 and 64 bits,
+    /// and predicates `%p`. Number 0 is the result; sources are 1 to 3, of 32 bits 1 to 7, and of predicates 1. What
+    /// is computed on the way is in `%t0` to `%t9`, of 32 bits.
     pub(crate) text: String,
     /// The letter of the result.
     pub(crate) result: char,
@@ -35,6 +36,11 @@ impl Sample {
         loads
     }
 
+    /// How many registers of each width its kernel loads.
+    fn sources(&self) -> usize {
+        if (4..8).any(|number| self.text.contains(&format!("%r{number}"))) { 7 } else { 3 }
+    }
+
     /// What does the same but for the instruction.
     fn baseline(&self) -> Kernel {
         let result = self.result;
@@ -43,7 +49,7 @@ impl Sample {
         } else {
             format!("mov.b{} %{result}0, %{result}1", bits(result))
         };
-        Kernel { loads: self.loads(), text, result }
+        Kernel { loads: self.loads(), sources: self.sources(), text, result }
     }
 }
 
@@ -51,6 +57,7 @@ impl Sample {
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Kernel {
     loads: String,
+    sources: usize,
     text: String,
     result: char,
 }
@@ -85,6 +92,40 @@ impl Assembler {
 
     /// The costs of the samples; `None` for one that is rejected.
     pub(crate) fn costs(&self, samples: &[Sample]) -> Vec<Option<u32>> {
+        self.differences(samples, &|chunk| self.lengths_of_legal(chunk))
+    }
+
+    /// The costs of the samples, all of them legal, once `change` has rewritten the module that each is in.
+    ///
+    /// # Errors
+    ///
+    /// What `change` or the assembler says of a module.
+    #[allow(dead_code, reason = "not all that share this file change modules")]
+    pub(crate) fn costs_after(
+        &self,
+        samples: &[Sample],
+        change: &(dyn Fn(Vec<u8>) -> Result<Vec<u8>, String> + Sync),
+    ) -> Result<Vec<u32>, String> {
+        let lengths = |chunk: &[Kernel]| -> Vec<Result<u32, String>> {
+            let changed = change(self.module(chunk).into_bytes());
+            let assembled = changed.and_then(|text| {
+                self.program.assemble(&text, &self.target).map_err(|error| error.to_string())
+            });
+            let length = |i| match &assembled {
+                Ok(measured) => Ok(self.length(measured, i)),
+                Err(error) => Err(error.clone()),
+            };
+            (0..chunk.len()).map(length).collect()
+        };
+        self.differences(samples, &lengths).into_iter().collect()
+    }
+
+    /// The results of `lengths` for kernels with the samples, less the lengths of kernels that only copy.
+    fn differences<T: Less + Send>(
+        &self,
+        samples: &[Sample],
+        lengths: &(dyn Fn(&[Kernel]) -> Vec<T> + Sync),
+    ) -> Vec<T> {
         let mut baselines = HashMap::new();
         for baseline in samples.iter().map(Sample::baseline) {
             baselines.entry(baseline).or_insert_with_key(|baseline| {
@@ -93,7 +134,7 @@ impl Assembler {
         }
         let kernel = |sample: &Sample| {
             let Sample { text, result } = sample.clone();
-            Kernel { loads: sample.loads(), text, result }
+            Kernel { loads: sample.loads(), sources: sample.sources(), text, result }
         };
         let kernels: Vec<Kernel> = samples.iter().map(kernel).collect();
         let chunks: Vec<&[Kernel]> = kernels.chunks(KERNELS).collect();
@@ -104,20 +145,16 @@ impl Assembler {
                     loop {
                         let i = next.fetch_add(1, Ordering::Relaxed);
                         let Some(chunk) = chunks.get(i) else { return };
-                        let lengths = self.lengths_of_legal(chunk);
+                        let lengths = lengths(chunk);
                         found.lock().expect("no thread panics").push((i, lengths));
                     }
                 });
             }
         });
         let mut found = found.into_inner().expect("no thread panics");
-        found.sort();
+        found.sort_by_key(|(i, _)| *i);
         let lengths = found.into_iter().flat_map(|(_, lengths)| lengths);
-        // The scheduler may avoid a copy that the baseline has, so a negative cost counts as 0.
-        lengths
-            .zip(samples)
-            .map(|(length, sample)| Some(length?.saturating_sub(baselines[&sample.baseline()])))
-            .collect()
+        lengths.zip(samples).map(|(length, sample)| length.less(baselines[&sample.baseline()])).collect()
     }
 
     /// The lengths of all that are not rejected; those that are, are named by the assembler and left out.
@@ -156,17 +193,21 @@ impl Assembler {
             }
             Err(failure) => panic!("{failure}"),
         };
-        let length = |i| instructions(&measured.functions[&format!("k{i}")].code, &self.target);
-        Ok((0..samples.len()).map(length).collect())
+        Ok((0..samples.len()).map(|i| self.length(&measured, i)).collect())
+    }
+
+    /// How many instructions the kernel with a number has.
+    fn length(&self, measured: &Measured, number: usize) -> u32 {
+        instructions(&measured.functions[&format!("k{number}")].code, &self.target)
     }
 
     fn module(&self, kernels: &[Kernel]) -> String {
         let mut text = format!(".version {}\n.target {}\n.address_size 64\n", self.version, self.target);
-        for (i, Kernel { loads, text: sample, result }) in kernels.iter().enumerate() {
+        for (i, Kernel { loads, sources, text: sample, result }) in kernels.iter().enumerate() {
             let mut load = String::new();
             let mut offset = 0;
             for letter in loads.chars().rev().filter(|&letter| letter != 'p') {
-                for number in 1..4 {
+                for number in 1..=*sources {
                     let bits = bits(letter);
                     load += &format!(" ld.volatile.global.u{bits} %{letter}{number}, [%d9+{offset}];");
                     offset += bits / 8;
@@ -184,6 +225,9 @@ impl Assembler {
                 String::new()
             };
             let source = loads.chars().next().expect("a source is loaded");
+            // Registers that are only declared change what the oldest assembler makes of others.
+            let words = if *sources > 3 { "%r<8>" } else { "%r<4>" };
+            let temporary = if sample.contains("%t") { ".reg .b32 %t<10>; " } else { "" };
             // The guarded store is not the last, for that would be branched around.
             let last = format!("st.volatile.global.u{} [%d9], %{source}1;", bits(source));
             let store = match result {
@@ -193,13 +237,31 @@ impl Assembler {
             };
             writeln!(
                 text,
-                ".visible .entry k{i}(.param .u64 q) {{\n.reg .b16 %h<4>; .reg .b32 %r<4>; .reg .b64 %d<10>; \
+                ".visible .entry k{i}(.param .u64 q) {{\n{temporary}.reg .b16 %h<4>; .reg .b32 {words}; .reg .b64 %d<10>; \
                  .reg .pred %p<2>;\nld.param.u64 %d9, [q];{load}\n{predicate}\n{sample}{}\n{store}\nret; }}",
                 if sample.is_empty() { "" } else { ";" }
             )
             .expect("writing to a string cannot fail");
         }
         text
+    }
+}
+
+/// A length from which that of a kernel that only copies is taken away.
+trait Less {
+    fn less(self, baseline: u32) -> Self;
+}
+
+// The scheduler may avoid a copy that the baseline has, so a negative cost counts as 0.
+impl Less for Option<u32> {
+    fn less(self, baseline: u32) -> Self {
+        self.map(|length| length.saturating_sub(baseline))
+    }
+}
+
+impl Less for Result<u32, String> {
+    fn less(self, baseline: u32) -> Self {
+        self.map(|length| length.saturating_sub(baseline))
     }
 }
 

@@ -9,6 +9,7 @@
 mod assembler;
 #[path = "../../tests/support/assemblers.rs"]
 mod assemblers;
+mod fused;
 mod plain;
 mod rows;
 mod sample;
@@ -35,7 +36,8 @@ fn main() -> ExitCode {
         }
         return if good { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }
-    let tables = [("plain.tsv", plain::rows()), ("video.tsv", rows::video_rows())];
+    let tables =
+        [("plain.tsv", plain::rows()), ("video.tsv", rows::video_rows()), ("fused.tsv", fused::rows())];
     let mut different = 0;
     let named = |file: &str| arguments.iter().any(|argument| argument == file);
     let all = !tables.iter().any(|(file, _)| named(file));
@@ -77,7 +79,7 @@ fn compare(before: &BTreeMap<String, Vec<Cells>>, after: &BTreeMap<String, Vec<C
     for (name, columns) in after {
         for (i, generation) in GENERATIONS.iter().enumerate() {
             let old = before.get(name).map(|columns| &columns[i]);
-            if old != Some(&columns[i]) {
+            if old.unwrap_or(&None) != &columns[i] {
                 let (gpu, old, new) = (generation.gpu, shown(old), shown(Some(&columns[i])));
                 say(&format!("{name}: {gpu}: {old} in the table, {new} now"));
                 different += 1;
@@ -87,9 +89,11 @@ fn compare(before: &BTreeMap<String, Vec<Cells>>, after: &BTreeMap<String, Vec<C
     different
 }
 
+/// The table; rows that no GPU has anything for are left out.
 fn text(rows: &[Row], columns: &BTreeMap<String, Vec<Cells>>) -> String {
+    let rows = rows.iter().map(|row| (row.name.as_str(), columns[&row.name].as_slice()));
     let rows: Vec<(&str, &[Cells])> =
-        rows.iter().map(|row| (row.name.as_str(), columns[&row.name].as_slice())).collect();
+        rows.filter(|(_, columns)| columns.iter().any(Option::is_some)).collect();
     table::text(&rows)
 }
 

@@ -62,8 +62,8 @@ const ALL: [&str; 9] = ["u16", "s16", "u32", "s32", "u64", "s64", "b16", "b32", 
 const NONE: [&str; 1] = ["b32"];
 
 /// Opcodes with their types, where `*` stands for one of them; the letters of result and sources, where `*` is the
-/// letter of the type, `#` a source that is always a constant, `p` a predicate, and `R` a register of 32 bits that
-/// no constant replaces.
+/// letter of the type, `#` a source that is always a constant, `p` a predicate, and `R` a register of 32 bits where
+/// PTX takes no constant: one is moved into a register first, and the assembler may still write it where it is read.
 const SHAPES: &[(&str, &[&str], char, &str)] = &[
     ("add.*", &NUMBERS, '*', "**"),
     ("sub.*", &NUMBERS, '*', "**"),
@@ -154,6 +154,11 @@ fn shapes() -> Vec<Shape> {
             push(&format!("set.{compare}.{result}.*"), &narrow, 'r', "**");
         }
     }
+    // What is native of these on some GPUs; their other forms are in the table of video instructions.
+    for types in ["u32.u32.u32", "u32.s32.s32", "s32.u32.u32", "s32.s32.s32"] {
+        push(&format!("vabsdiff4.{types}"), &NONE, 'r', "RRR");
+        push(&format!("vabsdiff4.{types}.add"), &NONE, 'r', "RRR");
+    }
     for words in ["add", "add.sat", "sub", "sub.sat", "min", "max"] {
         push(&format!("{words}.*"), &LANES, 'r', "RR");
     }
@@ -173,7 +178,7 @@ pub(crate) fn rows() -> Vec<Row> {
     let mut rows = Vec::new();
     for shape in shapes() {
         let mut patterns = vec![(vec!["r"; shape.sources.len()], vec![vec![None; shape.sources.len()]])];
-        if !shape.sources.contains('R') && !shape.words.starts_with("mov") {
+        if !shape.words.starts_with("mov") {
             patterns.extend(single(&shape));
             patterns.extend(several(&shape));
         }
@@ -189,10 +194,7 @@ pub(crate) fn rows() -> Vec<Row> {
             let fixed = shape.sources.find('#').is_some_and(|at| pattern[at] == "r");
             if !fixed {
                 let name = format!("{} {}", shape.words, pattern.join(" "));
-                rows.push(Row {
-                    name,
-                    cells: vec![samples.iter().map(|sample| shape.sample(sample)).collect()],
-                });
+                rows.push(Row::new(name, vec![samples.iter().map(|sample| shape.sample(sample)).collect()]));
             }
         }
     }
@@ -257,16 +259,20 @@ fn several(shape: &Shape) -> Vec<Pattern> {
 impl Shape {
     fn sample(&self, constants: &[Option<i64>]) -> Sample {
         let result = self.result;
-        let mut text = format!("{} %{result}0", self.words);
+        let (mut moves, mut text) = (String::new(), format!("{} %{result}0", self.words));
         for (i, (letter, constant)) in self.sources.chars().zip(constants).enumerate() {
             let source = match (letter, constant) {
+                ('R', Some(value)) => {
+                    moves += &format!("mov.b32 %t{i}, {value}; ");
+                    format!("%t{i}")
+                }
                 (_, Some(value)) => value.to_string(),
                 ('p', None) => "%p1".to_owned(),
                 (letter, None) => format!("%{}{}", letter.to_ascii_lowercase(), i % 3 + 1),
             };
             text = format!("{text}, {source}");
         }
-        Sample { text, result }
+        Sample { text: moves + &text, result }
     }
 }
 
@@ -299,7 +305,7 @@ fn conversions() -> Vec<Row> {
                         samples.push(Sample { text: format!("{words} %{result}0, %{source}1"), result });
                     }
                 }
-                rows.push(Row { name: format!("{words} r"), cells: vec![samples] });
+                rows.push(Row::new(format!("{words} r"), vec![samples]));
             }
         }
     }

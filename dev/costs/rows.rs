@@ -1,6 +1,7 @@
 //! The rows of a table, with what is measured for each cell.
 
 use crate::assembler::{Assembler, Sample};
+use ptxopt_grammar::video::Form;
 use ptxopt_passes::cost::table::{Cells, Generation};
 use ptxopt_passes::cost::{Cost, video};
 use std::collections::BTreeMap;
@@ -11,6 +12,21 @@ pub(crate) struct Row {
     pub(crate) name: String,
     /// The instructions whose costs each cell spans.
     pub(crate) cells: Vec<Vec<Sample>>,
+    /// Where a row is only worth writing if its cost is not that of its parts: the parts of each sample of the cell.
+    pub(crate) parts: Vec<Vec<Sample>>,
+}
+
+impl Row {
+    /// A row whose cells need nothing to compare them with.
+    pub(crate) const fn new(name: String, cells: Vec<Vec<Sample>>) -> Self {
+        Self { name, cells, parts: Vec::new() }
+    }
+
+    /// A row of one cell, of samples with the parts that each consists of.
+    pub(crate) fn compared(name: String, samples: Vec<(Sample, Vec<Sample>)>) -> Self {
+        let (samples, parts) = samples.into_iter().unzip();
+        Self { name, cells: vec![samples], parts }
+    }
 }
 
 /// The rows of the table of video instructions.
@@ -18,7 +34,7 @@ pub(crate) fn video_rows() -> Vec<Row> {
     let sample = |text| Sample { text, result: 'r' };
     let cells =
         |row| video::cells(row).into_iter().map(|cell| cell.into_iter().map(sample).collect()).collect();
-    video::rows().into_iter().map(|row| Row { name: video::name(row), cells: cells(row) }).collect()
+    Form::all().map(|row| Row::new(video::name(row), cells(row))).collect()
 }
 
 /// What all rows cost on a generation.
@@ -26,7 +42,8 @@ pub(crate) fn measure(rows: &[Row], generation: &Generation) -> Vec<Cells> {
     // Only the family has the packed bytes; everything else costs the same on all targets of a number.
     let family = matches!(generation.number(), 107 | 120);
     let target = format!("{}{}", generation.gpu, if family { "f" } else { "" });
-    let mut samples: Vec<Sample> = rows.iter().flat_map(|row| row.cells.iter().flatten().cloned()).collect();
+    let all = |row: &'_ Row| row.cells.iter().chain(&row.parts).flatten().cloned().collect::<Vec<_>>();
+    let mut samples: Vec<Sample> = rows.iter().flat_map(all).collect();
     samples.sort();
     samples.dedup();
     let costs = Assembler::new(generation.assembler, &target).costs(&samples);
@@ -35,5 +52,14 @@ pub(crate) fn measure(rows: &[Row], generation: &Generation) -> Vec<Cells> {
         let found: Option<Vec<u32>> = samples.iter().map(|sample| costs[sample]).collect();
         found?.into_iter().map(Cost::exactly).reduce(Cost::or)
     };
-    rows.iter().map(|row| row.cells.iter().map(cell).collect::<Option<Vec<_>>>().map(Into::into)).collect()
+    let is_sum = |row: &Row| {
+        let sum = |parts: &Vec<Sample>| parts.iter().map(|part| costs[part]).sum::<Option<u32>>();
+        !row.parts.is_empty()
+            && row.cells[0].iter().zip(&row.parts).all(|(sample, parts)| costs[sample] == sum(parts))
+    };
+    let cells = |row: &Row| {
+        let found = row.cells.iter().map(cell).collect::<Option<Vec<_>>>();
+        found.filter(|_| !is_sum(row)).map(Into::into)
+    };
+    rows.iter().map(cells).collect()
 }

@@ -1,9 +1,9 @@
 //! Whether the costs that the optimiser sees hold for forms that were not measured, and on GPUs that were not.
 
 use crate::assembler::{Assembler, Sample};
-use ptxopt_grammar::video::{Form, Mad, Part, Routing, Scalar, Simd};
+use ptxopt_grammar::video::Form;
 use ptxopt_passes::cost::table::Generation;
-use ptxopt_passes::cost::{Costs, Gpu, video};
+use ptxopt_passes::cost::{Costs, Gpu};
 
 /// How many forms are tried on each GPU.
 const FORMS: usize = 400;
@@ -40,43 +40,11 @@ pub(crate) fn outside(generation: &Generation) -> (Vec<String>, Vec<String>) {
 
 /// Forms that are chosen by a fixed generator, any parts, masks and selectors.
 fn forms() -> Vec<Form> {
-    let rows = video::rows();
+    let rows: Vec<Form> = Form::all().collect();
     let mut seed = 1_u32;
     let mut below = |bound: usize| {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (seed >> 8) as usize % bound
     };
-    let mut forms = Vec::new();
-    for _ in 0..FORMS {
-        let row = rows[below(rows.len())];
-        let mut part =
-            || [None].into_iter().chain(Part::ALL.map(Some)).nth(below(7)).expect("there are seven");
-        forms.push(match row {
-            Form::Scalar(scalar) => Form::Scalar(Scalar { a: part(), b: part(), ..scalar }),
-            Form::Mad(mad) => Form::Mad(Mad { a: part(), b: part(), ..mad }),
-            Form::Simd(simd) => {
-                let lanes = simd.routing.lanes();
-                let plain = Routing::plain(lanes);
-                let count = usize::from(lanes.count());
-                let mut picks = |first: u8| -> Vec<u8> {
-                    let default = (first..first + lanes.count()).collect();
-                    if below(2) == 0 {
-                        return default;
-                    }
-                    (0..count).map(|_| u8::try_from(below(2 * count)).expect("there are eight")).collect()
-                };
-                let (a, mut b) = (picks(0), picks(lanes.count()));
-                // A lane that is read twice costs less.
-                let twice = below(3) == 0;
-                b.iter_mut().zip(&a).filter(|_| twice && below(2) == 0).for_each(|(b, a)| *b = *a);
-                let routing = plain.selected(&a, &b).expect("there are such lanes");
-                let mask =
-                    u8::try_from(1 + below(usize::from(lanes.full_mask()))).expect("there are four lanes");
-                let mask = if below(2) == 0 { lanes.full_mask() } else { mask };
-                let routing = routing.masked(mask).expect("it is a mask");
-                Form::Simd(Simd { routing, ..simd })
-            }
-        });
-    }
-    forms
+    (0..FORMS).map(|_| rows[below(rows.len())].drawn(&mut below)).collect()
 }

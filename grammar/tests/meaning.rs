@@ -10,10 +10,7 @@ use numbers::Numbers;
 use ptxopt_grammar::meaning::concrete::{Program, evaluate};
 use ptxopt_grammar::meaning::term::{Term, Terms, ones};
 use ptxopt_grammar::meaning::{meaning, video, wide};
-use ptxopt_grammar::video::{
-    Arithmetic, Compare, Direction, Form, Lanes, Mad, Part, Routing, Scalar, ScalarOp, Scale, ShiftMode,
-    Sign, Simd, SimdArithmetic, SimdOp, SimdThen, Sum, Then,
-};
+use ptxopt_grammar::video::{Form, Lanes, Mad, Part, Routing, Scalar, Simd};
 
 /// A module of one instruction, and whether it is refused: `%a…` have 32 bits, `%d…` 64, `%h…` 16, `%p…` one.
 fn module(instruction: &str) -> (String, bool) {
@@ -260,35 +257,6 @@ fn vectors_of_elements() {
     assert_eq!(run("mov.v2.b32 %a0, {%h1, %h2}", &values), None);
 }
 
-const SIGNS: [Sign; 2] = [Sign::Unsigned, Sign::Signed];
-const ALL: [Arithmetic; 5] =
-    [Arithmetic::Add, Arithmetic::Sub, Arithmetic::AbsDiff, Arithmetic::Min, Arithmetic::Max];
-
-fn scalar_ops() -> Vec<ScalarOp> {
-    let mut ops = Vec::new();
-    for (btype, saturate) in
-        [(Sign::Unsigned, true), (Sign::Unsigned, false), (Sign::Signed, true), (Sign::Signed, false)]
-    {
-        for dtype in SIGNS {
-            ops.extend(ALL.map(|op| ScalarOp::Arithmetic { op, dtype, btype, saturate }));
-        }
-    }
-    for dtype in SIGNS {
-        for (direction, mode) in [
-            (Direction::Left, ShiftMode::Clamp),
-            (Direction::Left, ShiftMode::Wrap),
-            (Direction::Right, ShiftMode::Clamp),
-            (Direction::Right, ShiftMode::Wrap),
-        ] {
-            ops.extend([true, false].map(|saturate| ScalarOp::Shift { direction, mode, dtype, saturate }));
-        }
-    }
-    for btype in SIGNS {
-        ops.extend(Compare::ALL.map(|compare| ScalarOp::Set { compare, btype }));
-    }
-    ops
-}
-
 /// Selectors: whole; then every part of `a` with the whole of `b`, and so on.
 fn parts() -> Vec<(Option<Part>, Option<Part>)> {
     let all: Vec<Option<Part>> = [None].into_iter().chain(Part::ALL.map(Some)).collect();
@@ -296,44 +264,14 @@ fn parts() -> Vec<(Option<Part>, Option<Part>)> {
 }
 
 fn scalar_forms() -> Vec<Form> {
-    let mut thens = vec![Then::Store, Then::Add, Then::Min, Then::Max];
-    thens.extend(Part::ALL.map(Then::Merge));
-    let mut forms = Vec::new();
-    for op in scalar_ops() {
-        for atype in SIGNS {
-            for &then in &thens {
-                forms
-                    .extend(parts().into_iter().map(|(a, b)| Form::Scalar(Scalar { op, atype, a, b, then })));
-            }
-        }
-    }
-    for sum in [Sum::Plain, Sum::PlusOne, Sum::NegatedProduct, Sum::NegatedAddend] {
-        for scale in [Scale::None, Scale::Shr7, Scale::Shr15] {
-            for types in 0..16 {
-                let [dtype, atype, btype] = [0, 1, 2].map(|bit| SIGNS[types >> bit & 1]);
-                let saturate = types & 8 != 0;
-                forms.extend(
-                    parts()
-                        .into_iter()
-                        .map(|(a, b)| Form::Mad(Mad { dtype, atype, btype, saturate, scale, sum, a, b })),
-                );
-            }
-        }
-    }
-    forms
+    let scalar = Scalar::all()
+        .flat_map(|form| parts().into_iter().map(move |(a, b)| Form::Scalar(Scalar { a, b, ..form })));
+    let mad =
+        Mad::all().flat_map(|form| parts().into_iter().map(move |(a, b)| Form::Mad(Mad { a, b, ..form })));
+    scalar.chain(mad).collect()
 }
 
 fn simd_forms() -> Vec<Form> {
-    let mut ops = Vec::new();
-    for dtype in SIGNS {
-        for then in [SimdThen::Store, SimdThen::Saturate, SimdThen::Add] {
-            let all = ALL.map(SimdArithmetic::from).into_iter().chain([SimdArithmetic::Average]);
-            ops.extend(all.map(|op| SimdOp::Arithmetic { op, dtype, then }));
-        }
-    }
-    for accumulate in [true, false] {
-        ops.extend(Compare::ALL.map(|compare| SimdOp::Set { compare, accumulate }));
-    }
     let selectors: [&[[&[u8]; 2]]; 2] = [
         &[[&[0, 1], &[2, 3]], [&[1, 0], &[2, 3]], [&[2, 0], &[1, 3]], [&[0, 0], &[3, 3]]],
         &[
@@ -344,16 +282,12 @@ fn simd_forms() -> Vec<Form> {
         ],
     ];
     let mut forms = Vec::new();
-    for (lanes, selectors) in [Lanes::Two, Lanes::Four].into_iter().zip(selectors) {
+    for (lanes, selectors) in Lanes::ALL.into_iter().zip(selectors) {
         for mask in 1..=lanes.full_mask() {
             for [a, b] in selectors {
                 let routing = Routing::plain(lanes).masked(mask).and_then(|routing| routing.selected(a, b));
                 let routing = routing.expect("the mask and the places exist");
-                for &op in &ops {
-                    for (atype, btype) in SIGNS.into_iter().flat_map(|a| SIGNS.map(|b| (a, b))) {
-                        forms.push(Form::Simd(Simd { op, atype, btype, routing }));
-                    }
-                }
+                forms.extend(Simd::all(lanes).map(|form| Form::Simd(Simd { routing, ..form })));
             }
         }
     }

@@ -6,8 +6,8 @@
 use ptxopt_grammar::diagnostic::Diagnostic;
 use ptxopt_grammar::tree::{Module, StmtId};
 use ptxopt_grammar::video::{
-    Arithmetic, Compare, Direction, Form, Instance, Lanes, Mad, Part, Routing, Scalar, ScalarOp, Scale,
-    ShiftMode, Sign, Simd, SimdArithmetic, SimdOp, SimdThen, Sum, Then, decode, register_text,
+    Compare, Form, Instance, Lanes, Mad, Part, Routing, Scalar, ScalarOp, Sign, Simd, SimdOp, Then, decode,
+    register_text,
 };
 use ptxopt_grammar::{parse, table};
 
@@ -68,8 +68,6 @@ fn every_video_instruction_has_a_row() {
 
 // ---- all legal forms --------------------------------------------------------------------------------------
 
-const SIGNS: [Sign; 2] = [Sign::Unsigned, Sign::Signed];
-
 fn parts() -> impl Iterator<Item = Option<Part>> + Clone {
     [None].into_iter().chain(Part::ALL.map(Some))
 }
@@ -83,56 +81,17 @@ fn pairs<A: Clone, B: Clone>(
 }
 
 fn scalar_forms() -> Vec<Form> {
-    let ops = [Arithmetic::Add, Arithmetic::Sub, Arithmetic::AbsDiff, Arithmetic::Min, Arithmetic::Max];
-    let types = pairs(SIGNS, [false, true]);
-    let arithmetic = pairs(pairs(ops, SIGNS), types.clone())
-        .into_iter()
-        .map(|((op, btype), (dtype, saturate))| ScalarOp::Arithmetic { op, dtype, btype, saturate });
-    let modes = pairs([Direction::Left, Direction::Right], [ShiftMode::Clamp, ShiftMode::Wrap]);
-    let shifts = pairs(modes, types)
-        .into_iter()
-        .map(|((direction, mode), (dtype, saturate))| ScalarOp::Shift { direction, mode, dtype, saturate });
-    let sets =
-        pairs(Compare::ALL, SIGNS).into_iter().map(|(compare, btype)| ScalarOp::Set { compare, btype });
-    let ops: Vec<ScalarOp> = arithmetic.chain(shifts).chain(sets).collect();
-    let merges = Part::ALL.map(Then::Merge);
-    let thens = [Then::Store, Then::Add, Then::Min, Then::Max].into_iter().chain(merges);
-    let tails = pairs(pairs(SIGNS, thens), pairs(parts(), parts()));
-    pairs(ops, tails)
-        .into_iter()
-        .map(|(op, ((atype, then), (a, b)))| Form::Scalar(Scalar { op, atype, a, b, then }))
-        .collect()
+    let all = pairs(Scalar::all(), pairs(parts(), parts()));
+    all.into_iter().map(|(form, (a, b))| Form::Scalar(Scalar { a, b, ..form })).collect()
 }
 
 fn mad_forms() -> Vec<Form> {
-    let sums = [Sum::Plain, Sum::PlusOne, Sum::NegatedProduct, Sum::NegatedAddend];
-    let tails = pairs(pairs([Scale::None, Scale::Shr7, Scale::Shr15], sums), [false, true]);
-    let types = pairs(SIGNS, pairs(SIGNS, SIGNS));
-    pairs(pairs(types, tails), pairs(parts(), parts()))
-        .into_iter()
-        .map(|(((dtype, (atype, btype)), ((scale, sum), saturate)), (a, b))| {
-            Form::Mad(Mad { dtype, atype, btype, saturate, scale, sum, a, b })
-        })
-        .collect()
+    let all = pairs(Mad::all(), pairs(parts(), parts()));
+    all.into_iter().map(|(form, (a, b))| Form::Mad(Mad { a, b, ..form })).collect()
 }
 
 /// All operations, types and masks; each with some pair of selectors, and one with every selector.
 fn simd_forms(lanes: Lanes) -> Vec<Form> {
-    let ops = [
-        SimdArithmetic::Add,
-        SimdArithmetic::Sub,
-        SimdArithmetic::Average,
-        SimdArithmetic::AbsDiff,
-        SimdArithmetic::Min,
-        SimdArithmetic::Max,
-    ];
-    let thens = [SimdThen::Store, SimdThen::Saturate, SimdThen::Add];
-    let arithmetic = pairs(ops, pairs(SIGNS, thens))
-        .into_iter()
-        .map(|(op, (dtype, then))| SimdOp::Arithmetic { op, dtype, then });
-    let sets = pairs(Compare::ALL, [false, true])
-        .into_iter()
-        .map(|(compare, accumulate)| SimdOp::Set { compare, accumulate });
     let plain = Routing::plain(lanes);
     let picks = |mut number: u32| {
         let mut picks = Vec::new();
@@ -144,14 +103,13 @@ fn simd_forms(lanes: Lanes) -> Vec<Form> {
         picks
     };
     let routing = |mask, a, b| plain.masked(mask)?.selected(&picks(a), &picks(b));
-    let all = pairs(arithmetic.chain(sets).collect::<Vec<_>>(), pairs(SIGNS, SIGNS));
     let mut forms = Vec::new();
     let mut seed = 1_u32;
-    for ((op, (atype, btype)), mask) in pairs(all, 1..=lanes.full_mask()) {
+    for (form, mask) in pairs(Simd::all(lanes), 1..=lanes.full_mask()) {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let random = routing(mask, seed >> 8, seed >> 20).expect("picks are in range");
         let masked = plain.masked(mask).expect("the mask is in range");
-        forms.extend([masked, random].map(|routing| Form::Simd(Simd { op, atype, btype, routing })));
+        forms.extend([masked, random].map(|routing| Form::Simd(Simd { routing, ..form })));
     }
     let op = SimdOp::Set { compare: Compare::Lt, accumulate: false };
     for number in 0..(2 * u32::from(lanes.count())).pow(u32::from(lanes.count())) {

@@ -1,7 +1,7 @@
 //! What ptxopt does to PTX: the passes, and the pipeline that runs them.
 //!
 //! A function becomes a graph of values (`graph`), about which facts are found (`facts`, `analysis`, `lanes`); rules
-//! propose other spellings (`rules`), costs choose (`cost`), the door proves (`door`, `prover`), and what is proved
+//! and generators propose other spellings (`rules`, `lower`), costs choose (`cost`), the door proves (`door`, `prover`), and what is proved
 //! and cheaper is spliced into the text (`optimiser`). Nothing here uses a file, a clock or a thread.
 
 pub mod analysis;
@@ -37,7 +37,7 @@ pub static PASSES: &[Pass] = &[
     Pass { name: "fold", summary: "constants, and what constants decide", group: Group::Fold },
     Pass { name: "simplify", summary: "the same value by a cheaper instruction", group: Group::Simplify },
     Pass { name: "mask", summary: "masks, merges and unused lanes", group: Group::Mask },
-    Pass { name: "lower", summary: "SIMD instructions by what the GPU executes", group: Group::Lower },
+    Pass { name: "lower", summary: "SIMD video instructions as sequences of others", group: Group::Lower },
     Pass { name: "dce", summary: "statements that the other passes made dead", group: Group::Dce },
 ];
 

@@ -98,6 +98,11 @@ impl Step {
         }
     }
 
+    /// Whether its last number is a pattern: a selector or a table.
+    pub(crate) fn has_pattern(&self) -> bool {
+        self.digits().is_some()
+    }
+
     /// What is moved, if it is a move.
     #[must_use]
     pub fn copied(&self) -> Option<Source> {

@@ -3,14 +3,18 @@
 
 #![expect(clippy::print_stdout, reason = "tests say how much they covered")]
 
+#[path = "../../tests/support/simd_forms.rs"]
+mod simd_forms;
+
 use ptxopt_grammar::meaning::concrete::evaluate;
 use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::meaning::term::Terms;
 use ptxopt_grammar::meaning::video::result;
 use ptxopt_grammar::tree::Module;
-use ptxopt_grammar::video::{Compare, Form, Mad, Part, Routing, Scalar, Simd, SimdOp};
-use ptxopt_passes::cost::{Gpu, video};
+use ptxopt_grammar::video::Form;
+use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{Kind, Options, Outcome, optimise};
+use simd_forms::simd_forms;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
@@ -53,34 +57,9 @@ impl Draw {
         (0..4).fold(0, |word, _| word << 8 | u32::try_from(corner(self.next())).expect("it is a byte"))
     }
 
-    fn part(&mut self) -> Option<Part> {
-        [None]
-            .into_iter()
-            .chain(Part::ALL.map(Some))
-            .nth(usize::from(self.below(7)))
-            .expect("there are seven")
-    }
-
-    /// A row with any parts, selectors and mask, the same lane in both selectors more often than by chance.
+    /// A row with any parts, selectors and mask.
     fn form(&mut self, row: Form) -> Form {
-        match row {
-            Form::Scalar(scalar) => Form::Scalar(Scalar { a: self.part(), b: self.part(), ..scalar }),
-            Form::Mad(mad) => Form::Mad(Mad { a: self.part(), b: self.part(), ..mad }),
-            Form::Simd(simd) => {
-                let lanes = simd.routing.lanes();
-                let a: Vec<u8> = (0..lanes.count()).map(|_| self.below(2 * lanes.count())).collect();
-                let same = self.below(3);
-                let b = a.iter().map(|&pick| match same {
-                    0 => pick,
-                    1 if self.below(2) == 0 => pick,
-                    _ => self.below(2 * lanes.count()),
-                });
-                let b: Vec<u8> = b.collect();
-                let mask = 1 + self.below(lanes.full_mask());
-                let routing = Routing::plain(lanes).selected(&a, &b).expect("there are such lanes");
-                Form::Simd(Simd { routing: routing.masked(mask).expect("there are such lanes"), ..simd })
-            }
-        }
+        row.drawn(&mut |bound| usize::try_from(self.next()).expect("48 bits") % bound)
     }
 }
 
@@ -90,7 +69,7 @@ const MOST_FORMS: usize = 64;
 #[test]
 fn every_form_of_constants_is_a_number() {
     let mut draw = Draw(0x9e37_79b9_7f4a_7c15);
-    let rows = video::rows();
+    let rows: Vec<Form> = Form::all().collect();
     let mut tried = 0;
     for (gpu, every) in [("sm_90", 1), ("sm_90", 1), ("sm_35", 3), ("sm_50", 3), ("sm_75", 3), ("sm_120", 3)]
     {
@@ -149,42 +128,6 @@ fn numbers(forms: &[Form], gpu: &str, draw: &mut Draw) -> usize {
 }
 
 // ---- reasons ----------------------------------------------------------------------------------------------
-
-/// The SIMD forms that lowerings were measured for: all operations and types on whole registers, and the usual types
-/// with some masks and selectors.
-fn simd_forms() -> Vec<Form> {
-    let rows = video::rows();
-    let simd = rows.iter().filter_map(|row| match row {
-        Form::Simd(simd) => Some(*simd),
-        Form::Scalar(_) | Form::Mad(_) => None,
-    });
-    simd.flat_map(|simd| routings(simd).into_iter().map(move |routing| Form::Simd(Simd { routing, ..simd })))
-        .collect()
-}
-
-fn routings(simd: Simd) -> Vec<Routing> {
-    let plain = simd.routing;
-    let usual = simd.atype == simd.btype
-        && match simd.op {
-            SimdOp::Arithmetic { dtype, .. } => dtype == simd.atype,
-            SimdOp::Set { compare, .. } => {
-                matches!(compare, Compare::Lt | Compare::Eq)
-            }
-        };
-    if !usual {
-        return vec![plain];
-    }
-    let (masks, selectors): (&[u8], [[&[u8]; 2]; 3]) = if plain.lanes().count() == 4 {
-        let own: &[u8] = &[0, 1, 2, 3];
-        let others = [[own, &[7, 6, 5, 4]], [&[0, 0, 0, 0], &[4, 5, 6, 7]], [&[0, 4, 1, 5], &[2, 6, 3, 7]]];
-        (&[1, 8, 3, 5, 7], others)
-    } else {
-        (&[1, 2], [[&[0, 1], &[3, 2]], [&[0, 0], &[2, 3]], [&[0, 2], &[1, 3]]])
-    };
-    let masked = masks.iter().filter_map(|&mask| plain.masked(mask));
-    let selected = selectors.iter().filter_map(|[a, b]| plain.selected(a, b));
-    [plain].into_iter().chain(masked).chain(selected).collect()
-}
 
 /// A module with a kernel for each form.
 fn kernels(forms: &[Form], target: &str) -> String {

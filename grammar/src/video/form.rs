@@ -132,6 +132,11 @@ pub enum Sum {
     NegatedAddend,
 }
 
+impl Sum {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Plain, Self::PlusOne, Self::NegatedProduct, Self::NegatedAddend];
+}
+
 /// A SIMD instruction.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Simd {
@@ -178,6 +183,9 @@ pub enum SimdThen {
 }
 
 impl SimdThen {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Store, Self::Saturate, Self::Add];
+
     /// How it is written among the modifiers, with its dot.
     #[must_use]
     pub const fn word(self) -> &'static str {

@@ -19,6 +19,7 @@
 //!
 //! See the [manual](https://docs.nvidia.com/cuda/parallel-thread-execution/#video-instructions).
 
+mod all;
 mod encode;
 mod form;
 mod modifiers;

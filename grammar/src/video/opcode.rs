@@ -63,6 +63,21 @@ pub enum Direction {
     Right,
 }
 
+impl Arithmetic {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Add, Self::Sub, Self::AbsDiff, Self::Min, Self::Max];
+}
+
+impl SimdArithmetic {
+    /// All of them.
+    pub const ALL: [Self; 6] = [Self::Add, Self::Sub, Self::Average, Self::AbsDiff, Self::Min, Self::Max];
+}
+
+impl Direction {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Left, Self::Right];
+}
+
 impl From<Arithmetic> for SimdArithmetic {
     fn from(scalar: Arithmetic) -> Self {
         match scalar {

@@ -76,6 +76,9 @@ pub enum Lanes {
 }
 
 impl Lanes {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Two, Self::Four];
+
     /// How many there are.
     #[must_use]
     pub const fn count(self) -> u8 {

@@ -14,6 +14,9 @@ pub enum Sign {
 }
 
 impl Sign {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Unsigned, Self::Signed];
+
     /// How it is written, with its dot.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -69,6 +72,9 @@ pub enum ShiftMode {
 }
 
 impl ShiftMode {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Clamp, Self::Wrap];
+
     /// How it is written, with its dot.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -91,6 +97,9 @@ pub enum Scale {
 }
 
 impl Scale {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::None, Self::Shr7, Self::Shr15];
+
     /// How it is written, with its dot; empty for none.
     #[must_use]
     pub const fn word(self) -> &'static str {

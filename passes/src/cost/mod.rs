@@ -14,11 +14,13 @@
 //! place, or writes the constant into the instruction that uses it. A constant that is too wide for that is
 //! counted where it is used.
 
+pub mod fused;
 pub mod table;
 pub mod video;
 
 mod forbidden;
 mod plain;
+mod sequence;
 #[cfg(test)]
 mod tests;
 
@@ -141,7 +143,17 @@ impl Costs {
     }
 
     fn numbers(self) -> impl Iterator<Item = usize> {
-        (0..table::GENERATIONS.len()).filter(move |number| self.generations & (1 << number) != 0)
+        let mut left = self.generations;
+        std::iter::from_fn(move || {
+            let number = left.trailing_zeros() as usize;
+            left &= left.checked_sub(1)?;
+            Some(number)
+        })
+    }
+
+    /// The number of the generation, where there is one alone.
+    fn generation(self) -> usize {
+        self.generations.trailing_zeros() as usize
     }
 
     /// The cost of a video instruction; `constants` says which of the sources `a`, `b` and `c` are constants.

@@ -58,7 +58,7 @@ fn costs_that_were_read_in_machine_code() {
 
 #[test]
 fn every_video_form_has_a_cost_on_every_generation() {
-    let rows = video::rows();
+    let rows: Vec<Form> = Form::all().collect();
     assert!(rows.len() > 1900);
     let lines = table::rows(include_str!("video.tsv")).count();
     assert_eq!(lines, rows.len(), "a row for each and no other");
@@ -104,7 +104,7 @@ fn variants(row: Form) -> Vec<Form> {
 fn generations_get_no_better_at_old_instructions() {
     // Only Kepler has them all; what came later emulates.
     let (old, new) = (costs("sm_35"), costs("sm_90"));
-    let dearer = video::rows().into_iter().filter(|&row| {
+    let dearer = Form::all().filter(|&row| {
         matches!(row, Form::Simd(_)) && new.video(row, [false; 3]).beats(old.video(row, [false; 3]))
     });
     assert_eq!(dearer.map(video::name).collect::<Vec<_>>(), Vec::<String>::new());
@@ -113,7 +113,7 @@ fn generations_get_no_better_at_old_instructions() {
 #[test]
 fn saturation_is_never_free_where_it_is_emulated() {
     for gpu in ["sm_75", "sm_90", "sm_120"] {
-        for row in video::rows() {
+        for row in Form::all() {
             let Form::Simd(simd) = row else { continue };
             let SimdOp::Arithmetic { op, dtype, then: SimdThen::Saturate } = simd.op else { continue };
             // What cannot leave the range is not clamped.

@@ -1,95 +1,17 @@
 //! What video instructions cost: which forms are measured, and where a form is found among them.
 //!
-//! A row of the table is an operation with its types, its secondary operation and its mask; its cells are the
-//! combinations of source operands. Where not every combination is measured, a cell is the interval of a sample, and
-//! a form between cells gets an interval around them, which may be wide but is not a guess at a single number.
+//! The rows of the table are [`Form::all`]: operations with their types and secondary operations, reading whole
+//! registers, in order, and writing all lanes. The cells are the masks and the combinations of source operands. Where
+//! not every combination is measured, a cell is the interval of a sample, and a form between cells gets an interval
+//! around them, which may be wide but is not a guess at a single number.
 
 use super::Cost;
 use super::table::{self, Cells};
 use hashbrown::HashMap;
 use ptxopt_grammar::video::{
-    Arithmetic, Compare, Direction, Form, Lanes, Mad, Part, Routing, Scalar, ScalarOp, Scale, Selector,
-    ShiftMode, Sign, Simd, SimdArithmetic, SimdOp, SimdThen, Sum, Then,
+    Form, Lanes, Mad, Part, Routing, Scalar, Selector, Simd, SimdArithmetic, SimdOp, Then,
 };
 use std::sync::LazyLock;
-
-const SIGNS: [Sign; 2] = [Sign::Unsigned, Sign::Signed];
-
-/// The rows of the table: every operation, reading whole registers, in order, and writing all lanes.
-#[must_use]
-pub fn rows() -> Vec<Form> {
-    let mut rows = scalar_rows();
-    rows.extend(mad_rows());
-    for lanes in [Lanes::Two, Lanes::Four] {
-        rows.extend(simd_rows(lanes));
-    }
-    rows
-}
-
-fn scalar_rows() -> Vec<Form> {
-    let mut ops = Vec::new();
-    for (dtype, saturate) in product(&SIGNS, &[false, true]) {
-        let arithmetic =
-            [Arithmetic::Add, Arithmetic::Sub, Arithmetic::AbsDiff, Arithmetic::Min, Arithmetic::Max];
-        for (op, btype) in product(&arithmetic, &SIGNS) {
-            ops.push(ScalarOp::Arithmetic { op, dtype, btype, saturate });
-        }
-        let modes = [ShiftMode::Clamp, ShiftMode::Wrap];
-        for (direction, mode) in product(&[Direction::Left, Direction::Right], &modes) {
-            ops.push(ScalarOp::Shift { direction, mode, dtype, saturate });
-        }
-    }
-    ops.extend(product(&Compare::ALL, &SIGNS).map(|(compare, btype)| ScalarOp::Set { compare, btype }));
-    let mut thens = vec![Then::Store, Then::Add, Then::Min, Then::Max];
-    thens.extend(Part::ALL.map(Then::Merge));
-    let mut rows = Vec::new();
-    for (op, atype) in product(&ops, &SIGNS) {
-        rows.extend(thens.iter().map(|&then| Form::Scalar(Scalar { op, atype, a: None, b: None, then })));
-    }
-    rows
-}
-
-fn mad_rows() -> Vec<Form> {
-    let mut rows = Vec::new();
-    for ((dtype, atype), (btype, saturate)) in product(
-        &product(&SIGNS, &SIGNS).collect::<Vec<_>>(),
-        &product(&SIGNS, &[false, true]).collect::<Vec<_>>(),
-    ) {
-        let sums = [Sum::Plain, Sum::PlusOne, Sum::NegatedProduct, Sum::NegatedAddend];
-        for (scale, sum) in product(&[Scale::None, Scale::Shr7, Scale::Shr15], &sums) {
-            rows.push(Form::Mad(Mad { dtype, atype, btype, saturate, scale, sum, a: None, b: None }));
-        }
-    }
-    rows
-}
-
-fn simd_rows(lanes: Lanes) -> Vec<Form> {
-    let arithmetic = [
-        SimdArithmetic::Add,
-        SimdArithmetic::Sub,
-        SimdArithmetic::Average,
-        SimdArithmetic::AbsDiff,
-        SimdArithmetic::Min,
-        SimdArithmetic::Max,
-    ];
-    let mut ops = Vec::new();
-    for (op, dtype) in product(&arithmetic, &SIGNS) {
-        let thens = [SimdThen::Store, SimdThen::Saturate, SimdThen::Add];
-        ops.extend(thens.map(|then| SimdOp::Arithmetic { op, dtype, then }));
-    }
-    let sets = product(&Compare::ALL, &[false, true]);
-    ops.extend(sets.map(|(compare, accumulate)| SimdOp::Set { compare, accumulate }));
-    let mut rows = Vec::new();
-    for (op, atype) in product(&ops, &SIGNS) {
-        let routing = Routing::plain(lanes);
-        rows.extend(SIGNS.map(|btype| Form::Simd(Simd { op, atype, btype, routing })));
-    }
-    rows
-}
-
-fn product<'a, A: Copy, B: Copy>(a: &'a [A], b: &'a [B]) -> impl Iterator<Item = (A, B)> + 'a {
-    a.iter().flat_map(move |&a| b.iter().map(move |&b| (a, b)))
-}
 
 /// The name of a row: its instruction on registers that are called `d`, `a`, `b` and `c`.
 #[must_use]
@@ -204,7 +126,7 @@ impl Class {
 
 static TABLE: LazyLock<HashMap<Form, Vec<Cells>>> = LazyLock::new(|| {
     let mut lines: HashMap<String, Vec<Cells>> = table::rows(include_str!("video.tsv")).collect();
-    rows().into_iter().filter_map(|row| Some((row, lines.remove(&name(row))?))).collect()
+    Form::all().filter_map(|row| Some((row, lines.remove(&name(row))?))).collect()
 });
 
 /// The cost of `form` on a generation, where `constants` says which of `a`, `b` and `c` are.

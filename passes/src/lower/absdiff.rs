@@ -8,11 +8,9 @@ use super::build::Build;
 use super::compare::greater;
 use super::lanes::{Clamp, Job, Operand, clamp, spread};
 use super::min_max::distance as byte_distance;
-use super::packed::scalar_halves;
 use super::saturate;
 use super::saturate::wrapped;
 use crate::recipe::Source;
-use ptxopt_grammar::video::Arithmetic;
 
 #[derive(Clone, Copy)]
 enum Way {
@@ -23,7 +21,6 @@ enum Way {
     Mask,
     Xor,
     Halves,
-    Scalar,
     Parts,
 }
 
@@ -33,9 +30,9 @@ pub(super) fn distance(build: &mut Build<'_>, job: Job) -> Option<Source> {
         (Some(false), true) => &[Way::Instruction, Way::Extremes, Way::Mask, Way::Xor],
         (Some(true), true) => &[Way::Instruction, Way::Extremes, Way::Biased, Way::Mask],
         (None, true) => &[Way::Instruction, Way::Parts, Way::Mask],
-        (Some(false), false) => &[Way::Extremes, Way::Halves, Way::Scalar, Way::Mask, Way::Xor],
-        (Some(true), false) => &[Way::Biased, Way::Complement, Way::Halves, Way::Scalar, Way::Mask],
-        (None, false) => &[Way::Halves, Way::Scalar, Way::Mask],
+        (Some(false), false) => &[Way::Extremes, Way::Halves, Way::Mask, Way::Xor],
+        (Some(true), false) => &[Way::Biased, Way::Complement, Way::Halves, Way::Mask],
+        (None, false) => &[Way::Halves, Way::Mask],
     };
     let [x, y] = job.words();
     Some(match build.any(ways) {
@@ -55,7 +52,6 @@ pub(super) fn distance(build: &mut Build<'_>, job: Job) -> Option<Source> {
             build.sub(most, least)
         }
         Way::Halves => halves(build, job, None),
-        Way::Scalar => scalar_halves(build, Arithmetic::AbsDiff, job),
         Way::Parts => {
             let [near, negative] = parts(build, job);
             wrapped(build, job.of(near, negative, false), true)

@@ -5,9 +5,9 @@
 
 use super::build::Build;
 use super::lanes::{Job, low_difference, low_sum};
-use super::packed::{UPPER_BYTES, scalar_halves};
+use super::packed::UPPER_BYTES;
 use crate::recipe::Source;
-use ptxopt_grammar::video::Arithmetic;
+use ptxopt_grammar::video::{Arithmetic, Part, Scalar, ScalarOp, Sign, Then};
 
 type Way = fn(&mut Build<'_>, Job) -> Source;
 
@@ -168,11 +168,26 @@ fn sub_two_words(build: &mut Build<'_>, job: Job) -> Source {
     build.prmt(low, high, 0x7610)
 }
 
-/// The upper half merged into a sum of words.
+/// The upper half by a scalar video instruction, which extracts it.
 fn add_scalar(build: &mut Build<'_>, job: Job) -> Source {
-    scalar_halves(build, Arithmetic::Add, job)
+    let low = build.add(job.x.source, job.y.source);
+    upper_scalar(build, job, low, Arithmetic::Add)
 }
 
 fn sub_scalar(build: &mut Build<'_>, job: Job) -> Source {
-    scalar_halves(build, Arithmetic::Sub, job)
+    let low = build.sub(job.x.source, job.y.source);
+    upper_scalar(build, job, low, Arithmetic::Sub)
+}
+
+fn upper_scalar(build: &mut Build<'_>, job: Job, low: Source, op: Arithmetic) -> Source {
+    let (btype, dtype) = (Sign::Unsigned, Sign::Signed);
+    let form = Scalar {
+        op: ScalarOp::Arithmetic { op, dtype, btype, saturate: false },
+        atype: Sign::Unsigned,
+        a: Some(Part::H1),
+        b: Some(Part::H1),
+        then: Then::Store,
+    };
+    let high = build.scalar(form, &job.words());
+    build.prmt(low, high, 0x5410)
 }

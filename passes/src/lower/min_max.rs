@@ -6,9 +6,9 @@
 use super::build::Build;
 use super::compare::greater;
 use super::lanes::{Clamp, Job, clamp, spread};
-use super::packed::{UPPER_BYTES, scalar_halves};
+use super::packed::UPPER_BYTES;
 use crate::recipe::Source;
-use ptxopt_grammar::video::{Arithmetic, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
+use ptxopt_grammar::video::{Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 
 /// Which of the two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,10 +45,9 @@ pub(super) fn extremum(build: &mut Build<'_>, job: Job, which: Extremum) -> Sour
         (Some(_), _) if highest => &[packed, whole],
         (Some(false), Lanes::Four) => &[packed, by_halves, chosen, by_distance],
         (Some(true), Lanes::Four) => &[packed, by_halves, swapped_halves, chosen, by_distance],
-        (Some(false), Lanes::Two) => &[packed, under_common_half, under_common_move, shifted, scalar, chosen],
-        (Some(true), Lanes::Two) => &[packed, shifted, scalar, chosen],
-        (None, Lanes::Four) => &[chosen, common_type],
-        (None, Lanes::Two) => &[chosen, common_type, scalar],
+        (Some(false), Lanes::Two) => &[packed, under_common_half, under_common_move, shifted, chosen],
+        (Some(true), Lanes::Two) => &[packed, shifted, chosen],
+        (None, _) => &[chosen, common_type],
     };
     build.any(ways)(build, job, which)
 }
@@ -156,14 +155,6 @@ fn under_common_move(build: &mut Build<'_>, job: Job, which: Extremum) -> Source
     let high = build.commutative(&words, x, y);
     let [x, y] = [x, y].map(|word| build.prmt(word, high, 0x7610));
     build.commutative(&words, x, y)
-}
-
-fn scalar(build: &mut Build<'_>, job: Job, which: Extremum) -> Source {
-    let op = match which {
-        Extremum::Min => Arithmetic::Min,
-        Extremum::Max => Arithmetic::Max,
-    };
-    scalar_halves(build, op, job)
 }
 
 /// Lanes of different types: a minimum is at most the greatest signed number, a maximum at least zero, so the other

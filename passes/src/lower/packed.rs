@@ -1,10 +1,6 @@
-//! Packed instructions for bytes on halves, and pairs of scalar video instructions for halves.
-//!
-//! Halves have packed minima and sums from sm_90 on, bytes only on a few GPUs; the scalar video instructions are
-//! executed by GPUs before sm_70.
+//! Bytes as halves, and the scalar video instructions that add: GPUs before sm_70 execute these.
 
 use super::build::Build;
-use super::lanes::Job;
 use crate::recipe::Source;
 use ptxopt_grammar::video::{Arithmetic, Part, Scalar, ScalarOp, Sign, Then};
 
@@ -13,21 +9,6 @@ pub(super) const UPPER_BYTES: Source = Source::Constant(0xff00_ff00);
 
 const fn sign(signed: bool) -> Sign {
     if signed { Sign::Signed } else { Sign::Unsigned }
-}
-
-/// Both halves, one by one, each into its place.
-pub(super) fn scalar_halves(build: &mut Build<'_>, op: Arithmetic, job: Job) -> Source {
-    let form = |part: Part| Scalar {
-        op: ScalarOp::Arithmetic { op, dtype: Sign::Unsigned, btype: sign(job.y.signed), saturate: false },
-        atype: sign(job.x.signed),
-        a: Some(part),
-        b: Some(part),
-        then: Then::Merge(part),
-    };
-    let [x, y] = job.words();
-    // What the other half is before it is computed does not matter: it is a source that is read anyway.
-    let low = build.scalar(form(Part::H0), &[x, y, x]);
-    build.scalar(form(Part::H1), &[x, y, low])
 }
 
 /// A half of `x` and one of `y`, combined and added to `acc`.

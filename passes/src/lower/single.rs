@@ -5,29 +5,42 @@ use super::build::Build;
 use super::lanes::{Geometry, Job, Operand};
 use super::route::{Pick, Routes, nibbles};
 use crate::recipe::{Source, Step};
-use ptxopt_grammar::video::{Compare, Sign, SimdArithmetic, SimdOp, SimdThen};
+use ptxopt_grammar::video::{
+    Arithmetic, Compare, Part, Scalar, ScalarOp, Sign, SimdArithmetic, SimdOp, SimdThen, Then,
+};
 
-/// Whether few enough numbers are computed: one byte, or two halves.
+/// Whether few enough numbers are computed.
 pub(super) fn fits(routes: &Routes) -> bool {
-    routes.pairs().len() <= if routes.geometry.is_bytes() { 1 } else { 2 }
+    routes.pairs().len() <= 2
 }
 
 /// The lanes, each computed as a word.
 pub(super) fn compute(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Option<Source> {
-    let way = build.any(ways(work));
+    let ways = ways(work);
+    // Two bytes are better computed as halves, unless they need not be extracted.
+    let many = routes.geometry.is_bytes() && routes.pairs().len() == 2;
+    let ways: Vec<Way> = ways.iter().copied().filter(|&way| !many || way == Way::Video).collect();
+    if ways.is_empty() {
+        return None;
+    }
+    let way = build.any(&ways);
     let mut results = Vec::new();
     for item in &routes.items {
-        let result = number(build, work, routes.geometry, (item.a, item.b), way);
+        let result = number(build, work, routes.geometry, (item.a, item.b), way)?;
         results.push((result, 0));
     }
     Some(routes.collect(build, &results, c))
 }
 
-/// How a detail is computed that can be computed in two ways.
+/// How a number is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Way {
+    /// Of extracted lanes, by arithmetic.
     First,
+    /// The same, with a detail in another way.
     Second,
+    /// By a scalar video instruction, which extracts the lanes itself.
+    Video,
 }
 
 /// The ways that an operation has.
@@ -35,9 +48,9 @@ pub(super) fn ways(work: Work) -> &'static [Way] {
     match work.op {
         SimdOp::Arithmetic { op: SimdArithmetic::Average, .. } => &[Way::First, Way::Second],
         SimdOp::Set { compare, .. } if !matches!(compare, Compare::Eq | Compare::Ne) => {
-            &[Way::First, Way::Second]
+            &[Way::Video, Way::First, Way::Second]
         }
-        SimdOp::Arithmetic { .. } | SimdOp::Set { .. } => &[Way::First],
+        SimdOp::Arithmetic { .. } | SimdOp::Set { .. } => &[Way::Video, Way::First],
     }
 }
 
@@ -57,22 +70,63 @@ pub(super) fn number(
     geometry: Geometry,
     (a, b): (Pick, Pick),
     way: Way,
-) -> Source {
+) -> Option<Source> {
     let operand = |build: &mut Build<'_>, pick: Pick, signed: bool| Operand {
-        source: extract(build, geometry, pick, signed),
+        source: if way == Way::Video { pick.source } else { extract(build, geometry, pick, signed) },
         signed,
     };
     let (x, y) = (operand(build, a, work.a_signed), operand(build, b, work.b_signed));
+    if way == Way::Video {
+        let job = Job { geometry, x, y, active: 1 };
+        return video(build, work, job, [part(geometry, a), part(geometry, b)]);
+    }
     let [x, y] = work.ordered(x, y);
     let job = Job { geometry, x, y, active: 1 };
-    match work.op {
+    Some(match work.op {
         SimdOp::Set { compare, .. } => comparison(build, compare, job.words(), way),
         SimdOp::Arithmetic { op, dtype, then } => {
             let result = exact(build, op, job, way);
             let signed = dtype == Sign::Signed;
             if then == SimdThen::Saturate { clamped(build, op, job, signed, result) } else { result }
         }
-    }
+    })
+}
+
+/// The part of a word that a lane is.
+fn part(geometry: Geometry, pick: Pick) -> Part {
+    let parts = if geometry.is_bytes() {
+        [Part::B0, Part::B1, Part::B2, Part::B3]
+    } else {
+        [Part::H0, Part::H1, Part::H0, Part::H1]
+    };
+    parts[usize::from(pick.lane)]
+}
+
+/// A number by a scalar video instruction, clamped by others: what those clamp to is disputed.
+fn video(build: &mut Build<'_>, work: Work, job: Job, [a, b]: [Part; 2]) -> Option<Source> {
+    let sign = |signed: bool| if signed { Sign::Signed } else { Sign::Unsigned };
+    let btype = sign(job.y.signed);
+    let (op, clamp) = match work.op {
+        SimdOp::Set { compare, .. } => (ScalarOp::Set { compare, btype }, None),
+        SimdOp::Arithmetic { op, dtype, then } => {
+            let scalar = match op {
+                SimdArithmetic::Add => Arithmetic::Add,
+                SimdArithmetic::Sub => Arithmetic::Sub,
+                SimdArithmetic::AbsDiff => Arithmetic::AbsDiff,
+                SimdArithmetic::Min => Arithmetic::Min,
+                SimdArithmetic::Max => Arithmetic::Max,
+                SimdArithmetic::Average => return None,
+            };
+            let clamp = (then == SimdThen::Saturate).then_some((op, dtype == Sign::Signed));
+            (ScalarOp::Arithmetic { op: scalar, dtype: Sign::Signed, btype, saturate: false }, clamp)
+        }
+    };
+    let form = Scalar { op, atype: sign(job.x.signed), a: Some(a), b: Some(b), then: Then::Store };
+    let result = build.scalar(form, &job.words());
+    Some(match clamp {
+        Some((op, signed)) => clamped(build, op, job, signed, result),
+        None => result,
+    })
 }
 
 fn exact(build: &mut Build<'_>, op: SimdArithmetic, job: Job, way: Way) -> Source {
@@ -93,7 +147,7 @@ fn exact(build: &mut Build<'_>, op: SimdArithmetic, job: Job, way: Way) -> Sourc
                     let negative = build.shr(sum, 31);
                     build.sub(more, negative)
                 }
-                Way::Second => {
+                Way::Second | Way::Video => {
                     let negative = build.sar(sum, 31);
                     build.add(more, negative)
                 }

@@ -57,7 +57,7 @@ fn numbers(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Opt
             acc = build.plain("sad.s32", &[x, y, acc]);
             continue;
         }
-        let number = single::number(build, work, routes.geometry, pair, way);
+        let number = single::number(build, work, routes.geometry, pair, way)?;
         acc = build.add(number, acc);
     }
     Some(acc)

@@ -5,13 +5,12 @@
 //! own places, is proved in full; masks, selectors and constant operands are drawn by a fixed generator.
 
 use super::{Available, spellings};
-use crate::door::{Candidate, Check, Door, Judgement};
 use crate::graph::{Graph, Semantics, ValueId, functions};
 use crate::prover::{Prover, Query, Verdict};
-use crate::recipe::{Recipe, Source};
+use crate::recipe::{Code, Recipe, Source};
 use crate::rules::example_module;
-use crate::site::Knowledge;
 use hashbrown::HashMap;
+use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::meaning::video::result;
 use ptxopt_grammar::meaning::{Place, meaning};
@@ -173,6 +172,11 @@ fn faults(
         }
         let before = result(&mut terms, Form::Simd(form), inputs);
         let recipes = spellings(&form, &sources, with);
+        for step in recipes.iter().flat_map(|recipe| &recipe.steps) {
+            if let Code::Video(form) = step.code {
+                assert!(disputed(form).is_none(), "{form} means different things to different assemblers");
+            }
+        }
         let results = computed(&mut terms, graph, &recipes, inputs);
         let mut faults = Vec::new();
         for (recipe, after) in recipes.iter().zip(results) {
@@ -261,5 +265,36 @@ fn equal_choices_give_equal_steps() {
             steps == 6 && max.steps.len() == steps && min.steps[..steps - 1] == max.steps[..steps - 1]
         };
         assert!(min.iter().any(|min| max.iter().any(|max| shared(min, max))));
+    });
+}
+
+#[test]
+fn counts() {
+    let mut most = 0;
+    let mut total = 0;
+    with_values(|_, values| {
+        let start = std::time::Instant::now();
+        let mut dice = Dice(7);
+        let mut forms = core();
+        for (op, atype, btype) in operations() {
+            for lanes in [Lanes::Four, Lanes::Two] {
+                for _ in 0..5 {
+                    forms.push(Simd { op, atype, btype, routing: routing(&mut dice, lanes) });
+                }
+            }
+        }
+        let n = forms.len();
+        for form in forms {
+            let own = spellings(&form, &values, WITH).len();
+            total += own;
+            if own > most {
+                most = own;
+                eprintln!("{own} {form:?}");
+            }
+            if own == 0 {
+                eprintln!("none {} {form:?}", Form::Simd(form));
+            }
+        }
+        eprintln!("{n} forms {total} {:?}", start.elapsed());
     });
 }

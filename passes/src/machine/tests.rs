@@ -4,7 +4,7 @@
 
 use super::decode::Prefer;
 use super::{Argument, End, FaultKind, Launch, Machine, Outcome};
-use ptxopt_grammar::video::{Compare, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
+use ptxopt_grammar::video::{Form, Lanes, Routing, Simd};
 
 mod faults;
 mod launches;
@@ -598,10 +598,8 @@ fn lane_operations_equal_the_meanings() {
 
 /// SIMD forms: every operation with every choice of signs, and routings of all kinds.
 fn simd_forms() -> Vec<Form> {
-    use SimdArithmetic::{AbsDiff, Add, Average, Max, Min, Sub};
-    let signs = [Sign::Unsigned, Sign::Signed];
     let mut forms = Vec::new();
-    for lanes in [Lanes::Two, Lanes::Four] {
+    for lanes in Lanes::ALL {
         let plain = Routing::plain(lanes);
         let mixed = match lanes {
             Lanes::Two => plain.selected(&[3, 0], &[1, 1]),
@@ -609,20 +607,8 @@ fn simd_forms() -> Vec<Form> {
         };
         let mixed = mixed.expect("the selectors are legal");
         let routings = [Some(plain), plain.masked(0b10), Some(mixed), mixed.masked(0b01)];
-        for (routing, atype, btype) in routings
-            .into_iter()
-            .flatten()
-            .flat_map(|r| signs.into_iter().flat_map(move |a| signs.into_iter().map(move |b| (r, a, b))))
-        {
-            let mut add = |op| forms.push(Form::Simd(Simd { op, atype, btype, routing }));
-            for op in [Add, Sub, Average, AbsDiff, Min, Max] {
-                for then in [SimdThen::Store, SimdThen::Saturate, SimdThen::Add] {
-                    signs.into_iter().for_each(|dtype| add(SimdOp::Arithmetic { op, dtype, then }));
-                }
-            }
-            for compare in Compare::ALL {
-                [false, true].into_iter().for_each(|accumulate| add(SimdOp::Set { compare, accumulate }));
-            }
+        for routing in routings.into_iter().flatten() {
+            forms.extend(Simd::all(lanes).map(|form| Form::Simd(Simd { routing, ..form })));
         }
     }
     forms

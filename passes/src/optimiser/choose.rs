@@ -5,7 +5,7 @@
 //! can make of one instruction, and reaching it is a bug in a rule.
 
 use super::raise::{Heads, Reach};
-use crate::cost::{Cost, Costs, OperandKind, forbidden};
+use crate::cost::{Cost, Costs, forbidden};
 use crate::facts::Fact;
 use crate::graph::{Graph, ValueId};
 use crate::lower::{self, Available};
@@ -117,7 +117,11 @@ fn lowered(all: &[Spelling], target: &Target) -> Vec<Spelling> {
     made.sort_by_key(|spelling| spelling.cost().most);
     let (mut made, blocked): (Vec<_>, Vec<_>) =
         made.into_iter().partition(|spelling| spelling.lacks.is_none());
+    // One that packs its result can be continued by the statements that read it, so it is kept however dear it is.
+    let packed = made.iter().skip(MOST_KEPT).find(|spelling| spelling.recipe.packs()).cloned();
+    let has_packed = made.iter().take(MOST_KEPT).any(|spelling| spelling.recipe.packs());
     made.truncate(MOST_KEPT);
+    made.extend(packed.filter(|_| !has_packed));
     // Those that the module must not have say what it lacks, and what it would save with a later head.
     made.extend(blocked.into_iter().take(MOST_BLOCKED));
     made
@@ -158,7 +162,7 @@ fn without_simd(recipe: &Recipe, with: Available) -> Vec<Recipe> {
 
 /// The rules of the passes that run.
 pub(super) fn enabled(passes: &[Pass]) -> Vec<&'static Rule> {
-    crate::rules::rules().chain([&LOWER]).filter(|rule| passes.contains(&rule.pass)).collect()
+    crate::rules::rules().filter(|rule| passes.contains(&rule.pass)).collect()
 }
 
 /// Where a recipe is to run.
@@ -173,7 +177,7 @@ pub(super) struct Target {
 impl Target {
     /// What makes one instruction simpler than another: its cost, then fewer signed types, selectors, sources, lanes.
     fn rank(&self, step: &Step) -> (u32, u32, usize, bool, usize, u32) {
-        let cost = self.step(step);
+        let cost = self.costs.step(step);
         let distinct: HashSet<Source> = step.sources.iter().copied().collect();
         let (signs, routed, lanes) = match &step.code {
             Code::Video(form) => {
@@ -194,7 +198,7 @@ impl Target {
 
     /// What a recipe costs.
     pub(super) fn cost(&self, recipe: &Recipe) -> Cost {
-        recipe.steps.iter().map(|step| self.step(step)).sum()
+        self.costs.sequence(&recipe.steps)
     }
 
     /// What spellings may be made of: with `lop3` if the module may have it; both ways if only a later head would allow
@@ -209,26 +213,7 @@ impl Target {
 
     /// What each of its steps costs where it stands.
     pub(super) fn costs(&self, recipe: &Recipe) -> Vec<Cost> {
-        recipe.steps.iter().map(|step| self.step(step)).collect()
-    }
-
-    fn step(&self, step: &Step) -> Cost {
-        let constant = |source: &Source| matches!(source, Source::Constant(_));
-        match &step.code {
-            Code::Video(form) => {
-                let mut constants = [false; 3];
-                for (constant_at, source) in constants.iter_mut().zip(&step.sources) {
-                    *constant_at = constant(source);
-                }
-                self.costs.video(*form, constants)
-            }
-            Code::Plain(words) => {
-                let kinds: Vec<OperandKind> =
-                    step.sources.iter().map(|&source| kind(source, step.width)).collect();
-                self.costs.plain(words, &kinds)
-            }
-            Code::Pack => Cost::UNKNOWN,
-        }
+        self.costs.shares(&recipe.steps)
     }
 
     /// The first instruction of a recipe that the module must not contain, by its opcode with modifiers.
@@ -236,16 +221,6 @@ impl Target {
         let head = self.heads.allowed();
         let mut words = recipe.steps.iter().map(Step::words);
         words.find(|words| !head.is_some_and(|head| head.allows(words.as_bytes())))
-    }
-}
-
-fn kind(source: Source, width: u32) -> OperandKind {
-    match source {
-        Source::Value(_) | Source::Step(_) => OperandKind::Register,
-        Source::Constant(value) => {
-            let unused = 64 - width.clamp(1, 64);
-            OperandKind::Constant((value << unused).cast_signed() >> unused)
-        }
     }
 }
 

@@ -11,15 +11,9 @@ use ptxopt_grammar::meaning::concrete::evaluate;
 use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::meaning::term::Terms;
 use ptxopt_grammar::meaning::video::result;
-use ptxopt_grammar::video::{
-    Arithmetic, Compare, Direction, Form, Lanes, Mad, Part, Routing, Scalar, ScalarOp, Scale, ShiftMode,
-    Sign, Simd, SimdArithmetic, SimdOp, SimdThen, Sum, Then,
-};
+use ptxopt_grammar::video::{Form, Lanes, Mad, Part, Routing, Scalar, Simd};
 use std::collections::BTreeMap;
 use std::fmt::Write;
-
-const SIGNS: [Sign; 2] = [Sign::Unsigned, Sign::Signed];
-const SWITCH: [bool; 2] = [false, true];
 
 /// A fixed sequence of numbers that look random.
 struct Dice(u64);
@@ -35,51 +29,16 @@ impl Dice {
     }
 }
 
-fn pairs<A: Copy, B: Copy>(a: &[A], b: &[B]) -> Vec<(A, B)> {
-    a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b))).collect()
-}
-
-fn scalar_ops() -> Vec<ScalarOp> {
-    let ops = [Arithmetic::Add, Arithmetic::Sub, Arithmetic::AbsDiff, Arithmetic::Min, Arithmetic::Max];
-    let arithmetic = pairs(&pairs(&ops, &SIGNS), &pairs(&SIGNS, &SWITCH));
-    let modes = pairs(&[Direction::Left, Direction::Right], &[ShiftMode::Clamp, ShiftMode::Wrap]);
-    let shifts = pairs(&modes, &pairs(&SIGNS, &SWITCH));
-    let sets = pairs(&Compare::ALL, &SIGNS);
-    arithmetic
-        .into_iter()
-        .map(|((op, btype), (dtype, saturate))| ScalarOp::Arithmetic { op, dtype, btype, saturate })
-        .chain(shifts.into_iter().map(|((direction, mode), (dtype, saturate))| ScalarOp::Shift {
-            direction,
-            mode,
-            dtype,
-            saturate,
-        }))
-        .chain(sets.into_iter().map(|(compare, btype)| ScalarOp::Set { compare, btype }))
-        .collect()
-}
-
 fn part(dice: &mut Dice) -> Option<Part> {
     if dice.below(2) == 0 { None } else { Some(dice.pick(&Part::ALL)) }
 }
 
 fn scalar_forms(dice: &mut Dice) -> Vec<Form> {
-    let merges = Part::ALL.map(Then::Merge);
-    let thens = [&[Then::Store, Then::Add, Then::Min, Then::Max], &merges[..]].concat();
-    pairs(&pairs(&scalar_ops(), &SIGNS), &thens)
-        .into_iter()
-        .map(|((op, atype), then)| Form::Scalar(Scalar { op, atype, a: part(dice), b: part(dice), then }))
-        .collect()
+    Scalar::all().map(|form| Form::Scalar(Scalar { a: part(dice), b: part(dice), ..form })).collect()
 }
 
 fn mad_forms(dice: &mut Dice) -> Vec<Form> {
-    let sums = [Sum::Plain, Sum::PlusOne, Sum::NegatedProduct, Sum::NegatedAddend];
-    let tails = pairs(&pairs(&[Scale::None, Scale::Shr7, Scale::Shr15], &sums), &SWITCH);
-    pairs(&pairs(&SIGNS, &pairs(&SIGNS, &SIGNS)), &tails)
-        .into_iter()
-        .map(|((dtype, (atype, btype)), ((scale, sum), saturate))| {
-            Form::Mad(Mad { dtype, atype, btype, saturate, scale, sum, a: part(dice), b: part(dice) })
-        })
-        .collect()
+    Mad::all().map(|form| Form::Mad(Mad { a: part(dice), b: part(dice), ..form })).collect()
 }
 
 /// Default selectors, or permuted, crossing or repeated ones.
@@ -113,27 +72,10 @@ fn routing(dice: &mut Dice, lanes: Lanes) -> Routing {
 }
 
 fn simd_forms(dice: &mut Dice, lanes: Lanes) -> Vec<Form> {
-    let ops = [
-        SimdArithmetic::Add,
-        SimdArithmetic::Sub,
-        SimdArithmetic::Average,
-        SimdArithmetic::AbsDiff,
-        SimdArithmetic::Min,
-        SimdArithmetic::Max,
-    ];
-    let thens = [SimdThen::Store, SimdThen::Saturate, SimdThen::Add];
-    let arithmetic = pairs(&ops, &pairs(&SIGNS, &thens))
-        .into_iter()
-        .map(|(op, (dtype, then))| SimdOp::Arithmetic { op, dtype, then });
-    let sets = pairs(&Compare::ALL, &SWITCH)
-        .into_iter()
-        .map(|(compare, accumulate)| SimdOp::Set { compare, accumulate });
-    let all: Vec<SimdOp> = arithmetic.chain(sets).collect();
-    pairs(&all, &pairs(&SIGNS, &SIGNS))
-        .into_iter()
-        .flat_map(|(op, (atype, btype))| {
-            let routings = [Routing::plain(lanes), routing(dice, lanes)];
-            routings.map(|routing| Form::Simd(Simd { op, atype, btype, routing }))
+    Simd::all(lanes)
+        .flat_map(|form| {
+            let routings = [form.routing, routing(dice, lanes)];
+            routings.map(|routing| Form::Simd(Simd { routing, ..form }))
         })
         .collect()
 }

@@ -38,7 +38,7 @@ pub enum Pass {
     Simplify,
     /// What masks and merges leave over.
     Mask,
-    /// SIMD instructions that the GPU does not have.
+    /// What video instructions can be made of.
     Lower,
     /// What the others made dead.
     Dce,
@@ -81,7 +81,7 @@ pub fn example_module(body: &str) -> String {
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let simplify = simplify::RULES.iter().copied().flatten();
     let mask = mask::RULES.iter().copied().flatten();
-    fold::RULES.iter().chain(simplify).chain(mask)
+    fold::RULES.iter().chain(simplify).chain(mask).chain([&LOWER])
 }
 
 /// Whether rules look at the instructions of a row. Others are looked at where these are in the same function.

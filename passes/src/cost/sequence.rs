@@ -1,0 +1,366 @@
+//! What a few instructions cost together: the sum of their costs, less what the assembler fuses.
+//!
+//! Upper bounds count only groups that do not overlap, each of which was measured as it is; lower bounds assume that
+//! all pairs are fused at the same time. So the interval also holds for longer sequences, which were not measured.
+
+use super::fused::{Leaves, is_logic};
+use super::{Cost, Costs, OperandKind};
+use crate::recipe::{Code, Source, Step};
+use ptxopt_grammar::video::{Form, Routing};
+
+/// The most instructions of a tree that are looked at together.
+const MOST_OF_A_TREE: usize = 5;
+
+impl Costs {
+    /// The cost of a step by itself.
+    #[must_use]
+    pub fn step(&self, step: &Step) -> Cost {
+        self.each().map(|one| one.step_on_one(step)).sum()
+    }
+
+    fn step_on_one(self, step: &Step) -> Cost {
+        let kinds = || step.sources.iter().map(|&source| kind(source, step.width)).collect::<Vec<_>>();
+        match &step.code {
+            Code::Video(form) => {
+                let mut constants = [false; 3];
+                for (constant, source) in constants.iter_mut().zip(&step.sources) {
+                    *constant = matches!(source, Source::Constant(_));
+                }
+                // The native ones are measured with constants too.
+                let found = match form {
+                    Form::Simd(simd)
+                        if constants != [false; 3]
+                            && simd.routing == Routing::plain(simd.routing.lanes()) =>
+                    {
+                        self.plain(&form.to_string(), &kinds())
+                    }
+                    Form::Simd(_) | Form::Scalar(_) | Form::Mad(_) => Cost::UNKNOWN,
+                };
+                if found == Cost::UNKNOWN { self.video(*form, constants) } else { found }
+            }
+            Code::Plain(words) => self.plain(words, &kinds()),
+            Code::Pack => Cost::UNKNOWN,
+        }
+    }
+
+    /// The cost of `outer` together with those steps of `inner`, one for each of its sources in order, that nothing
+    /// else reads; `None` if that is the sum of their costs.
+    #[must_use]
+    pub fn fused(&self, outer: &Step, inner: &[Option<&Step>]) -> Option<Cost> {
+        let mut group: Vec<Step> = inner.iter().copied().flatten().cloned().collect();
+        let first = group.len();
+        let mut outer = outer.clone();
+        let mut number = 0;
+        // The numbers that sources have elsewhere must not be mistaken for those of the group.
+        for step in group.iter_mut().chain([&mut outer]) {
+            for source in &mut step.sources {
+                if let Source::Step(at) = source {
+                    *at += first + 1;
+                }
+            }
+        }
+        for (source, _) in outer.sources.iter_mut().zip(inner).filter(|(_, step)| step.is_some()) {
+            *source = Source::Step(number);
+            number += 1;
+        }
+        group.push(outer);
+        let sum: Cost = group.iter().map(|step| self.step(step)).sum();
+        Some(self.sequence(&group)).filter(|&cost| cost != sum)
+    }
+
+    /// The cost of steps of which each reads earlier ones, and all but the last are read only here: what the
+    /// assembler fuses is counted once.
+    #[must_use]
+    pub fn sequence(&self, steps: &[Step]) -> Cost {
+        self.each().map(|one| Sequence::new(one, steps).cost()).sum()
+    }
+
+    /// The same step by step. A step that is fused with its only user costs nothing by itself, since another user
+    /// would compute it again: so what is counted for a sequence that shares a step with others is never too little.
+    #[must_use]
+    pub fn shares(&self, steps: &[Step]) -> Vec<Cost> {
+        let mut all = self.each().map(|one| Sequence::new(one, steps).shares());
+        let first = all.next().unwrap_or_default();
+        all.fold(first, |sum, one| sum.into_iter().zip(one).map(|(sum, one)| sum + one).collect())
+    }
+}
+
+/// Steps, and which of them another one is the only user of.
+struct Sequence<'a> {
+    /// Of one GPU.
+    costs: Costs,
+    steps: &'a [Step],
+    /// How often each is read.
+    uses: Vec<u32>,
+    /// What each costs by itself.
+    alone: Vec<Cost>,
+    /// The most that each costs with all that only it needs.
+    most: Vec<u64>,
+}
+
+impl<'a> Sequence<'a> {
+    fn new(costs: Costs, steps: &'a [Step]) -> Self {
+        let mut uses = vec![0; steps.len()];
+        for source in steps.iter().flat_map(|step| &step.sources) {
+            if let Source::Step(at) = source
+                && let Some(count) = uses.get_mut(*at)
+            {
+                *count += 1;
+            }
+        }
+        let alone = steps.iter().map(|step| costs.step(step)).collect();
+        Self { costs, steps, uses, alone, most: Vec::with_capacity(steps.len()) }
+    }
+
+    fn shares(mut self) -> Vec<Cost> {
+        let alone: Vec<Cost> = self.alone.clone();
+        self.settle();
+        let unknown = u64::from(u32::MAX);
+        let inner = |at: usize| self.inner(at).map(|(_, inner)| inner);
+        let own = |at: usize| {
+            let below: u64 = inner(at).map(|inner| self.most[inner]).sum();
+            i128::from(self.most[at]) - i128::from(below)
+        };
+        let owns: Vec<i128> = (0..alone.len()).map(own).collect();
+        let mut shares = owns.clone();
+        // What a step does not cost because it is fused is taken from the steps that it is fused with.
+        for at in (0..shares.len()).rev() {
+            for inner in inner(at) {
+                let missing = i128::from(alone[at].most) - owns[at] - (shares[at] - owns[at]).max(0);
+                let moved = missing.clamp(0, shares[inner].max(0));
+                shares[at] += moved;
+                shares[inner] -= moved;
+            }
+        }
+        let cost = |(share, alone): (i128, Cost)| {
+            if u64::from(alone.most) == unknown {
+                return alone;
+            }
+            let most = u32::try_from(share.clamp(0, i128::from(unknown - 1))).expect("it was cut to 32 bits");
+            Cost { least: alone.least.min(most), most }
+        };
+        shares.into_iter().zip(alone).map(cost).collect()
+    }
+
+    fn cost(mut self) -> Cost {
+        let saved = self.settle();
+        let last = self.steps.len().saturating_sub(1);
+        let roots = (0..self.steps.len()).filter(|&at| at == last || self.uses[at] != 1);
+        let most = roots.map(|at| self.most[at]).sum::<u64>();
+        let most = u32::try_from(most).unwrap_or(u32::MAX);
+        let least: Cost = self.alone.iter().copied().sum();
+        Cost { least: least.least.saturating_sub(saved).min(most), most }
+    }
+
+    /// Finds what each step costs at most with all that only it needs; the most that fusing saves of all.
+    fn settle(&mut self) -> u32 {
+        let mut saved = 0_u32;
+        for at in 0..self.steps.len() {
+            let mut best = u64::from(self.alone[at].most) + self.below(at);
+            for (place, inner) in self.inner(at) {
+                let Some((pair, sum)) = self.pair(at, place, inner) else { continue };
+                saved += sum.least.saturating_sub(pair.least);
+                // The inner one no longer has what itself was fused with.
+                let others = self.below(at) - self.most[inner] - dearer(pair, sum);
+                best = best.min(u64::from(pair.most) + others + self.below(inner));
+            }
+            if is_logic(&self.steps[at]) {
+                best = best.min(self.tree(at));
+            }
+            self.most.push(best);
+        }
+        saved
+    }
+
+    /// The sources of a step that nothing else reads: their places, and the steps.
+    fn inner(&self, at: usize) -> impl Iterator<Item = (usize, usize)> + use<'_, 'a> {
+        self.steps[at].sources.iter().enumerate().filter_map(move |(place, source)| match *source {
+            Source::Step(inner) if inner < at && self.uses[inner] == 1 => Some((place, inner)),
+            Source::Step(_) | Source::Value(_) | Source::Constant(_) => None,
+        })
+    }
+
+    /// The cost of a step and a source of it, if that is not the sum of their costs, which is the second.
+    fn pair(&self, at: usize, place: usize, inner: usize) -> Option<(Cost, Cost)> {
+        let pair = self.costs.pair(&self.steps[at], place, &self.steps[inner])?;
+        Some((pair, self.alone[at] + self.alone[inner]))
+    }
+
+    /// What all costs that only the sources of a step need, and what they cost more because it reads them.
+    fn below(&self, at: usize) -> u64 {
+        let inner = self.inner(at).map(|(place, inner)| {
+            let more = self.pair(at, place, inner).map_or(0, |(pair, sum)| dearer(pair, sum));
+            self.most[inner] + more
+        });
+        inner.sum()
+    }
+
+    /// The cheapest tree of logic at a step, with what its leaves cost; `u64::MAX` if there is none.
+    fn tree(&self, root: usize) -> u64 {
+        let mut best = u64::MAX;
+        let mut work = vec![vec![root]];
+        while let Some(nodes) = work.pop() {
+            let (mut leaves, mut fits, mut rest) = (Leaves::default(), true, 0);
+            for &node in &nodes {
+                for &source in &self.steps[node].sources {
+                    fits &= matches!(source, Source::Step(at) if nodes.contains(&at)) || leaves.add(source);
+                }
+                for (_, at) in self.inner(node).filter(|(_, at)| !nodes.contains(at)) {
+                    rest += self.most[at];
+                    // Each tree is made once: its nodes are added in descending order.
+                    let next = nodes.last().is_some_and(|&last| at < last);
+                    if nodes.len() < MOST_OF_A_TREE && next && is_logic(&self.steps[at]) {
+                        work.push(nodes.iter().copied().chain([at]).collect());
+                    }
+                }
+            }
+            if fits && let Some(cost) = self.costs.tree(&leaves) {
+                best = best.min(rest + u64::from(cost.most));
+            }
+        }
+        best
+    }
+}
+
+/// By how much a pair is dearer than the sum of its parts.
+fn dearer(pair: Cost, sum: Cost) -> u64 {
+    pair.most.saturating_sub(sum.most).into()
+}
+
+fn kind(source: Source, width: u32) -> OperandKind {
+    match source {
+        Source::Value(_) | Source::Step(_) => OperandKind::Register,
+        Source::Constant(value) => {
+            let unused = 64 - width.clamp(1, 64);
+            OperandKind::Constant((value << unused).cast_signed() >> unused)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cost::Gpu;
+    use Source::{Constant, Step as Of};
+    use std::sync::LazyLock;
+
+    /// Registers: steps of elsewhere.
+    const A: Source = Of(100);
+    const B: Source = Of(101);
+    const C: Source = Of(102);
+
+    fn on(gpu: &str) -> Costs {
+        Costs::of(&Gpu::parse(gpu).expect("it is a target"))
+    }
+
+    static TURING: LazyLock<Costs> = LazyLock::new(|| on("sm_75"));
+
+    fn exactly(costs: &Costs, steps: &[Step]) -> u32 {
+        let cost = costs.sequence(steps);
+        assert_eq!(cost.least, cost.most, "{steps:?}");
+        cost.most
+    }
+
+    #[test]
+    fn a_shift_into_a_sum_is_one_instruction() {
+        let shift = Step::plain("shr.u32", &[A, Constant(7)]);
+        let both = [shift.clone(), Step::plain("add.s32", &[B, Of(0)])];
+        assert_eq!(exactly(&TURING, &both), 1);
+        // But not if something else reads the shifted word.
+        let other = Step::plain("min.u32", &[Of(1), Of(0)]);
+        assert_eq!(exactly(&TURING, &[&both[..], &[other]].concat()), 3);
+        assert_eq!(exactly(&TURING, &[shift, Step::plain("min.u32", &[B, Of(0)])]), 2);
+    }
+
+    #[test]
+    fn what_is_fused_costs_nothing_by_itself() {
+        let most = |costs: &Costs, steps: &[Step]| -> Vec<u32> {
+            costs.shares(steps).iter().map(|cost| cost.most).collect()
+        };
+        let shift = Step::plain("shr.u32", &[A, Constant(7)]);
+        let both = [shift.clone(), Step::plain("add.s32", &[B, Of(0)])];
+        assert_eq!(most(&TURING, &both), [0, 1]);
+        assert_eq!(most(&TURING, &[shift, Step::plain("min.u32", &[B, Of(0)])]), [1, 1]);
+        let tree = [
+            Step::plain("and.b32", &[A, B]),
+            Step::plain("and.b32", &[A, C]),
+            Step::plain("or.b32", &[Of(0), Of(1)]),
+        ];
+        assert_eq!(most(&TURING, &tree), [0, 0, 1]);
+    }
+
+    #[test]
+    fn groups_do_not_overlap() {
+        let three = [
+            Step::plain("shr.u32", &[A, Constant(7)]),
+            Step::plain("add.u32", &[B, Of(0)]),
+            Step::plain("add.u32", &[C, Of(1)]),
+        ];
+        assert_eq!(TURING.sequence(&three), Cost { least: 1, most: 2 });
+    }
+
+    #[test]
+    fn a_mean_of_bytes_is_three_instructions() {
+        let steps = [
+            Step::plain("lop3.b32", &[A, B, Constant(0xfefe_fefe), Constant(0x28)]),
+            Step::plain("lop3.b32", &[A, B, B, Constant(0xc0)]),
+            Step::plain("shr.u32", &[Of(0), Constant(1)]),
+            Step::plain("add.u32", &[Of(2), Of(1)]),
+        ];
+        assert_eq!(exactly(&TURING, &steps), 3);
+    }
+
+    #[test]
+    fn sixteen_bit_lanes_run_on_the_instructions_of_dynamic_programming() {
+        let cell = [Step::plain("add.s16x2", &[A, B]), Step::plain("max.s16x2", &[C, Of(0)])];
+        assert_eq!(exactly(&on("sm_90"), &cell), 1);
+        assert_eq!(exactly(&on("sm_100"), &cell), 1);
+        assert_eq!(exactly(&on("sm_120"), &cell), 2);
+    }
+
+    #[test]
+    fn trees_of_three_leaves_are_one_instruction() {
+        let tree = [
+            Step::plain("not.b32", &[A]),
+            Step::plain("and.b32", &[Of(0), B]),
+            Step::plain("and.b32", &[A, C]),
+            Step::plain("or.b32", &[Of(1), Of(2)]),
+        ];
+        assert_eq!(TURING.sequence(&tree).most, 1);
+        assert!(on("sm_35").sequence(&tree).most > 1, "it has no `LOP3`");
+        let four = [&tree[..], &[Step::plain("xor.b32", &[Of(3), Of(103)])]].concat();
+        assert_eq!(TURING.sequence(&four).most, 2);
+        // What is a `lop3` in the text stays one.
+        let lop3 = Step::plain("lop3.b32", &[A, B, C, Constant(0x96)]);
+        assert_eq!(exactly(&TURING, &[lop3, Step::plain("and.b32", &[Of(0), A])]), 2);
+    }
+
+    #[test]
+    fn some_pairs_are_dearer_than_their_parts() {
+        let parts = [Step::plain("mul.hi.u32", &[A, B]), Step::plain("sub.u32", &[Of(0), C])];
+        assert_eq!(exactly(&TURING, &parts[..1]), 1);
+        assert_eq!(on("sm_90").sequence(&parts).most, 4);
+    }
+
+    #[test]
+    fn a_step_is_fused_with_those_of_its_sources_that_nothing_else_reads() {
+        let shift = Step::plain("shl.b32", &[A, Constant(4)]);
+        let sum = Step::plain("add.u32", &[Of(7), B]);
+        assert_eq!(TURING.fused(&sum, &[Some(&shift), None]), Some(Cost::exactly(1)));
+        assert_eq!(TURING.fused(&sum, &[None, None]), None);
+        assert_eq!(TURING.fused(&Step::plain("min.u32", &[Of(7), B]), &[Some(&shift)]), None);
+    }
+
+    #[test]
+    fn native_video_instructions_are_known_with_constants() {
+        use ptxopt_grammar::video::{Lanes, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
+        let form = |then| {
+            let op = SimdOp::Arithmetic { op: SimdArithmetic::AbsDiff, dtype: Sign::Unsigned, then };
+            let (atype, routing) = (Sign::Unsigned, Routing::plain(Lanes::Four));
+            Form::Simd(Simd { op, atype, btype: atype, routing })
+        };
+        let with = |then, c| TURING.step(&Step::video(form(then), &[A, B, c]));
+        assert_eq!(with(SimdThen::Add, C), Cost::exactly(1));
+        assert_eq!(with(SimdThen::Add, Constant(0)), Cost::exactly(1));
+    }
+}
