@@ -156,51 +156,64 @@ impl Potential {
     }
 }
 
-/// Raises the head as far as what was written needs, and records that, or why it was not raised, or what that would save.
+/// Raises the head as far as what was written needs, and records that, why it was not raised, and what that would save.
 pub(super) fn finish(module: &Module<'_>, outcome: &mut Outcome, options: &Options) {
     let (heads, hindered) = Heads::of(module, options);
-    let at = |kind: StmtKind| module.stmts().find(|&stmt| module.kind(stmt) == kind);
-    let (Some(own), Some(stmt)) = (heads.heads[0], at(StmtKind::Target)) else { return };
-    let version = at(StmtKind::Version).unwrap_or(stmt);
-    let missed = |stmt, why: Why| Record::about(module, "", stmt, Kind::Missed(why));
+    let Some(own) = heads.heads[0] else { return };
+    let missed = |kind: StmtKind, why: Why| {
+        let stmt = module.stmts().find(|&stmt| module.kind(stmt) == kind);
+        stmt.map(|stmt| Record::about(module, "", stmt, Kind::Missed(why)))
+    };
     if let Some(Hindered { at, why }) = hindered {
         let at = at.map(|gpu| gpu.to_string());
-        outcome.records.push(missed(stmt, Why::Hindered { at, why }));
+        outcome.records.extend(missed(StmtKind::Target, Why::Hindered { at, why }));
     }
     if let Some((reach, saved)) = outcome.potential.and_then(Potential::best) {
-        let stmt = if reach == Reach::Version { version } else { stmt };
-        outcome.records.push(missed(stmt, Why::Raise { option: reach.option(), saved }));
+        let kind = if reach == Reach::Version { StmtKind::Version } else { StmtKind::Target };
+        outcome.records.extend(missed(kind, Why::Raise { option: reach.option(), saved }));
     }
-    let Some(text) = &outcome.text else { return };
+    if heads.limit() != Reach::Own
+        && let Some(text) = outcome.text.take()
+    {
+        let raised = raised(module, &text, own, &heads, options);
+        let (text, records) = raised.unwrap_or_else(|| (text, Vec::new()));
+        outcome.text = Some(text);
+        outcome.records.extend(records);
+    }
+}
+
+/// The text with the head that it needs, and records of that; `None` if it needs no other one.
+fn raised(
+    module: &Module<'_>,
+    text: &[u8],
+    own: Head,
+    heads: &Heads,
+    options: &Options,
+) -> Option<(Vec<u8>, Vec<Record>)> {
     let new = parsed(text);
-    let head = needed(module, &new, own, &heads, options);
-    if head == own {
-        return;
-    }
+    let head = needed(module, &new, own, heads, options);
     let mut edits = Edits::new();
-    let mut raised: Vec<StmtKind> = Vec::new();
+    let mut records = Vec::new();
+    let mut replace = |old: StmtId, now: StmtId, span: std::ops::Range<usize>, with: String| {
+        let whole = new.stmt_span(now);
+        let after = [&text[whole.start..span.start], with.as_bytes(), &text[span.end..whole.end]].concat();
+        let mut record = Record::about(module, "", old, Kind::Passed(How::Raised));
+        record.after = vec![one_line(&String::from_utf8_lossy(&after))];
+        records.push(record);
+        edits.replace(span, with);
+    };
     if head.gpu != own.gpu {
-        let now = target(&new).expect("a module whose target is raised names one GPU");
-        raised.push(StmtKind::Target);
-        edits.replace(new.node_span(now), word(&new, now, head.gpu));
+        let (old, now) = (target(module)?, target(&new)?);
+        replace(old.0, now.0, new.node_span(now.1), word(&new, now.1, head.gpu));
     }
     if head.ptx != own.ptx {
         let (major, minor) = head.ptx;
-        let stmt = new.stmts().find(|&stmt| new.kind(stmt) == StmtKind::Version);
-        let stmt = stmt.expect("every module has a version");
-        edits.replace(number(&new, stmt), format!("{major}.{minor}"));
-        raised.push(StmtKind::Version);
+        let stmt = |module: &Module<'_>| module.stmts().find(|&stmt| module.kind(stmt) == StmtKind::Version);
+        let (old, now) = (stmt(module)?, stmt(&new)?);
+        replace(old, now, number(&new, now), format!("{major}.{minor}"));
     }
-    let text = edits.apply(text).expect("a head has one target and one version").to_vec();
-    let after = parsed(&text);
-    for kind in raised {
-        let old = at(kind).expect("it was found to be raised");
-        let now = after.stmts().find(|&stmt| after.kind(stmt) == kind).expect("it is still there");
-        let mut record = Record::about(module, "", old, Kind::Passed(How::Raised));
-        record.after = vec![one_line(&String::from_utf8_lossy(after.stmt_text(now)))];
-        outcome.records.push(record);
-    }
-    outcome.text = Some(text);
+    let edited = edits.apply(text).expect("a head has one target and one version").to_vec();
+    (head != own).then_some((edited, records))
 }
 
 /// The least head that has everything that is in `new` and not in `old`, and all that was there.
@@ -210,7 +223,7 @@ fn needed(old: &Module<'_>, new: &Module<'_>, own: Head, heads: &Heads, options:
         all.map(|spelling| module.spellings().words(spelling, module.text()).to_vec()).collect()
     };
     let added: Vec<Vec<u8>> = words(new).difference(&words(old)).cloned().collect();
-    if heads.limit() == Reach::Own || added.iter().all(|words| own.allows(words)) {
+    if added.iter().all(|words| own.allows(words)) {
         return own;
     }
     let mut gpus = vec![own.gpu];
