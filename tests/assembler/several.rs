@@ -1,6 +1,7 @@
 //! What is optimised for several GPUs at once is worse on none of them.
 
 use crate::modules::modules_to_optimise;
+use crate::optimised::rolled;
 use crate::ptxas::Assemblers;
 use crate::raised::each;
 use ptxopt::measure::Comparison;
@@ -28,9 +29,10 @@ fn nothing_is_longer_on_any_of_several_gpus() {
         let options = Options { gpus, ..Options::default() };
         let Some(text) = optimiser::optimise(&module, &options, &|| Duration::ZERO).text else { return };
         for name in list {
-            let Ok(before) = assemblers.measure(&test.text, name) else { continue };
+            let Ok(before) = assemblers.measure(&rolled(&test.text), name) else { continue };
             let what = format!("{} of {own:?} for {name}", test.name);
-            let after = assemblers.measure(&text, name).unwrap_or_else(|said| panic!("{what}: {said}"));
+            let after =
+                assemblers.measure(&rolled(&text), name).unwrap_or_else(|said| panic!("{what}: {said}"));
             let comparison = Comparison::new(&before, &after);
             let worse = comparison.worse();
             let worse = worse.iter().map(|(function, worse)| format!("{what}: `{function}`: {worse}"));

@@ -11,6 +11,7 @@ use super::{Options, Outcome, rounds::parsed};
 use crate::cost::Gpu;
 use crate::recipe::{Recipe, Step};
 use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::gpu::Suffix;
 use ptxopt_grammar::head::{Head, hindrance, target};
 use ptxopt_grammar::header::NEWEST;
 use ptxopt_grammar::tree::{Module, NodeId, StmtId, StmtKind};
@@ -26,7 +27,7 @@ pub struct Raise {
 }
 
 /// How far a head is raised.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Reach {
     /// Not at all.
     Own,
@@ -34,24 +35,42 @@ pub(super) enum Reach {
     Version,
     /// To a later target, with the version that goes with it.
     Target,
+    /// To the target of a family of GPUs. Such code runs on few GPUs, so users must name the family.
+    Family,
 }
 
 impl Reach {
-    /// The option with which users allow it.
-    const fn option(self) -> &'static str {
+    /// From the least to the furthest.
+    pub(super) const ALL: [Self; 4] = [Self::Own, Self::Version, Self::Target, Self::Family];
+
+    /// The options with which users allow it.
+    fn options(self, module: &Module<'_>, options: &Options) -> String {
         match self {
-            Self::Own => "",
-            Self::Version => "--raise version",
-            Self::Target => "--raise target",
+            Self::Own => String::new(),
+            Self::Version => "--raise version".to_owned(),
+            Self::Target => "--raise target".to_owned(),
+            Self::Family => {
+                let gpus: Vec<String> = families(module, options).iter().map(ToString::to_string).collect();
+                format!("--gpu {} --raise target", gpus.join(","))
+            }
         }
     }
+}
+
+/// The GPUs at hand as members of their families; none if one has none, or if the user named a suffix.
+fn families(module: &Module<'_>, options: &Options) -> Vec<Gpu> {
+    let family = |gpu: &Gpu| {
+        let name = format!("{}{}", gpu.number(), Suffix::Family.word());
+        Gpu::named(&name).ok().filter(|_| gpu.suffix() == Suffix::Portable)
+    };
+    options.gpus_of(module).iter().map(family).collect::<Option<_>>().unwrap_or_default()
 }
 
 /// The heads that a module can have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heads {
-    /// Its own, and the latest ones with a later version, and with a later target too, if it may have them.
-    heads: [Option<Head>; 3],
+    /// By reach: the latest that it may have.
+    heads: [Option<Head>; 4],
     /// How far it may be raised.
     allowed: Reach,
 }
@@ -64,10 +83,10 @@ impl Heads {
             Raise { version: true, .. } => Reach::Version,
             Raise { .. } => Reach::Own,
         };
-        let Some(own) = Head::of(module) else { return (Self { heads: [None; 3], allowed }, None) };
+        let Some(own) = Head::of(module) else { return (Self { heads: [None; 4], allowed }, None) };
         let version = Head { ptx: own.ptx.max(NEWEST), ..own };
         let version_hindered = hindrance(module, own, version);
-        let mut heads = [Some(own), version_hindered.is_none().then_some(version), None];
+        let mut heads = [Some(own), version_hindered.is_none().then_some(version), None, None];
         let mut hindered = version_hindered.filter(|_| allowed == Reach::Version).map(|why| (own, why));
         for (at, gpu) in candidates(own.gpu, &options.gpus).into_iter().rev().enumerate() {
             let head = Head { gpu, ptx: version.ptx };
@@ -85,6 +104,9 @@ impl Heads {
         if heads[2].is_none() {
             heads[2] = heads[1];
         }
+        let families = candidates(own.gpu, &families(module, options)).into_iter();
+        let mut families = families.rev().map(|gpu| Head { gpu, ptx: version.ptx });
+        heads[3] = families.find(|&head| hindrance(module, own, head).is_none());
         let hindered =
             hindered.map(|(reached, why)| Hindered { at: (reached != own).then_some(reached.gpu), why });
         (Self { heads, allowed }, hindered)
@@ -99,8 +121,10 @@ impl Heads {
     pub(super) fn reach(&self, recipe: &Recipe) -> Option<Reach> {
         let words: Vec<String> = recipe.steps.iter().map(Step::words).collect();
         let has = |head: Head| words.iter().all(|words| head.allows(words.as_bytes()));
-        let all = [Reach::Own, Reach::Version, Reach::Target].into_iter();
-        all.zip(self.heads).find_map(|(reach, head)| head.is_some_and(has).then_some(reach))
+        Reach::ALL
+            .into_iter()
+            .zip(self.heads)
+            .find_map(|(reach, head)| head.is_some_and(has).then_some(reach))
     }
 
     /// How far the module may be raised.
@@ -121,7 +145,7 @@ pub(super) struct Hindered {
 /// ties code to few GPUs, so only users who name one get one.
 fn candidates(own: Gpu, gpus: &[Gpu]) -> Vec<Gpu> {
     let runs = |target: Gpu| !gpus.is_empty() && gpus.iter().all(|gpu| gpu.runs(target));
-    let plain = |gpu: Gpu| gpu.suffix() == ptxopt_grammar::gpu::Suffix::Portable;
+    let plain = |gpu: Gpu| gpu.suffix() == Suffix::Portable;
     let suffixes = gpus.iter().all(|&gpu| !plain(gpu));
     let widest = |target: Gpu| gpus.iter().all(|gpu| target.suffix() <= gpu.suffix());
     let later = |target: &Gpu| *target > own && runs(*target);
@@ -133,26 +157,20 @@ fn candidates(own: Gpu, gpus: &[Gpu]) -> Vec<Gpu> {
     found
 }
 
-/// What raising could save more, in machine instructions: by a later version alone, and by a later target.
+/// What raising could save more, in machine instructions, by reach.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Potential([u64; 2]);
+pub(super) struct Potential([u64; 4]);
 
 impl Potential {
     /// Adds what a function could save more with this reach.
     pub(super) fn add(&mut self, reach: Reach, saved: i64) {
-        let saved = u64::try_from(saved).unwrap_or(0);
-        match reach {
-            Reach::Own => {}
-            Reach::Version => self.0[0] += saved,
-            Reach::Target => self.0[1] += saved,
-        }
+        self.0[reach as usize] += u64::try_from(saved).unwrap_or(0);
     }
 
-    /// The option that saves most, the lesser one of equals, and how many machine instructions.
+    /// The reach that saves most, the least of equals, and how many machine instructions.
     fn best(self) -> Option<(Reach, u64)> {
-        let [version, target] = self.0;
-        let best = if target > version { (Reach::Target, target) } else { (Reach::Version, version) };
-        (best.1 > 0).then_some(best)
+        let all = Reach::ALL.into_iter().zip(self.0);
+        all.rev().max_by_key(|&(_, saved)| saved).filter(|&(_, saved)| saved > 0)
     }
 }
 
@@ -170,7 +188,7 @@ pub(super) fn finish(module: &Module<'_>, outcome: &mut Outcome, options: &Optio
     }
     if let Some((reach, saved)) = outcome.potential.and_then(Potential::best) {
         let kind = if reach == Reach::Version { StmtKind::Version } else { StmtKind::Target };
-        outcome.records.extend(missed(kind, Why::Raise { option: reach.option(), saved }));
+        outcome.records.extend(missed(kind, Why::Raise { options: reach.options(module, options), saved }));
     }
     if heads.limit() != Reach::Own
         && let Some(text) = outcome.text.take()
