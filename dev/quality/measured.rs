@@ -72,7 +72,11 @@ impl Bench {
         let new = {
             let module = ptxopt_grammar::parse(&text).map_err(|errors| format!("{errors:?}"))?;
             let gpu = Some(Gpu::parse(&self.gpu).ok_or("the table's GPUs are targets")?);
-            let outcome = optimise(&module, &Options { gpu, ..Options::default() }, &|| Duration::ZERO);
+            let outcome = optimise(
+                &module,
+                &Options { gpus: gpu.into_iter().collect(), ..Options::default() },
+                &|| Duration::ZERO,
+            );
             outcome.text
         };
         Ok(new.unwrap_or(text))

@@ -194,13 +194,13 @@ impl Costs {
     pub(super) fn pair(&self, outer: &Step, at: usize, inner: &Step) -> Option<Cost> {
         let table = &*TABLE;
         let key = Key::Pair(table.of(outer, Some(at))?, table.of(inner, None)?);
-        Some(table.rows.get(&key)?[self.generation()].as_deref()?[0])
+        Some(table.rows.get(&key)?[self.numbers().next()?].as_deref()?[0])
     }
 
     /// The cost of a tree of logic with these leaves, on one GPU.
     pub(super) fn tree(&self, leaves: &Leaves) -> Option<Cost> {
         let key = Key::Tree(leaves.places()?);
-        Some(TABLE.rows.get(&key)?[self.generation()].as_deref()?[0])
+        Some(TABLE.rows.get(&key)?[self.numbers().next()?].as_deref()?[0])
     }
 }
 

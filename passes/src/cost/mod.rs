@@ -151,11 +151,6 @@ impl Costs {
         })
     }
 
-    /// The number of the generation, where there is one alone.
-    fn generation(self) -> usize {
-        self.generations.trailing_zeros() as usize
-    }
-
     /// The cost of a video instruction; `constants` says which of the sources `a`, `b` and `c` are constants.
     #[must_use]
     pub fn video(&self, form: Form, constants: [bool; 3]) -> Cost {

@@ -15,7 +15,7 @@ impl Costs {
     /// The cost of a step by itself.
     #[must_use]
     pub fn step(&self, step: &Step) -> Cost {
-        self.each().map(|one| one.step_on_one(step)).sum()
+        self.each().map(|costs| costs.step_on_one(step)).sum()
     }
 
     fn step_on_one(self, step: &Step) -> Cost {
@@ -72,23 +72,23 @@ impl Costs {
     /// assembler fuses is counted once.
     #[must_use]
     pub fn sequence(&self, steps: &[Step]) -> Cost {
-        self.each().map(|one| Sequence::new(one, steps).cost()).sum()
+        self.each().map(|costs| Sequence::new(&costs, steps).cost()).sum()
     }
 
     /// The same step by step. A step that is fused with its only user costs nothing by itself, since another user
     /// would compute it again: so what is counted for a sequence that shares a step with others is never too little.
     #[must_use]
     pub fn shares(&self, steps: &[Step]) -> Vec<Cost> {
-        let mut all = self.each().map(|one| Sequence::new(one, steps).shares());
-        let first = all.next().unwrap_or_default();
-        all.fold(first, |sum, one| sum.into_iter().zip(one).map(|(sum, one)| sum + one).collect())
+        let all = self.each().map(|costs| Sequence::new(&costs, steps).shares());
+        let both =
+            |one: Vec<Cost>, other: Vec<Cost>| one.into_iter().zip(other).map(|(a, b)| a + b).collect();
+        all.reduce(both).unwrap_or_default()
     }
 }
 
 /// Steps, and which of them another one is the only user of.
 struct Sequence<'a> {
-    /// Of one GPU.
-    costs: Costs,
+    costs: &'a Costs,
     steps: &'a [Step],
     /// How often each is read.
     uses: Vec<u32>,
@@ -99,7 +99,7 @@ struct Sequence<'a> {
 }
 
 impl<'a> Sequence<'a> {
-    fn new(costs: Costs, steps: &'a [Step]) -> Self {
+    fn new(costs: &'a Costs, steps: &'a [Step]) -> Self {
         let mut uses = vec![0; steps.len()];
         for source in steps.iter().flat_map(|step| &step.sources) {
             if let Source::Step(at) = source

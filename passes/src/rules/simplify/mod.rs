@@ -5,14 +5,14 @@
 
 use super::Rule;
 
+mod carry;
 mod identity;
 mod moves;
 mod plain;
 mod scalar;
-mod swar;
 mod types;
 mod widen;
 
 /// All, in the order in which they are tried.
 pub(super) static RULES: &[&[Rule]] =
-    &[identity::RULES, types::RULES, scalar::RULES, plain::RULES, swar::RULES, moves::RULES, widen::RULES];
+    &[identity::RULES, types::RULES, scalar::RULES, plain::RULES, carry::RULES, moves::RULES, widen::RULES];
