@@ -41,8 +41,8 @@ pub struct Tally {
     conflicts: u64,
     sampled: u64,
     raised: BTreeMap<(String, String), u64>,
-    /// By option: how many more machine instructions it would save, estimated, and in how many files.
-    raise: BTreeMap<&'static str, (u64, u64)>,
+    /// By options: how many more machine instructions it would save, estimated, and in how many files.
+    raise: BTreeMap<String, (u64, u64)>,
     priced_like: BTreeSet<String>,
     dead: u64,
     unnamed: u64,
@@ -86,8 +86,8 @@ impl Tally {
                 let after = remark.record.after.join(" ");
                 *self.raised.entry((shown(&record.before), shown(&after))).or_default() += 1;
             }
-            Kind::Missed(Why::Raise { option, saved }) => {
-                let (all, files) = self.raise.entry(option).or_default();
+            Kind::Missed(Why::Raise { options, saved }) => {
+                let (all, files) = self.raise.entry(options.clone()).or_default();
                 *all += saved;
                 *files += 1;
             }
@@ -176,8 +176,8 @@ impl Tally {
         for (head, count) in other.raised {
             *self.raised.entry(head).or_default() += count;
         }
-        for (option, (saved, files)) in other.raise {
-            let (all, known) = self.raise.entry(option).or_default();
+        for (options, (saved, files)) in other.raise {
+            let (all, known) = self.raise.entry(options).or_default();
             *all += saved;
             *known += files;
         }
@@ -236,11 +236,11 @@ impl Tally {
             add(format!("raised{files}: `{before}` became `{after}`"));
         }
         more(&mut add, self.raised.len(), "heads");
-        for (option, (saved, files)) in &self.raise {
+        for (options, (saved, files)) in &self.raise {
             let files =
                 if self.files > 1 { format!(" in {}", counted(*files, "file")) } else { String::new() };
             add(format!(
-                "with `{option}`, about {saved} more machine instructions would be saved{files} (estimate)"
+                "with `{options}`, about {saved} more machine instructions would be saved{files} (estimate)"
             ));
         }
         for why in self.priced_like.iter().take(MOST_ROWS) {

@@ -61,12 +61,12 @@ pub fn version(module: &Module<'_>) -> (u8, u8) {
     (major.parse().unwrap_or(1), minor.parse().unwrap_or(0))
 }
 
-/// The word of a module's `.target` that names its GPU; `None` if it has not exactly one.
+/// The `.target` of a module and the word in it that names the GPU; `None` if it has not exactly one such word.
 #[must_use]
-pub fn target(module: &Module<'_>) -> Option<NodeId> {
+pub fn target(module: &Module<'_>) -> Option<(StmtId, NodeId)> {
     let stmts = module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Target);
-    let words = stmts.flat_map(|stmt| module.stmt_nodes(stmt));
-    let names_gpu = |&node: &NodeId| {
+    let words = stmts.flat_map(|stmt| module.stmt_nodes(stmt).map(move |node| (stmt, node)));
+    let names_gpu = |&(_, node): &(StmtId, NodeId)| {
         let text = std::str::from_utf8(module.node_text(node)).ok();
         module.node_kind(node) == NodeKind::Word && text.is_some_and(|text| Gpu::parse(text).is_some())
     };

@@ -33,6 +33,7 @@ mod ptxas;
 mod raised;
 mod renaming;
 mod roles;
+mod several;
 
 #[path = "../support/modules.rs"]
 mod modules;

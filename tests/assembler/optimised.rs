@@ -220,7 +220,7 @@ fn measure(assemblers: &Assemblers, text: &[u8], targets: &[Wanted], input: Opti
 }
 
 /// The text with a word to the assembler to leave loops as they are.
-fn rolled(text: &[u8]) -> Vec<u8> {
+pub(crate) fn rolled(text: &[u8]) -> Vec<u8> {
     let module = ptxopt_grammar::parse(text).expect("the module is legal");
     let head = [StmtKind::Version, StmtKind::Target, StmtKind::AddressSize];
     let last = module.stmts().rfind(|&stmt| head.contains(&module.kind(stmt)));

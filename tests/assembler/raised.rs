@@ -1,6 +1,7 @@
 //! Raised heads: the assembler takes what is written under them, and refuses what `head.rs` says they have no more.
 
 use crate::modules::modules_to_optimise;
+use crate::optimised::rolled;
 use crate::ptxas::Assemblers;
 use crate::roles::{Instance, instances, plain_kernel};
 use ptxopt::measure::Comparison;
@@ -15,7 +16,7 @@ use std::time::Duration;
 const GPUS: [&str; 4] = ["sm_62", "sm_75", "sm_90", "sm_120f"];
 
 /// Does something with each of some things, on all cores.
-fn each<T: Sync>(all: &[T], act: impl Fn(&T) + Sync) {
+pub(crate) fn each<T: Sync>(all: &[T], act: impl Fn(&T) + Sync) {
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
@@ -44,10 +45,10 @@ fn raised_modules_assemble_and_are_not_longer() {
         let all = options(Raise { target: true, version: true });
         let Some(text) = optimiser::optimise(&module, &all, &|| Duration::ZERO).text else { return };
         let new = ptxopt_grammar::parse(&text).expect("what was written is legal");
-        let Ok(before) = assemblers.measure(&test.text, name) else { return };
+        let Ok(before) = assemblers.measure(&rolled(&test.text), name) else { return };
         let head = Head::of(&new).expect("it has a target");
         let what = format!("{} for {name}, {head:?}", test.name);
-        let after = match assemblers.measure(&text, name) {
+        let after = match assemblers.measure(&rolled(&text), name) {
             Ok(after) => after,
             Err(said) => return wrong.lock().expect("no thread panics").push(format!("{what}: {said}")),
         };

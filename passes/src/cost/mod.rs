@@ -143,7 +143,12 @@ impl Costs {
     }
 
     fn numbers(self) -> impl Iterator<Item = usize> {
-        (0..table::GENERATIONS.len()).filter(move |number| self.generations & (1 << number) != 0)
+        let mut left = self.generations;
+        std::iter::from_fn(move || {
+            let number = left.trailing_zeros() as usize;
+            left &= left.checked_sub(1)?;
+            Some(number)
+        })
     }
 
     /// The cost of a video instruction; `constants` says which of the sources `a`, `b` and `c` are constants.

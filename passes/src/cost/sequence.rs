@@ -15,6 +15,10 @@ impl Costs {
     /// The cost of a step by itself.
     #[must_use]
     pub fn step(&self, step: &Step) -> Cost {
+        self.each().map(|costs| costs.step_on_one(step)).sum()
+    }
+
+    fn step_on_one(self, step: &Step) -> Cost {
         let kinds = || step.sources.iter().map(|&source| kind(source, step.width)).collect::<Vec<_>>();
         match &step.code {
             Code::Video(form) => {

@@ -12,7 +12,7 @@ use crate::lower::{self, Available};
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{LOWER, Pass, Rule};
 use crate::site::{Knowledge, Site};
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::video::{Form, Routing, Simd};
 use std::collections::VecDeque;
 
@@ -98,8 +98,8 @@ pub(super) fn spellings(
 const MOST_LOWERED: usize = 16;
 const MOST_KEPT: usize = 24;
 
-/// How many are kept that the module must not have.
-const MOST_BLOCKED: usize = 4;
+/// How many are kept that the module must not have, for each head that it would need.
+const MOST_BLOCKED: usize = 2;
 
 /// What becomes of spellings with a SIMD instruction when that is spelled by other instructions, those that cost least.
 fn lowered(all: &[Spelling], target: &Target) -> Vec<Spelling> {
@@ -123,7 +123,12 @@ fn lowered(all: &[Spelling], target: &Target) -> Vec<Spelling> {
     made.truncate(MOST_KEPT);
     made.extend(packed.filter(|_| !has_packed));
     // Those that the module must not have say what it lacks, and what it would save with a later head.
-    made.extend(blocked.into_iter().take(MOST_BLOCKED));
+    let mut counts: HashMap<Option<Reach>, usize> = HashMap::new();
+    made.extend(blocked.into_iter().filter(|spelling| {
+        let count = counts.entry(spelling.reach).or_default();
+        *count += 1;
+        *count <= MOST_BLOCKED
+    }));
     made
 }
 
@@ -206,7 +211,9 @@ impl Target {
     pub(super) fn available(&self) -> &'static [Available] {
         match self.heads.reach(&Recipe::one(Step::plain("lop3.b32", &[]))) {
             Some(Reach::Own) => &[Available { lop3: true }],
-            Some(Reach::Version | Reach::Target) => &[Available { lop3: false }, Available { lop3: true }],
+            Some(Reach::Version | Reach::Target | Reach::Family) => {
+                &[Available { lop3: false }, Available { lop3: true }]
+            }
             None => &[Available { lop3: false }],
         }
     }

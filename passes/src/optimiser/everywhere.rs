@@ -109,7 +109,7 @@ impl Work<'_, '_, '_> {
         let limit = self.worth.target.heads.limit();
         let offers = || spelled.values().flat_map(|spelled| &spelled.offers);
         let mut saved = 0;
-        for reach in [Reach::Version, Reach::Target].into_iter().filter(|&reach| reach > limit) {
+        for reach in Reach::ALL.into_iter().filter(|&reach| reach > limit) {
             if self.progress.potential.is_none() {
                 return;
             }

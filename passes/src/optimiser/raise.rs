@@ -11,6 +11,7 @@ use super::{Options, Outcome, rounds::parsed};
 use crate::cost::Gpu;
 use crate::recipe::{Recipe, Step};
 use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::gpu::Suffix;
 use ptxopt_grammar::head::{Head, hindrance, target};
 use ptxopt_grammar::header::NEWEST;
 use ptxopt_grammar::tree::{Module, NodeId, StmtId, StmtKind};
@@ -26,7 +27,7 @@ pub struct Raise {
 }
 
 /// How far a head is raised.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) enum Reach {
     /// Not at all.
     Own,
@@ -34,24 +35,42 @@ pub(super) enum Reach {
     Version,
     /// To a later target, with the version that goes with it.
     Target,
+    /// To the target of a family of GPUs. Such code runs on few GPUs, so users must name the family.
+    Family,
 }
 
 impl Reach {
-    /// The option with which users allow it.
-    const fn option(self) -> &'static str {
+    /// From the least to the furthest.
+    pub(super) const ALL: [Self; 4] = [Self::Own, Self::Version, Self::Target, Self::Family];
+
+    /// The options with which users allow it.
+    fn options(self, module: &Module<'_>, options: &Options) -> String {
         match self {
-            Self::Own => "",
-            Self::Version => "--raise version",
-            Self::Target => "--raise target",
+            Self::Own => String::new(),
+            Self::Version => "--raise version".to_owned(),
+            Self::Target => "--raise target".to_owned(),
+            Self::Family => {
+                let gpus: Vec<String> = families(module, options).iter().map(ToString::to_string).collect();
+                format!("--gpu {} --raise target", gpus.join(","))
+            }
         }
     }
+}
+
+/// The GPUs at hand as members of their families; none if one has none, or if the user named a suffix.
+fn families(module: &Module<'_>, options: &Options) -> Vec<Gpu> {
+    let family = |gpu: &Gpu| {
+        let name = format!("{}{}", gpu.number(), Suffix::Family.word());
+        Gpu::named(&name).ok().filter(|_| gpu.suffix() == Suffix::Portable)
+    };
+    options.gpus_of(module).iter().map(family).collect::<Option<_>>().unwrap_or_default()
 }
 
 /// The heads that a module can have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heads {
-    /// Its own, and the latest ones with a later version, and with a later target too, if it may have them.
-    heads: [Option<Head>; 3],
+    /// By reach: the latest that it may have.
+    heads: [Option<Head>; 4],
     /// How far it may be raised.
     allowed: Reach,
 }
@@ -64,10 +83,10 @@ impl Heads {
             Raise { version: true, .. } => Reach::Version,
             Raise { .. } => Reach::Own,
         };
-        let Some(own) = Head::of(module) else { return (Self { heads: [None; 3], allowed }, None) };
+        let Some(own) = Head::of(module) else { return (Self { heads: [None; 4], allowed }, None) };
         let version = Head { ptx: own.ptx.max(NEWEST), ..own };
         let version_hindered = hindrance(module, own, version);
-        let mut heads = [Some(own), version_hindered.is_none().then_some(version), None];
+        let mut heads = [Some(own), version_hindered.is_none().then_some(version), None, None];
         let mut hindered = version_hindered.filter(|_| allowed == Reach::Version).map(|why| (own, why));
         for (at, gpu) in candidates(own.gpu, &options.gpus).into_iter().rev().enumerate() {
             let head = Head { gpu, ptx: version.ptx };
@@ -85,6 +104,9 @@ impl Heads {
         if heads[2].is_none() {
             heads[2] = heads[1];
         }
+        let families = candidates(own.gpu, &families(module, options)).into_iter();
+        let mut families = families.rev().map(|gpu| Head { gpu, ptx: version.ptx });
+        heads[3] = families.find(|&head| hindrance(module, own, head).is_none());
         let hindered =
             hindered.map(|(reached, why)| Hindered { at: (reached != own).then_some(reached.gpu), why });
         (Self { heads, allowed }, hindered)
@@ -99,8 +121,10 @@ impl Heads {
     pub(super) fn reach(&self, recipe: &Recipe) -> Option<Reach> {
         let words: Vec<String> = recipe.steps.iter().map(Step::words).collect();
         let has = |head: Head| words.iter().all(|words| head.allows(words.as_bytes()));
-        let all = [Reach::Own, Reach::Version, Reach::Target].into_iter();
-        all.zip(self.heads).find_map(|(reach, head)| head.is_some_and(has).then_some(reach))
+        Reach::ALL
+            .into_iter()
+            .zip(self.heads)
+            .find_map(|(reach, head)| head.is_some_and(has).then_some(reach))
     }
 
     /// How far the module may be raised.
@@ -121,7 +145,7 @@ pub(super) struct Hindered {
 /// ties code to few GPUs, so only users who name one get one.
 fn candidates(own: Gpu, gpus: &[Gpu]) -> Vec<Gpu> {
     let runs = |target: Gpu| !gpus.is_empty() && gpus.iter().all(|gpu| gpu.runs(target));
-    let plain = |gpu: Gpu| gpu.suffix() == ptxopt_grammar::gpu::Suffix::Portable;
+    let plain = |gpu: Gpu| gpu.suffix() == Suffix::Portable;
     let suffixes = gpus.iter().all(|&gpu| !plain(gpu));
     let widest = |target: Gpu| gpus.iter().all(|gpu| target.suffix() <= gpu.suffix());
     let later = |target: &Gpu| *target > own && runs(*target);
@@ -133,72 +157,81 @@ fn candidates(own: Gpu, gpus: &[Gpu]) -> Vec<Gpu> {
     found
 }
 
-/// What raising could save more, in machine instructions: by a later version alone, and by a later target.
+/// What raising could save more, in machine instructions, by reach.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Potential([u64; 2]);
+pub(super) struct Potential([u64; 4]);
 
 impl Potential {
     /// Adds what a function could save more with this reach.
     pub(super) fn add(&mut self, reach: Reach, saved: i64) {
-        let saved = u64::try_from(saved).unwrap_or(0);
-        match reach {
-            Reach::Own => {}
-            Reach::Version => self.0[0] += saved,
-            Reach::Target => self.0[1] += saved,
-        }
+        self.0[reach as usize] += u64::try_from(saved).unwrap_or(0);
     }
 
-    /// The option that saves most, the lesser one of equals, and how many machine instructions.
+    /// The reach that saves most, the least of equals, and how many machine instructions.
     fn best(self) -> Option<(Reach, u64)> {
-        let [version, target] = self.0;
-        let best = if target > version { (Reach::Target, target) } else { (Reach::Version, version) };
-        (best.1 > 0).then_some(best)
+        let all = Reach::ALL.into_iter().zip(self.0);
+        all.rev().max_by_key(|&(_, saved)| saved).filter(|&(_, saved)| saved > 0)
     }
 }
 
-/// Raises the head as far as what was written needs, and records that, or why it was not raised, or what that would save.
+/// Raises the head as far as what was written needs, and records that, why it was not raised, and what that would save.
 pub(super) fn finish(module: &Module<'_>, outcome: &mut Outcome, options: &Options) {
     let (heads, hindered) = Heads::of(module, options);
-    let at = |kind: StmtKind| module.stmts().find(|&stmt| module.kind(stmt) == kind);
-    let (Some(own), Some(stmt)) = (heads.heads[0], at(StmtKind::Target)) else { return };
-    let missed = |why: Why| Record::about(module, "", stmt, Kind::Missed(why));
+    let Some(own) = heads.heads[0] else { return };
+    let missed = |kind: StmtKind, why: Why| {
+        let stmt = module.stmts().find(|&stmt| module.kind(stmt) == kind);
+        stmt.map(|stmt| Record::about(module, "", stmt, Kind::Missed(why)))
+    };
     if let Some(Hindered { at, why }) = hindered {
-        outcome.records.push(missed(Why::Hindered { at: at.map(|gpu| gpu.to_string()), why }));
+        let at = at.map(|gpu| gpu.to_string());
+        outcome.records.extend(missed(StmtKind::Target, Why::Hindered { at, why }));
     }
     if let Some((reach, saved)) = outcome.potential.and_then(Potential::best) {
-        outcome.records.push(missed(Why::Raise { option: reach.option(), saved }));
+        let kind = if reach == Reach::Version { StmtKind::Version } else { StmtKind::Target };
+        outcome.records.extend(missed(kind, Why::Raise { options: reach.options(module, options), saved }));
     }
-    let Some(text) = &outcome.text else { return };
+    if heads.limit() != Reach::Own
+        && let Some(text) = outcome.text.take()
+    {
+        let raised = raised(module, &text, own, &heads, options);
+        let (text, records) = raised.unwrap_or_else(|| (text, Vec::new()));
+        outcome.text = Some(text);
+        outcome.records.extend(records);
+    }
+}
+
+/// The text with the head that it needs, and records of that; `None` if it needs no other one.
+fn raised(
+    module: &Module<'_>,
+    text: &[u8],
+    own: Head,
+    heads: &Heads,
+    options: &Options,
+) -> Option<(Vec<u8>, Vec<Record>)> {
     let new = parsed(text);
-    let head = needed(module, &new, own, &heads, options);
-    if head == own {
-        return;
-    }
+    let head = needed(module, &new, own, heads, options);
     let mut edits = Edits::new();
-    let mut raised: Vec<StmtKind> = Vec::new();
+    let mut records = Vec::new();
+    let mut replace = |old: StmtId, now: StmtId, span: std::ops::Range<usize>, with: String| {
+        let whole = new.stmt_span(now);
+        let after = [&text[whole.start..span.start], with.as_bytes(), &text[span.end..whole.end]].concat();
+        let mut record = Record::about(module, "", old, Kind::Passed(How::Raised));
+        record.after = vec![one_line(&String::from_utf8_lossy(&after))];
+        records.push(record);
+        edits.replace(span, with);
+    };
     if head.gpu != own.gpu {
-        let now = target(&new).expect("a module whose target is raised names one GPU");
-        raised.push(StmtKind::Target);
-        edits.replace(new.node_span(now), word(&new, now, head.gpu));
+        let (old, now) = (target(module)?, target(&new)?);
+        replace(old.0, now.0, new.node_span(now.1), word(&new, now.1, head.gpu));
     }
     if head.ptx != own.ptx {
         let (major, minor) = head.ptx;
-        let stmt = new.stmts().find(|&stmt| new.kind(stmt) == StmtKind::Version);
-        let stmt = stmt.expect("every module has a version");
-        edits.replace(number(&new, stmt), format!("{major}.{minor}"));
-        raised.push(StmtKind::Version);
+        let stmt = |module: &Module<'_>| module.stmts().find(|&stmt| module.kind(stmt) == StmtKind::Version);
+        let (old, now) = (stmt(module)?, stmt(&new)?);
+        replace(old, now, number(&new, now), format!("{major}.{minor}"));
     }
-    let text = edits.apply(text).expect("a head has one target and one version").to_vec();
-    let after = parsed(&text);
-    for kind in raised {
-        let old = at(kind).expect("it was found to be raised");
-        let now = after.stmts().find(|&stmt| after.kind(stmt) == kind).expect("it is still there");
-        let mut record = Record::about(module, "", old, Kind::Passed(How::Raised));
-        record.rules = vec![if kind == StmtKind::Target { "raise-target" } else { "raise-version" }];
-        record.after = vec![one_line(&String::from_utf8_lossy(after.stmt_text(now)))];
-        outcome.records.push(record);
-    }
-    outcome.text = Some(text);
+    let edited = edits.apply(text).expect("a head has one target and one version").to_vec();
+    (head != own).then_some((edited, records))
 }
 
 /// The least head that has everything that is in `new` and not in `old`, and all that was there.
@@ -208,7 +241,7 @@ fn needed(old: &Module<'_>, new: &Module<'_>, own: Head, heads: &Heads, options:
         all.map(|spelling| module.spellings().words(spelling, module.text()).to_vec()).collect()
     };
     let added: Vec<Vec<u8>> = words(new).difference(&words(old)).cloned().collect();
-    if heads.limit() == Reach::Own || added.iter().all(|words| own.allows(words)) {
+    if added.iter().all(|words| own.allows(words)) {
         return own;
     }
     let mut gpus = vec![own.gpu];

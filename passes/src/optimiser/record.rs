@@ -128,8 +128,8 @@ pub enum Why {
     },
     /// With a later head, a module would save more.
     Raise {
-        /// The option that allows it, such as `--raise target`.
-        option: &'static str,
+        /// The options that allow it, such as `--raise target`.
+        options: String,
         /// How many machine instructions more.
         saved: u64,
     },
@@ -302,8 +302,8 @@ impl std::fmt::Display for Why {
                 Some(gpu) => write!(f, "the head is raised no further than {gpu}: {why}"),
                 None => write!(f, "the head cannot be raised: {why}"),
             },
-            Self::Raise { option, saved } => {
-                write!(f, "`{option}` would save about {saved} more machine instructions (estimate)")
+            Self::Raise { options, saved } => {
+                write!(f, "`{options}` would save about {saved} more machine instructions (estimate)")
             }
             Self::PricedLike { gpu, like } => {
                 write!(f, "the costs of {gpu} are not known, and those of {like} are taken for them")

@@ -130,8 +130,7 @@ fn header(before: &Module<'_>, after: &Module<'_>) -> Option<String> {
 pub fn raised(before: &Module<'_>, after: &Module<'_>) -> Option<(Head, Head)> {
     let (old, new) = (Head::of(before)?, Head::of(after)?);
     let options = |module: &Module<'_>| {
-        let gpu = target(module)?;
-        let stmt = module.stmts().find(|&stmt| module.kind(stmt) == StmtKind::Target)?;
+        let (stmt, gpu) = target(module)?;
         let words = module.stmt_nodes(stmt).filter(|&node| node != gpu);
         Some(words.map(|node| module.node_text(node).to_vec()).collect::<Vec<_>>())
     };
