@@ -1,8 +1,8 @@
 //! The head of a module: `.version`, `.target`, and what they may say.
 //!
 //! Versions and targets are closed lists: those that some assembler from CUDA 11.8 to 13.5 takes, and the older ones
-//! of the manual's release notes. Newer ones are refused too, with a message of their own: what they change is unknown,
-//! so a rewrite for them could be wrong.
+//! of the manual's release notes. A newer version is refused too, with a message of its own: what it changes is unknown,
+//! so a rewrite could be wrong. A newer GPU gets a warning: it has what the version of PTX says that later GPUs have.
 
 use crate::diagnostic::Diagnostic;
 use crate::nearest::nearest;
@@ -96,6 +96,39 @@ fn version(module: &Module<'_>) -> Option<Diagnostic> {
     Some(Diagnostic::new(module.stmt_span(stmt), message).label(label))
 }
 
+/// The GPUs that a `.target` names and that are newer than all known ones: a warning for each.
+pub(crate) fn newer(module: &Module<'_>, stmt: StmtId) -> Vec<Diagnostic> {
+    let words = module.stmt_nodes(stmt).filter(|&node| module.node_kind(node) == NodeKind::Word);
+    let newer = words.filter(|&node| {
+        let word = String::from_utf8_lossy(module.node_text(node)).into_owned();
+        gpu(&word).is_some_and(is_newer)
+    });
+    let known = TARGETS.split_ascii_whitespace().filter_map(generation).max().unwrap_or_default();
+    let warning = |node| {
+        let word = String::from_utf8_lossy(module.node_text(node));
+        let message = format!("`{word}` is newer than all known GPUs");
+        let label = format!("instructions are taken to cost what they do on `sm_{known}`");
+        Diagnostic::new(module.node_span(node), message).label(label)
+    };
+    newer.map(warning).collect()
+}
+
+/// The number and the suffix of a GPU.
+fn gpu(word: &str) -> Option<&str> {
+    word.strip_prefix("sm_").or_else(|| word.strip_prefix("compute_"))
+}
+
+/// The number of a GPU, without its suffix.
+fn generation(gpu: &str) -> Option<u32> {
+    gpu.strip_suffix(['a', 'f']).unwrap_or(gpu).parse().ok()
+}
+
+/// Whether it is newer than all known GPUs.
+fn is_newer(gpu: &str) -> bool {
+    let newest = TARGETS.split_ascii_whitespace().filter_map(generation).max();
+    generation(gpu) > newest
+}
+
 fn target<'m>(module: &'m Module<'_>, stmt: StmtId) -> impl Iterator<Item = Diagnostic> + 'm {
     let words = module.stmt_nodes(stmt).filter(|&node| module.node_kind(node) == NodeKind::Word);
     words.filter_map(|node| unknown_target(module, node))
@@ -103,19 +136,13 @@ fn target<'m>(module: &'m Module<'_>, stmt: StmtId) -> impl Iterator<Item = Diag
 
 fn unknown_target(module: &Module<'_>, node: crate::tree::NodeId) -> Option<Diagnostic> {
     let word = String::from_utf8_lossy(module.node_text(node)).into_owned();
-    let number = word.strip_prefix("sm_").or_else(|| word.strip_prefix("compute_"));
-    let mut targets = TARGETS.split_whitespace();
-    if OPTIONS.contains(&word.as_str()) || number.is_some_and(|number| targets.any(|known| known == number)) {
+    let number = gpu(&word);
+    let known = |number: &str| is_newer(number) || TARGETS.split_whitespace().any(|known| known == number);
+    if OPTIONS.contains(&word.as_str()) || number.is_some_and(known) {
         return None;
     }
     let found = Diagnostic::new(module.node_span(node), format!("unknown target `{word}`"));
-    let generation = |number: &str| number.trim_end_matches(['a', 'f']).parse::<u32>().ok();
-    let newest = TARGETS.split_whitespace().filter_map(generation).max();
     Some(match number {
-        Some(number) if generation(number) > newest => {
-            let known = TARGETS.split_whitespace().last().unwrap_or_default();
-            found.label(format!("expected a GPU up to `sm_{known}`; is this a newer one?"))
-        }
         Some(_) => found.label("expected a GPU such as `sm_90`").help(format!(
             "the GPUs are sm_ with {}",
             TARGETS.split_whitespace().collect::<Vec<_>>().join(", ")

@@ -1,10 +1,11 @@
-//! Warnings: opcodes, modifiers and directives that no known version of PTX has.
+//! Warnings: opcodes, modifiers, directives and GPUs that no known version of PTX has.
 //!
 //! A newer version may have them, so they are no errors: the text is kept, and nothing is assumed about what it
 //! does.
 
 use crate::builder::PROPERTIES;
 use crate::diagnostic::Diagnostic;
+use crate::header;
 use crate::names::Type;
 use crate::nearest::nearest;
 use crate::parse::MOST_DIAGNOSTICS;
@@ -34,8 +35,8 @@ const DIRECTIVES: [&str; 14] = [
 ];
 
 impl Module<'_> {
-    /// One warning for each unknown spelling of an opcode, where it occurs first, and one for each unknown directive;
-    /// in the order of the text, at most [`MOST_DIAGNOSTICS`].
+    /// One warning for each unknown spelling of an opcode, where it occurs first, one for each unknown directive, and
+    /// one for each GPU that is newer than all known ones; in the order of the text, at most [`MOST_DIAGNOSTICS`].
     #[must_use]
     pub fn warnings(&self) -> Vec<Diagnostic> {
         let opcodes = self.spellings.iter().filter_map(|spelling| self.unknown_opcode(spelling));
@@ -46,6 +47,8 @@ impl Module<'_> {
                 self.unknown_statement(stmt).into_iter().collect()
             } else if matches!(kind, StmtKind::Entry | StmtKind::Function) {
                 self.unknown_properties(stmt)
+            } else if kind == StmtKind::Target {
+                header::newer(self, stmt)
             } else {
                 Vec::new()
             }
