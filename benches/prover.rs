@@ -35,6 +35,7 @@ fn main() {
         };
         let verdict = match verdict {
             Verdict::Proved(Proof::Structural) => "proved (structural)".to_owned(),
+            Verdict::Proved(Proof::Parts) => "proved (by parts)".to_owned(),
             Verdict::Proved(Proof::Sat { conflicts }) => format!("proved (sat), {conflicts} conflicts"),
             Verdict::Refuted(_) => "refuted".to_owned(),
             Verdict::Unproved => "unproved".to_owned(),

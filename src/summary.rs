@@ -36,6 +36,7 @@ pub struct Tally {
     stays: BTreeMap<String, u64>,
     seen: Seen,
     structural: u64,
+    parts: u64,
     sat: u64,
     conflicts: u64,
     sampled: u64,
@@ -107,12 +108,13 @@ impl Tally {
 
     /// The number of statements that were replaced.
     const fn rewrites(&self) -> u64 {
-        self.structural + self.sat + self.sampled
+        self.structural + self.parts + self.sat + self.sampled
     }
 
     fn how(&mut self, how: How) {
         match how {
             How::Proved(Proof::Structural) => self.structural += 1,
+            How::Proved(Proof::Parts) => self.parts += 1,
             How::Proved(Proof::Sat { conflicts }) => {
                 self.sat += 1;
                 self.conflicts += conflicts;
@@ -157,6 +159,7 @@ impl Tally {
         self.statements += other.statements;
         self.rounds += other.rounds;
         self.structural += other.structural;
+        self.parts += other.parts;
         self.sat += other.sat;
         self.conflicts += other.conflicts;
         self.sampled += other.sampled;
@@ -336,6 +339,7 @@ impl Tally {
         }
         add(self.unnamed, "declarations emptied or shortened");
         add(self.structural, "proved (structural)");
+        add(self.parts, "proved (by parts)");
         add(self.sat, "proved (sat)");
         add(self.conflicts, "conflicts in proofs (sat)");
         add(self.sampled, "sampled, not proved");

@@ -21,6 +21,7 @@ enum Way {
     Mask,
     Xor,
     Halves,
+    Stacked,
     Parts,
 }
 
@@ -30,8 +31,8 @@ pub(super) fn distance(build: &mut Build<'_>, job: Job) -> Option<Source> {
         (Some(false), true) => &[Way::Instruction, Way::Extremes, Way::Mask, Way::Xor],
         (Some(true), true) => &[Way::Instruction, Way::Extremes, Way::Biased, Way::Mask],
         (None, true) => &[Way::Instruction, Way::Parts, Way::Mask],
-        (Some(false), false) => &[Way::Extremes, Way::Halves, Way::Mask, Way::Xor],
-        (Some(true), false) => &[Way::Biased, Way::Complement, Way::Halves, Way::Mask],
+        (Some(false), false) => &[Way::Extremes, Way::Stacked, Way::Halves, Way::Mask, Way::Xor],
+        (Some(true), false) => &[Way::Biased, Way::Complement, Way::Stacked, Way::Halves, Way::Mask],
         (None, false) => &[Way::Halves, Way::Mask],
     };
     let [x, y] = job.words();
@@ -52,6 +53,7 @@ pub(super) fn distance(build: &mut Build<'_>, job: Job) -> Option<Source> {
             build.sub(most, least)
         }
         Way::Halves => halves(build, job, None),
+        Way::Stacked => stacked(build, job),
         Way::Parts => {
             let [near, negative] = parts(build, job);
             wrapped(build, job.of(near, negative, false), true)
@@ -116,6 +118,15 @@ pub(super) fn half(build: &mut Build<'_>, operand: Operand, upper: bool) -> Sour
         (true, true) => 0xbb32,
     };
     build.prmt(operand.source, Source::Constant(0), selector)
+}
+
+/// The distance of the lower halves as numbers, to which that of the upper halves is added where it lies.
+fn stacked(build: &mut Build<'_>, job: Job) -> Source {
+    let (x, y) = (half(build, job.x, false), half(build, job.y, false));
+    let low = build.plain("sad.s32", &[x, y, Source::Constant(0)]);
+    let upper = Source::Constant(0xffff_0000);
+    let [x, y] = job.words().map(|word| build.and(word, upper));
+    build.plain(if job.x.signed { "sad.s32" } else { "sad.u32" }, &[x, y, low])
 }
 
 /// Halves as numbers of their own, at most `most`.

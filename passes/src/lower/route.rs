@@ -80,6 +80,22 @@ impl Routes {
         pairs
     }
 
+    /// Whether no lane of a word is an operand of two different pairs: then the pairs vary independently, and what is
+    /// said of their sum can be proved pair by pair.
+    pub(super) fn are_independent(&self) -> bool {
+        let mut seen: Vec<Pick> = Vec::new();
+        for (a, b) in self.pairs() {
+            let mut own = vec![a, b];
+            own.retain(|pick| !matches!(pick.source, Source::Constant(_)));
+            own.dedup();
+            if own.iter().any(|pick| seen.contains(pick)) {
+                return false;
+            }
+            seen.extend(own);
+        }
+        true
+    }
+
     /// The slots that are worth trying: every lane in its own, each where its first or its second operand lies, and
     /// for a single pair the lowest and the highest.
     pub(super) fn slots(&self) -> Vec<Slots> {

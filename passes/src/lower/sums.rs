@@ -10,8 +10,8 @@ use super::absdiff;
 use super::average;
 use super::build::{ALL, Build};
 use super::compare;
-use super::lanes::Job;
-use super::min_max::{Extremum, extremum};
+use super::lanes::{Clamp, Job, Operand, clamp, spread};
+use super::min_max::{self, Extremum, extremum};
 use super::packed::scalar_sum;
 use super::route::{Item, Pick, Routes, Slots};
 use super::single;
@@ -104,6 +104,10 @@ fn linear(
     routes: &Routes,
     c: Source,
 ) -> Option<Source> {
+    let geometry = routes.geometry;
+    if geometry.is_bytes() && build.any(&[false, true]) {
+        return linear_distances(build, work, op, routes, c);
+    }
     let mut words: Vec<Weighted> = Vec::new();
     let mut add = |pick: Pick, signed: bool, weight: i8| {
         let own = |word: &&mut Weighted| word.source == pick.source && word.signed == signed;
@@ -122,10 +126,6 @@ fn linear(
         add(item.b, work.b_signed, second);
     }
     words.sort_by_key(|word| (word.source, word.signed));
-    let geometry = routes.geometry;
-    if geometry.is_bytes() && build.any(&[false, true]) {
-        return linear_distances(build, routes, &words, c);
-    }
     let mut acc = c;
     for word in words {
         acc = dot(build, geometry, word.source, word.signed, weights(word.weights), acc);
@@ -134,25 +134,27 @@ fn linear(
 }
 
 /// `v = |v-0|`, `-v = |v-255| - 255`, and the like for signed bytes.
-fn linear_distances(build: &mut Build<'_>, routes: &Routes, words: &[Weighted], c: Source) -> Option<Source> {
-    let geometry = routes.geometry;
+fn linear_distances(
+    build: &mut Build<'_>,
+    work: Work,
+    op: SimdArithmetic,
+    routes: &Routes,
+    c: Source,
+) -> Option<Source> {
+    let (job, _) = apart(build, work, routes)?;
+    let bytes = zeroed(build, job);
     let (mut acc, mut offset) = (c, 0);
-    for word in words {
-        let used: Vec<i8> = word.weights.into_iter().filter(|&weight| weight != 0).collect();
-        let Some(&weight) = used.first() else { continue };
-        if used.iter().any(|&other| other != weight) || weight.abs() != 1 {
-            return None;
-        }
-        let mask = (0..4).filter(|&lane| word.weights[lane] != 0).fold(0, |mask, lane| mask | 1 << lane);
-        let bytes = build.and(word.source, geometry.whole(mask));
+    for (bytes, (signed, negative)) in
+        bytes.into_iter().zip([(job.x.signed, false), (job.y.signed, op == SimdArithmetic::Sub)])
+    {
         // All four bytes are summed, so zeros count as well.
-        let (from, lifted) = match (word.signed, weight > 0) {
-            (false, true) => (Source::Constant(0), 0),
-            (false, false) => (Source::Constant(ALL), 4 * 255),
-            (true, true) => (geometry.high(), 4 * 128),
-            (true, false) => (geometry.low(), 4 * 127),
+        let (from, lifted) = match (signed, negative) {
+            (false, false) => (Source::Constant(0), 0),
+            (false, true) => (Source::Constant(ALL), 4 * 255),
+            (true, false) => (job.geometry.high(), 4 * 128),
+            (true, true) => (job.geometry.low(), 4 * 127),
         };
-        acc = distances(build, bytes, from, [word.signed; 2], acc);
+        acc = distances(build, bytes, from, [signed; 2], acc);
         offset -= lifted;
     }
     Some(build.add(acc, single::word(offset)))
@@ -198,15 +200,16 @@ fn distance(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Op
     enum Way {
         Instruction,
         Total,
+        Parts,
+        PartsByDot,
     }
     let geometry = routes.geometry;
     let mixed = work.a_signed != work.b_signed;
     let ways: &[Way] = match (geometry.is_bytes(), mixed) {
         (true, false) => &[Way::Instruction, Way::Total],
+        (true, true) if routes.are_independent() => &[Way::Instruction, Way::Parts, Way::PartsByDot],
         (true, true) => &[Way::Instruction],
-        (false, false) => &[Way::Total],
-        // Distances of mixed types do not fit their lanes.
-        (false, true) => return None,
+        (false, _) => &[Way::Total],
     };
     match build.any(ways) {
         Way::Instruction => {
@@ -216,8 +219,33 @@ fn distance(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Op
         }
         Way::Total => {
             let (job, counts) = placed(build, work, routes)?;
+            // Distances of mixed types do not fit their lanes.
+            if mixed {
+                return None;
+            }
             let result = absdiff::distance(build, job)?;
             total(build, Total { geometry, lanes: result, signed: false, counts }, c)
+        }
+        // Of an unsigned u and a signed v: |u - max(v, 0)| + max(-v, 0).
+        Way::Parts => {
+            let (job, _) = apart(build, work, routes)?;
+            let [x, y] = zeroed(build, job);
+            let job = Job { x: Operand { source: x, ..job.x }, y: Operand { source: y, ..job.y }, ..job };
+            let [unsigned, signed] = job.sorted();
+            let positive = clamp(build, geometry, signed, Clamp::Negative);
+            let near = distances(build, unsigned, positive, [false; 2], c);
+            Some(distances(build, signed, positive, [true; 2], near))
+        }
+        Way::PartsByDot => {
+            let (job, counts) = placed(build, work, routes)?;
+            let [unsigned, signed] = job.sorted();
+            let mask = spread(build, geometry, signed);
+            let positive = build.logic2([signed, mask], |signed, mask| signed & !mask);
+            let negative = build.and(signed, mask);
+            let near = min_max::distance(build, unsigned, positive, [false; 2]);
+            let acc = dot(build, geometry, near, false, weights(counts.map(|count| count.cast_signed())), c);
+            let minus = counts.map(|count| -count.cast_signed());
+            Some(dot(build, geometry, negative, true, weights(minus), acc))
         }
     }
 }
@@ -229,11 +257,90 @@ fn extremes(
     routes: &Routes,
     c: Source,
 ) -> Option<Source> {
-    let (job, counts) = placed(build, work, routes)?;
-    let lanes = extremum(build, job, which);
-    // Of a signed and an unsigned number, the lesser fits the signed type and the greater the unsigned one.
-    let signed = job.signed().unwrap_or(which == Extremum::Min);
-    total(build, Total { geometry: routes.geometry, lanes, signed, counts }, c)
+    #[derive(Clone, Copy)]
+    enum Way {
+        Total,
+        Distance,
+        DistanceOnly,
+    }
+    let geometry = routes.geometry;
+    let of_one_type = work.a_signed == work.b_signed;
+    let ways: &[Way] = if geometry.is_bytes() && of_one_type && routes.are_independent() {
+        &[Way::Total, Way::Distance, Way::DistanceOnly]
+    } else {
+        &[Way::Total]
+    };
+    match build.any(ways) {
+        Way::Total => {
+            let (job, counts) = placed(build, work, routes)?;
+            let lanes = extremum(build, job, which);
+            // Of a signed and an unsigned number, the lesser fits the signed type and the greater the unsigned one.
+            let signed = job.signed().unwrap_or(which == Extremum::Min);
+            total(build, Total { geometry, lanes, signed, counts }, c)
+        }
+        Way::Distance => {
+            let (job, counts) = placed(build, work, routes)?;
+            twice_by_dot(build, job, counts, which, c)
+        }
+        Way::DistanceOnly => {
+            let (job, _) = apart(build, work, routes)?;
+            Some(twice_by_distances(build, job, which, c))
+        }
+    }
+}
+
+/// `2 max = x + y + |x-y|`, and `-2 min = -x - y + |x-y|`
+fn twice_by_dot(
+    build: &mut Build<'_>,
+    job: Job,
+    counts: [u8; 4],
+    which: Extremum,
+    c: Source,
+) -> Option<Source> {
+    let geometry = job.geometry;
+    let [x, y] = job.words();
+    let signed = job.x.signed;
+    let plus = weights(counts.map(|count| count.cast_signed()));
+    let of_each = match which {
+        Extremum::Max => plus,
+        Extremum::Min => weights(counts.map(|count| -count.cast_signed())),
+    };
+    let none = Source::Constant(0);
+    let sum = if job.is_full() && counts == [1; 4] {
+        distances(build, x, y, [signed; 2], none)
+    } else {
+        let distance = min_max::distance(build, x, y, [signed; 2]);
+        dot(build, geometry, distance, false, plus, none)
+    };
+    let sum = dot(build, geometry, x, signed, of_each, sum);
+    let sum = dot(build, geometry, y, signed, of_each, sum);
+    let half = build.sar(sum, 1);
+    Some(match which {
+        Extremum::Max => build.add(half, c),
+        Extremum::Min => build.sub(c, half),
+    })
+}
+
+/// The same with the sums of `x` and `y` as distances to the least or the greatest number.
+fn twice_by_distances(build: &mut Build<'_>, job: Job, which: Extremum, c: Source) -> Source {
+    let geometry = job.geometry;
+    let [x, y] = zeroed(build, job);
+    let signed = job.x.signed;
+    let (from, lifted) = match (which, signed) {
+        (Extremum::Max, false) => (Source::Constant(0), 0),
+        (Extremum::Max, true) => (geometry.high(), -4 * 128),
+        (Extremum::Min, false) => (Source::Constant(ALL), 4 * 255),
+        (Extremum::Min, true) => (geometry.low(), 4 * 127),
+    };
+    let sum = distances(build, x, y, [signed; 2], Source::Constant(0));
+    let sum = distances(build, x, from, [signed; 2], sum);
+    let sum = distances(build, y, from, [signed; 2], sum);
+    let half = build.sar(sum, 1);
+    let result = match which {
+        Extremum::Max => build.add(half, c),
+        Extremum::Min => build.sub(c, half),
+    };
+    build.add(result, single::word(lifted))
 }
 
 fn means(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Option<Source> {
@@ -279,6 +386,10 @@ fn comparisons(
     match way {
         Way::Bits => {
             let lanes = compare::bits(build, relation, job)?;
+            if !geometry.is_bytes() && counts == [1, 1, 0, 0] && build.any(&[true, false]) {
+                // Ones and zeros are bytes as well.
+                return Some(distances(build, lanes, Source::Constant(0), [false; 2], c));
+            }
             total(build, Total { geometry, lanes, signed: false, counts }, c)
         }
         Way::Mask => {

@@ -267,34 +267,3 @@ fn equal_choices_give_equal_steps() {
         assert!(min.iter().any(|min| max.iter().any(|max| shared(min, max))));
     });
 }
-
-#[test]
-fn counts() {
-    let mut most = 0;
-    let mut total = 0;
-    with_values(|_, values| {
-        let start = std::time::Instant::now();
-        let mut dice = Dice(7);
-        let mut forms = core();
-        for (op, atype, btype) in operations() {
-            for lanes in [Lanes::Four, Lanes::Two] {
-                for _ in 0..5 {
-                    forms.push(Simd { op, atype, btype, routing: routing(&mut dice, lanes) });
-                }
-            }
-        }
-        let n = forms.len();
-        for form in forms {
-            let own = spellings(&form, &values, WITH).len();
-            total += own;
-            if own > most {
-                most = own;
-                eprintln!("{own} {form:?}");
-            }
-            if own == 0 {
-                eprintln!("none {} {form:?}", Form::Simd(form));
-            }
-        }
-        eprintln!("{n} forms {total} {:?}", start.elapsed());
-    });
-}

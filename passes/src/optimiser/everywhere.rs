@@ -11,7 +11,7 @@ use super::raise::Reach;
 use super::settle::Settling;
 use super::worth::Worth;
 use crate::cost::Costs;
-use crate::select::{Candidate, Gain, NodeId, Uses, search};
+use crate::select::{Candidate, Gain, NodeId, Place, Uses, search};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,21 +22,30 @@ const PATIENCE: usize = 16;
 
 /// The choices that share steps, by their places in the list; those that share none are in no group.
 fn groups(chosen: &[(StmtId, Rc<Candidate>)]) -> Vec<Vec<usize>> {
-    let mut group: Vec<usize> = (0..chosen.len()).collect();
+    // A union-find forest: each choice leads to an earlier one of its group, the first of a group to itself.
+    let mut parents: Vec<usize> = (0..chosen.len()).collect();
     let mut first: HashMap<NodeId, usize> = HashMap::new();
     for (at, (_, candidate)) in chosen.iter().enumerate() {
         for &node in &candidate.paid {
-            let (one, other) = (group[at], group[*first.entry(node).or_insert(at)]);
-            if one != other {
-                group.iter_mut().filter(|group| **group == one).for_each(|group| *group = other);
-            }
+            let other = *first.entry(node).or_insert(at);
+            let (one, other) = (root(&mut parents, at), root(&mut parents, other));
+            parents[one.max(other)] = one.min(other);
         }
     }
     let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    for (at, group) in group.into_iter().enumerate() {
-        groups.entry(group).or_default().push(at);
+    for at in 0..chosen.len() {
+        groups.entry(root(&mut parents, at)).or_default().push(at);
     }
     groups.into_values().filter(|group| group.len() > 1).collect()
+}
+
+/// The first of a group; the way to it gets shorter.
+fn root(parents: &mut [usize], mut at: usize) -> usize {
+    while parents[at] != at {
+        parents[at] = parents[parents[at]];
+        at = parents[at];
+    }
+    at
 }
 
 impl Work<'_, '_, '_> {
@@ -84,12 +93,12 @@ impl Work<'_, '_, '_> {
         let mut uses = Uses::of(worth.graph, &self.dead, self.deletes(), &price, emulated);
         let open = |offer: &Offer| offer.obstacle.is_none();
         let here = Settling::of(spelled, self, &uses, &target, &open);
+        let places: HashMap<StmtId, &Place> = here.places.iter().map(|place| (place.stmt, place)).collect();
         let candidate = |&(stmt, number): &(StmtId, usize)| {
-            let place = here.places.iter().find(|place| place.stmt == stmt)?;
-            place.candidates.iter().find(|candidate| candidate.number == number).cloned()
+            places.get(&stmt)?.candidates.iter().find(|candidate| candidate.number == number).cloned()
         };
         let candidates: Vec<Rc<Candidate>> = chosen.iter().map(candidate).collect::<Option<_>>()?;
-        let mut choose = |at: usize, uses: &mut Uses<'_, '_, '_>, new: bool| {
+        let choose = |at: usize, uses: &mut Uses<'_, '_, '_>, new: bool| {
             uses.choose(&here.nodes, chosen[at].0, new.then(|| Rc::clone(&candidates[at])));
         };
         (0..chosen.len()).for_each(|at| choose(at, &mut uses, true));

@@ -4,6 +4,7 @@
 //! with inputs on which the sides were evaluated. The cheap steps come first, and decide most questions.
 
 use super::aig::{Aig, Gate, Lit, Unwatched, Watch};
+use super::apart::Difference;
 use super::canonical::{Cone, ConeInput};
 use super::counterexample::minimised;
 use super::query::Assumption;
@@ -51,6 +52,9 @@ fn search(question: &Question) -> Searched {
     if let Some(values) = plain.differ_on(&question.cone.inputs, &lanes, valid) {
         return Searched::Found(plain, values);
     }
+    if plain.vanishes() {
+        return Searched::Proved(Proof::Parts);
+    }
     match swept(question, lanes, seed) {
         Swept::Proved { conflicts } => Searched::Proved(Proof::Sat { conflicts }),
         Swept::Found(bits) => Searched::Found(plain, values_of(&question.cone, &bits)),
@@ -68,6 +72,8 @@ pub(super) struct Plain {
     pub(super) after: Vec<Vec<Lit>>,
     /// The demanded bits of both sides.
     pub(super) pairs: Vec<(Lit, Lit)>,
+    /// The differences of the results; none if they are no sums.
+    differences: Option<Vec<Difference>>,
 }
 
 impl Plain {
@@ -80,7 +86,16 @@ impl Plain {
         let after: Vec<Vec<Lit>> =
             question.cone.after.iter().map(|&word| circuit.bits(word).to_vec()).collect();
         let pairs = pairs(question, &before, &after);
-        Self { graph: circuit.graph, inputs, before, after, pairs }
+        let sides = question.cone.before.iter().zip(&question.cone.after);
+        let differences =
+            sides.map(|(&before, &after)| Difference::of(&mut circuit, before, after)).collect();
+        Self { graph: circuit.graph, inputs, before, after, pairs, differences }
+    }
+
+    /// Whether all results are sums whose differences are zero by parts.
+    fn vanishes(&self) -> bool {
+        let all = self.differences.as_ref();
+        all.is_some_and(|all| all.iter().all(|difference| difference.vanishes(&self.graph)))
     }
 
     /// All gates on 64 vectors, given the values of the inputs that are gates, in their order.

@@ -117,6 +117,12 @@ impl Linear {
         Self { width: self.width + by, ..self.clone() }.times_constant(1 << by)
     }
 
+    /// The constant and the weights of the literals as signed numbers.
+    pub(super) fn integers(&self) -> (i128, Vec<(u32, i128)>) {
+        let weights = self.weights.iter().map(|&(node, weight)| (node, signed(weight, self.width)));
+        (signed(self.constant, self.width), weights.collect())
+    }
+
     /// How many literals it has.
     pub(super) fn len(&self) -> usize {
         self.weights.len()
@@ -235,7 +241,14 @@ impl Linear {
         for &(node, weight) in &self.weights {
             // Of the weight and its negative the one with fewer digits, the positive one if they have the same.
             let negative = weight.wrapping_neg() & ones(self.width);
-            if negative.count_ones() < weight.count_ones() {
+            let (up, down) = signed_digits(weight, self.width);
+            let fewest = weight.count_ones().min(negative.count_ones());
+            if up.count_ones() + down.count_ones() < fewest {
+                // Lanes that share a literal stay apart: `x << 24` less `x << 8` are two digits.
+                constant = constant.wrapping_sub(down);
+                add(up, Lit::new(node, false));
+                add(down, Lit::new(node, true));
+            } else if negative.count_ones() < weight.count_ones() {
                 // In each place `-x` is `!x - 1`.
                 constant = constant.wrapping_sub(negative);
                 add(negative, Lit::new(node, true));
@@ -247,6 +260,20 @@ impl Linear {
         all.sort_unstable();
         all
     }
+}
+
+/// A weight as powers of two to add and to subtract, no two of them neighbours: the fewest that there can be.
+fn signed_digits(weight: u128, width: u32) -> (u128, u128) {
+    let (mut rest, mut up, mut down) = (signed(weight, width), 0, 0);
+    for place in 0..width {
+        match rest & 3 {
+            1 => (up, rest) = (up | 1 << place, rest - 1),
+            3 => (down, rest) = (down | 1 << place, rest + 1),
+            _ => {}
+        }
+        rest >>= 1;
+    }
+    (up, down)
 }
 
 /// The sum of literals of the same place, modulo two; the carries are for the next place.

@@ -7,6 +7,7 @@
 //! Whatever was not proved is not claimed: out of budget means [`Verdict::Unproved`].
 
 mod aig;
+mod apart;
 pub mod around;
 pub mod blocks;
 mod canonical;
@@ -38,6 +39,8 @@ use hashbrown::HashMap;
 pub enum Proof {
     /// Both sides are the same circuit.
     Structural,
+    /// Both sides are sums whose parts have no input in common, and each part was tried with all of its inputs.
+    Parts,
     /// The solver found no difference.
     Sat {
         /// How many conflicts it took.
@@ -49,6 +52,7 @@ impl std::fmt::Display for Proof {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Structural => f.write_str("structural"),
+            Self::Parts => f.write_str("by parts"),
             Self::Sat { conflicts } => write!(f, "sat, {conflicts} conflicts"),
         }
     }

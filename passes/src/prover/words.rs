@@ -70,6 +70,22 @@ impl<'c, W: Watch> Circuit<'c, W> {
         }
     }
 
+    /// A word of the cone.
+    pub(super) fn word(&self, at: u32) -> Word {
+        self.cone.words[at as usize]
+    }
+
+    /// The sum that a word is, if it was made as one.
+    pub(super) fn known_sum(&self, at: u32) -> Option<&Linear> {
+        self.linear[at as usize].as_ref()
+    }
+
+    /// A word as a sum: of other sums, or of its bits.
+    pub(super) fn as_linear(&mut self, at: u32) -> Linear {
+        self.make_sum(at);
+        self.sum(at).clone()
+    }
+
     /// The sum that was made of a word.
     fn sum(&self, at: u32) -> &Linear {
         self.linear[at as usize].as_ref().expect("it was made")

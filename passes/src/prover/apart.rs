@@ -1,0 +1,266 @@
+//! Sums of parts that have no input in common: each part is tried with all of its inputs.
+//!
+//! The difference of two sums is a sum of literals. Put those together that depend on a common input; what is left
+//! are parts that vary independently, so the difference is zero for all inputs exactly if each part is constant and
+//! the constants add up to zero. A part with few inputs is computed for all of their values. Four lanes of a word,
+//! each the distance of two bytes, are four parts of 16 bits, where a search over all 64 bits together finds no end.
+//!
+//! Half of a sum is a part of a sum as well: if the lowest bit of each of its parts is constant, then the half of the
+//! sum is the sum of the halves, and a constant.
+
+use super::aig::{Aig, Gate, Lit, Unwatched};
+use super::canonical::Kind;
+use super::decide::value;
+use super::linear::Linear;
+use super::sweep::evaluate;
+use super::words::Circuit;
+use ptxopt_grammar::meaning::term::{ones, signed};
+
+/// The most inputs of a part.
+const MOST_INPUTS: u32 = 16;
+
+/// The most sums that a result is taken apart into.
+const MOST_TERMS: usize = 64;
+
+/// Numbers of free bits of inputs, as a set.
+type Support = u128;
+
+/// A weighted sum, or half of one.
+#[derive(Clone, Debug)]
+struct Term {
+    weight: i128,
+    constant: i128,
+    literals: Vec<(u32, i128)>,
+    halved: bool,
+}
+
+/// A difference of two results, as weighted sums modulo a power of two.
+#[derive(Clone, Debug)]
+pub(super) struct Difference {
+    width: u32,
+    constant: i128,
+    terms: Vec<Term>,
+}
+
+impl Difference {
+    /// The difference of two words, if one of them is a sum.
+    pub(super) fn of(circuit: &mut Circuit<'_, Unwatched>, before: u32, after: u32) -> Option<Self> {
+        let word = circuit.word(before);
+        let sums = [before, after].map(|at| circuit.word(at).kind == Kind::Add);
+        if word.width > 64 || sums == [false, false] {
+            return None;
+        }
+        let mut difference = Self { width: word.width, constant: 0, terms: Vec::new() };
+        difference.collect(circuit, before, 1)?;
+        difference.collect(circuit, after, -1)?;
+        Some(difference)
+    }
+
+    /// Adds a word so many times.
+    fn collect(&mut self, circuit: &mut Circuit<'_, Unwatched>, at: u32, weight: i128) -> Option<()> {
+        let mut work = vec![(at, weight)];
+        while let Some((at, weight)) = work.pop() {
+            if self.terms.len() == MOST_TERMS || work.len() == MOST_TERMS {
+                return None;
+            }
+            let word = circuit.word(at);
+            let [a, b, _] = word.operands;
+            match word.kind {
+                Kind::Constant => {
+                    let value = signed(word.value, word.width);
+                    self.constant = self.constant.wrapping_add(weight.wrapping_mul(value));
+                }
+                Kind::Add => work.extend([(a, weight), (b, weight)]),
+                // The complement is one less than the negative.
+                Kind::Not => {
+                    self.constant = self.constant.wrapping_sub(weight);
+                    work.push((a, weight.wrapping_neg()));
+                }
+                _ => {
+                    let term = half(circuit, at).map(|sum| (sum, true));
+                    let (sum, halved) = term.unwrap_or_else(|| (circuit.as_linear(at), false));
+                    let (constant, literals) = sum.integers();
+                    self.terms.push(Term { weight, constant, literals, halved });
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Whether the difference is zero whatever the inputs are. `false` if that was not found out.
+    pub(super) fn vanishes(&self, graph: &Aig<Unwatched>) -> bool {
+        self.parts(graph).is_some_and(|parts| self.vanishes_in(graph, &parts).unwrap_or(false))
+    }
+
+    /// The inputs of each part; `None` if there is one part only, or one with too many inputs.
+    fn parts(&self, graph: &Aig<Unwatched>) -> Option<(Vec<Support>, Vec<Support>)> {
+        let supports = supports(graph)?;
+        let mut parts: Vec<Support> = Vec::new();
+        for &(node, _) in self.remaining().iter() {
+            let mut joined = supports[node as usize];
+            parts.retain(|&part| {
+                let apart = part & joined == 0;
+                if !apart {
+                    joined |= part;
+                }
+                apart
+            });
+            parts.push(joined);
+        }
+        let small = parts.iter().all(|part| part.count_ones() <= MOST_INPUTS);
+        (small && parts.len() > 1).then_some((supports, parts))
+    }
+
+    /// The literals that do not cancel, those of halved sums included.
+    fn remaining(&self) -> Vec<(u32, i128)> {
+        let whole = self.terms.iter().filter(|term| !term.halved);
+        let mut all: Vec<(u32, i128)> = whole
+            .flat_map(|term| term.literals.iter().map(|&(node, by)| (node, by.wrapping_mul(term.weight))))
+            .collect();
+        all.sort_unstable_by_key(|&(node, _)| node);
+        all.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 = kept.1.wrapping_add(next.1);
+            }
+            same
+        });
+        all.retain(|&(_, weight)| weight.cast_unsigned() & ones(self.width) != 0);
+        all.extend(self.terms.iter().filter(|term| term.halved).flat_map(|term| term.literals.clone()));
+        all
+    }
+
+    fn vanishes_in(
+        &self,
+        graph: &Aig<Unwatched>,
+        (supports, parts): &(Vec<Support>, Vec<Support>),
+    ) -> Option<bool> {
+        let whole = Term { weight: 1, constant: 0, literals: self.whole(), halved: false };
+        let terms: Vec<&Term> =
+            std::iter::once(&whole).chain(self.terms.iter().filter(|term| term.halved)).collect();
+        // What halved sums have besides their parts.
+        let mut rests: Vec<i128> = terms.iter().map(|term| term.constant).collect();
+        let mut total = self.constant;
+        for term in self.terms.iter().filter(|term| !term.halved) {
+            total = total.wrapping_add(term.weight.wrapping_mul(term.constant));
+        }
+        for &part in parts {
+            let own: Vec<Term> = terms.iter().map(|term| term.within(supports, part)).collect();
+            let constant = constant(graph, supports, part, &own, &mut rests, self.width)?;
+            total = total.wrapping_add(constant);
+        }
+        for (term, rest) in terms.iter().zip(rests).skip(1) {
+            // The lowest bits of the parts and the constant, which were not halved with the parts.
+            total = total.wrapping_add(term.weight.wrapping_mul(rest >> 1));
+        }
+        Some(total.cast_unsigned() & ones(self.width) == 0)
+    }
+
+    /// The literals of what is not halved that do not cancel.
+    fn whole(&self) -> Vec<(u32, i128)> {
+        let whole = Self { terms: self.terms.iter().filter(|term| !term.halved).cloned().collect(), ..*self };
+        whole.remaining()
+    }
+}
+
+impl Term {
+    /// The literals whose inputs are in a part.
+    fn within(&self, supports: &[Support], part: Support) -> Self {
+        let own = |literal: &&(u32, i128)| supports[literal.0 as usize] & part != 0;
+        Self { literals: self.literals.iter().filter(own).copied().collect(), ..*self }
+    }
+}
+
+/// The sum that a word is half of, rounded down, if the sum is known exactly.
+fn half(circuit: &mut Circuit<'_, Unwatched>, at: u32) -> Option<Linear> {
+    let word = circuit.word(at);
+    let extract = circuit.word(word.operands[0]);
+    let of = extract.operands[0];
+    let halves = extract.kind == Kind::Extract && extract.value == 1 && extract.width + 1 == word.width;
+    let whole = halves && circuit.word(of).width == word.width;
+    let sum = circuit.known_sum(of).filter(|_| whole)?;
+    match word.kind {
+        Kind::SignExtend => sum.sign_extended(word.width + 32),
+        Kind::ZeroExtend => sum.zero_extended(word.width + 32),
+        _ => None,
+    }
+}
+
+/// The free bits of inputs that each gate depends on; `None` if there are too many.
+fn supports(graph: &Aig<Unwatched>) -> Option<Vec<Support>> {
+    let mut inputs = 0;
+    let mut all: Vec<Support> = Vec::with_capacity(graph.gates().len());
+    for &gate in graph.gates() {
+        let of = |lit: Lit| all[lit.node() as usize];
+        all.push(match gate {
+            Gate::False => 0,
+            Gate::Input => {
+                inputs += 1;
+                1_u128.checked_shl(inputs - 1)?
+            }
+            Gate::And(a, b) | Gate::Xor(a, b) => of(a) | of(b),
+        });
+    }
+    Some(all)
+}
+
+/// Bits that count through all values of up to six inputs in 64 vectors.
+const COUNTING: [u64; 6] = [
+    0xaaaa_aaaa_aaaa_aaaa,
+    0xcccc_cccc_cccc_cccc,
+    0xf0f0_f0f0_f0f0_f0f0,
+    0xff00_ff00_ff00_ff00,
+    0xffff_0000_ffff_0000,
+    0xffff_ffff_0000_0000,
+];
+
+/// What a part of all terms together is, if it is the same for all inputs; the first term is whole, the others are
+/// halved. The lowest bits of the halved ones, which must be constant, are added to `rests`.
+fn constant(
+    graph: &Aig<Unwatched>,
+    supports: &[Support],
+    part: Support,
+    terms: &[Term],
+    rests: &mut [i128],
+    width: u32,
+) -> Option<i128> {
+    let own: Vec<usize> =
+        (0..supports.len()).filter(|&node| supports[node] != 0 && supports[node] & !part == 0).collect();
+    let mut words = vec![0_u64; supports.len()];
+    let inputs = part.count_ones();
+    let mut first: Option<(i128, Vec<i128>)> = None;
+    for block in 0..1_u64 << inputs.saturating_sub(6) {
+        let mut input = 0;
+        for &node in &own {
+            words[node] = match graph.gates()[node] {
+                Gate::Input => {
+                    input += 1;
+                    let high = |at: usize| if block >> (at - 6) & 1 == 1 { u64::MAX } else { 0 };
+                    COUNTING.get(input - 1).copied().unwrap_or_else(|| high(input - 1))
+                }
+                gate => evaluate(gate, |lit| value(&words, lit)),
+            };
+        }
+        for vector in 0..64.min(1 << inputs) {
+            let sum = |term: &Term| {
+                let set = |literal: &&(u32, i128)| words[literal.0 as usize] >> vector & 1 == 1;
+                term.literals.iter().filter(set).map(|literal| literal.1).fold(0, i128::wrapping_add)
+            };
+            let sums: Vec<i128> = terms.iter().map(sum).collect();
+            let lowest: Vec<i128> = sums.iter().skip(1).map(|sum| sum & 1).collect();
+            let halves =
+                terms.iter().zip(&sums).skip(1).map(|(term, sum)| term.weight.wrapping_mul(sum >> 1));
+            let all = halves.fold(sums[0], i128::wrapping_add) & ones(width).cast_signed();
+            match &first {
+                None => first = Some((all, lowest)),
+                Some(first) if first.0 == all && first.1 == lowest => {}
+                Some(_) => return None,
+            }
+        }
+    }
+    let (all, lowest) = first?;
+    for (rest, lowest) in rests.iter_mut().skip(1).zip(lowest) {
+        *rest += lowest;
+    }
+    Some(all)
+}
