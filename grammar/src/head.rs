@@ -133,3 +133,81 @@ fn is_linked(module: &Module<'_>, stmt: StmtId) -> bool {
 fn line(module: &Module<'_>, offset: usize) -> usize {
     1 + memchr::memchr_iter(b'\n', &module.text()[..offset]).count()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(gpu: &str, ptx: (u8, u8)) -> Head {
+        Head { gpu: Gpu::parse(gpu).expect("it is a GPU"), ptx }
+    }
+
+    /// Why a module with this head and body must not be raised to another head.
+    fn why(head: &str, body: &str, to: Head) -> Option<String> {
+        let text = format!(
+            "{head}\n.visible .entry k()\n{{\n.reg .b32 %r<4>;\n.reg .pred %p<2>;\n{body}\nret;\n}}\n"
+        );
+        let module = crate::parse(text.as_bytes()).unwrap_or_else(|found| panic!("{text}: {found:?}"));
+        hindrance(&module, Head::of(&module).expect("it has a GPU"), to)
+    }
+
+    const KEPLER: &str = ".version 6.0\n.target sm_35\n.address_size 64";
+
+    #[test]
+    fn plain_code_may_be_raised_to_any_later_head() {
+        for to in
+            [head("sm_35", (9, 5)), head("sm_50", (6, 0)), head("sm_90a", (9, 5)), head("sm_121f", (9, 5))]
+        {
+            assert_eq!(why(KEPLER, "vadd4.u32.u32.u32 %r0, %r1, %r2, %r3;", to), None, "{to:?}");
+        }
+    }
+
+    #[test]
+    fn what_later_heads_have_no_more_hinders() {
+        for body in ["shfl.up.b32 %r0, %r1, 1, 0;", "vote.all.pred %p0, %p1;"] {
+            assert_eq!(why(KEPLER, body, head("sm_62", (9, 5))), None, "{body}");
+            let found = why(KEPLER, body, head("sm_70", (6, 4))).expect("it ends there");
+            assert!(found.contains("which stands in line 8"), "{found}");
+        }
+        let volta = KEPLER.replace("sm_35", "sm_70");
+        let registers = ".reg .b64 %d;\n";
+        let load =
+            "wmma.load.a.sync.row.m16n16k16.global.f16 {%r0, %r1, %r2, %r3, %r0, %r1, %r2, %r3}, [%d];";
+        let load = format!("{registers}{load}");
+        assert_eq!(why(&volta, &load, head("sm_70", (6, 2))), None);
+        assert!(why(&volta, &load, head("sm_70", (6, 3))).is_some());
+        let aligned = load.replace(".sync", ".sync.aligned");
+        assert_eq!(why(&volta, &aligned, head("sm_90", (9, 5))), None);
+    }
+
+    #[test]
+    fn heads_with_rules_of_their_own_hinder() {
+        for (old, new, part) in [
+            ("6.0", "2.3", "modules before PTX 3.0"),
+            ("sm_35", "sm_35, sm_50", "names several GPUs"),
+            ("sm_35", "sm_35, map_f64_to_f32", "map_f64_to_f32"),
+            ("size 64", "size 32", "32-bit"),
+            (
+                "size 64",
+                "size 64\n.extern .func f(.param .b32 a);",
+                "linked with those of other modules (line 4)",
+            ),
+        ] {
+            let found = why(&KEPLER.replace(old, new), "", head("sm_90", (9, 5))).expect(part);
+            assert!(found.contains(part), "{found}");
+        }
+        let linked = format!("{KEPLER}\n.extern .func f(.param .b32 a);");
+        assert_eq!(why(&linked, "", head("sm_62", (9, 5))), None, "warps still run as they did");
+        let system =
+            format!("{KEPLER}\n.extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);");
+        assert_eq!(why(&system, "", head("sm_90", (9, 5))), None, "every driver has it");
+        let modes = KEPLER.replace("sm_35", "sm_35, texmode_independent");
+        assert_eq!(why(&modes, "", head("sm_90", (9, 5))), None);
+    }
+
+    #[test]
+    fn what_is_unknown_hinders() {
+        let found = why(KEPLER, "frobnicate.u32 %r0, %r1;", head("sm_50", (6, 0))).expect("it is unknown");
+        assert!(found.contains("line 8 has an unknown instruction"), "{found}");
+    }
+}

@@ -99,7 +99,7 @@ const MOST_LOWERED: usize = 16;
 const MOST_KEPT: usize = 24;
 
 /// How many are kept that the module must not have, for each head that it would need.
-const MOST_BLOCKED: usize = 2;
+const MOST_BLOCKED: usize = 4;
 
 /// What becomes of spellings with a SIMD instruction when that is spelled by other instructions, those that cost least.
 fn lowered(all: &[Spelling], target: &Target) -> Vec<Spelling> {

@@ -11,15 +11,46 @@ use super::raise::Reach;
 use super::settle::Settling;
 use super::worth::Worth;
 use crate::cost::Costs;
-use crate::select::{Gain, Uses, search};
+use crate::select::{Candidate, Gain, NodeId, Place, Uses, search};
+use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// How often choices that are worse somewhere are taken back one by one, before all of a function are.
 const PATIENCE: usize = 16;
 
+/// The choices that share steps, by their places in the list; those that share none are in no group.
+fn groups(chosen: &[(StmtId, Rc<Candidate>)]) -> Vec<Vec<usize>> {
+    // A union-find forest: each choice leads to an earlier one of its group, the first of a group to itself.
+    let mut parents: Vec<usize> = (0..chosen.len()).collect();
+    let mut first: HashMap<NodeId, usize> = HashMap::new();
+    for (at, (_, candidate)) in chosen.iter().enumerate() {
+        for &node in &candidate.paid {
+            let other = *first.entry(node).or_insert(at);
+            let (one, other) = (root(&mut parents, at), root(&mut parents, other));
+            parents[one.max(other)] = one.min(other);
+        }
+    }
+    let mut groups: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for at in 0..chosen.len() {
+        groups.entry(root(&mut parents, at)).or_default().push(at);
+    }
+    groups.into_values().filter(|group| group.len() > 1).collect()
+}
+
+/// The first of a group; the way to it gets shorter.
+fn root(parents: &mut [usize], mut at: usize) -> usize {
+    while parents[at] != at {
+        parents[at] = parents[parents[at]];
+        at = parents[at];
+    }
+    at
+}
+
 impl Work<'_, '_, '_> {
     /// The choices that cost more than the original on one of several GPUs, or are worth a change on none of them.
+    /// Choices that share steps are looked at together too: each alone may cost no more only because the other pays.
     pub(super) fn worse_somewhere(
         &self,
         settling: &Settling<'_>,
@@ -29,29 +60,31 @@ impl Work<'_, '_, '_> {
         if all.each().count() == 1 {
             return Vec::new();
         }
+        let chosen = settling.chosen(uses);
+        let groups = groups(&chosen);
         let chosen: Vec<(StmtId, usize)> =
-            settling.chosen(uses).iter().map(|(stmt, candidate)| (*stmt, candidate.number)).collect();
+            chosen.iter().map(|(stmt, candidate)| (*stmt, candidate.number)).collect();
         let (mut worse, mut paying) = (BTreeSet::new(), BTreeSet::new());
         for costs in all.each() {
-            for (at, gain) in self.gains(settling, &chosen, costs).into_iter().enumerate() {
-                match gain {
-                    Some((saved, pays)) if saved >= 0 => paying.extend(pays.then_some(at)),
-                    Some(_) | None => worse.extend([at]),
-                }
+            let Some(gains) = self.gains(settling, &chosen, &groups, costs) else { return chosen };
+            for (at, (saved, pays)) in gains.into_iter().enumerate() {
+                worse.extend((saved < 0).then_some(at));
+                paying.extend(pays.then_some(at));
             }
         }
         let good = |at: &usize| !worse.contains(at) && paying.contains(at);
         (0..chosen.len()).filter(|at| !good(at)).map(|at| chosen[at]).collect()
     }
 
-    /// For each choice, what it saves on one GPU beside all others, and whether that is worth a change; `None` if what
-    /// it costs there is unknown.
+    /// For each choice, what it saves on one GPU beside all others, or its group if that saves less, and whether that is
+    /// worth a change; `None` if all of them together cost more, or what they cost is unknown.
     fn gains(
         &self,
         settling: &Settling<'_>,
         chosen: &[(StmtId, usize)],
+        groups: &[Vec<usize>],
         costs: Costs,
-    ) -> Vec<Option<(i64, bool)>> {
+    ) -> Option<Vec<(i64, bool)>> {
         let target = Target { costs, ..self.worth.target };
         let worth = Worth { graph: self.worth.graph, target };
         let price = |stmt: StmtId| worth.price(stmt);
@@ -60,25 +93,33 @@ impl Work<'_, '_, '_> {
         let mut uses = Uses::of(worth.graph, &self.dead, self.deletes(), &price, emulated);
         let open = |offer: &Offer| offer.obstacle.is_none();
         let here = Settling::of(spelled, self, &uses, &target, &open);
+        let places: HashMap<StmtId, &Place> = here.places.iter().map(|place| (place.stmt, place)).collect();
         let candidate = |&(stmt, number): &(StmtId, usize)| {
-            let place = here.places.iter().find(|place| place.stmt == stmt)?;
-            place.candidates.iter().find(|candidate| candidate.number == number).cloned()
+            places.get(&stmt)?.candidates.iter().find(|candidate| candidate.number == number).cloned()
         };
-        let candidates: Vec<_> = chosen.iter().map(candidate).collect();
-        for (&(stmt, _), candidate) in chosen.iter().zip(&candidates) {
-            uses.choose(&here.nodes, stmt, candidate.clone());
-        }
-        let mut gain = |(&(stmt, number), candidate): (&(StmtId, usize), _)| {
-            let candidate: Option<_> = candidate;
-            candidate.as_ref()?;
-            uses.choose(&here.nodes, stmt, None);
+        let candidates: Vec<Rc<Candidate>> = chosen.iter().map(candidate).collect::<Option<_>>()?;
+        let choose = |at: usize, uses: &mut Uses<'_, '_, '_>, new: bool| {
+            uses.choose(&here.nodes, chosen[at].0, new.then(|| Rc::clone(&candidates[at])));
+        };
+        (0..chosen.len()).for_each(|at| choose(at, &mut uses, true));
+        let all = uses.total();
+        let mut gains = Vec::with_capacity(chosen.len());
+        for (at, &(stmt, number)) in chosen.iter().enumerate() {
+            choose(at, &mut uses, false);
             let (total, own) = (uses.total(), uses.own_cost(stmt));
-            uses.choose(&here.nodes, stmt, candidate);
+            choose(at, &mut uses, true);
             let saved = total - uses.total();
             let gain = Gain { stmt, number, own, saved, gone: uses.gone() };
-            Some((saved, worth.pays(&gain, &spelled[&stmt].offers[number].spelling.recipe)))
-        };
-        chosen.iter().zip(candidates).map(&mut gain).collect()
+            gains.push((saved, worth.pays(&gain, &spelled[&stmt].offers[number].spelling.recipe)));
+        }
+        for group in groups {
+            group.iter().for_each(|&at| choose(at, &mut uses, false));
+            let saved = uses.total() - all;
+            group.iter().for_each(|&at| choose(at, &mut uses, true));
+            group.iter().for_each(|&at| gains[at].0 = gains[at].0.min(saved));
+        }
+        // What goes and comes back with several choices may make all of them cost more than each.
+        (all <= 0 || gains.iter().any(|&(saved, _)| saved < 0)).then_some(gains)
     }
 
     /// Takes back what is worse on one of several GPUs beside what was chosen in the end.

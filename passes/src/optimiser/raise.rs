@@ -274,3 +274,48 @@ fn number(module: &Module<'_>, stmt: StmtId) -> std::ops::Range<usize> {
     let length = text.iter().rev().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
     span.end - length..span.end
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gpu(name: &str) -> Gpu {
+        Gpu::parse(name).expect("it is a GPU")
+    }
+
+    #[test]
+    fn targets_are_raised_as_far_as_all_gpus_run_them() {
+        let latest = |own: &str, gpus: &[&str]| {
+            let gpus: Vec<Gpu> = gpus.iter().map(|name| gpu(name)).collect();
+            candidates(gpu(own), &gpus).last().map(ToString::to_string)
+        };
+        for (own, gpus, wanted) in [
+            ("sm_35", &["sm_90"][..], Some("sm_90")),
+            ("sm_35", &["sm_90a"], Some("sm_90a")),
+            ("sm_75", &["sm_120"], Some("sm_120")),
+            ("sm_75", &["sm_120f"], Some("sm_120f")),
+            ("sm_75", &["sm_121f", "sm_120f"], Some("sm_120f")),
+            ("sm_75", &["sm_120f", "sm_90"], Some("sm_90")),
+            ("sm_35", &["sm_120", "sm_61"], Some("sm_61")),
+            ("sm_35", &["sm_110"], Some("sm_110")),
+            ("sm_90", &["sm_90"], None),
+            ("sm_35", &[], None),
+        ] {
+            assert_eq!(latest(own, gpus).as_deref(), wanted, "{own} for {gpus:?}");
+        }
+        let all = candidates(gpu("sm_90"), &[gpu("sm_110")]);
+        assert!(all.iter().all(|gpu| gpu.number() != 101), "one GPU has one name");
+    }
+
+    #[test]
+    fn the_least_raise_that_saves_most_is_the_one_that_is_told() {
+        let mut potential = Potential::default();
+        assert_eq!(potential.best(), None);
+        potential.add(Reach::Version, 3);
+        potential.add(Reach::Target, 3);
+        potential.add(Reach::Family, -2);
+        assert_eq!(potential.best(), Some((Reach::Version, 3)));
+        potential.add(Reach::Target, 1);
+        assert_eq!(potential.best(), Some((Reach::Target, 4)));
+    }
+}
