@@ -224,7 +224,8 @@ fn constant(
         (0..supports.len()).filter(|&node| supports[node] != 0 && supports[node] & !part == 0).collect();
     let mut words = vec![0_u64; supports.len()];
     let inputs = part.count_ones();
-    let mut first: Option<(i128, Vec<i128>)> = None;
+    let mut first: Option<i128> = None;
+    let mut lowest: Vec<i128> = Vec::new();
     for block in 0..1_u64 << inputs.saturating_sub(6) {
         let mut input = 0;
         for &node in &own {
@@ -244,23 +245,26 @@ fn constant(
                 let set = |literal: &&(u32, i128)| words[literal.0 as usize] >> vector & 1 == 1;
                 term.literals.iter().filter(set).map(|literal| literal.1).fold(0, i128::wrapping_add)
             };
-            let sums: Vec<i128> = terms.iter().map(sum).collect();
-            let lowest: Vec<i128> = sums.iter().skip(1).map(|sum| sum & 1).collect();
-            let halves =
-                terms.iter().zip(&sums).skip(1).map(|(term, sum)| term.weight.wrapping_mul(sum >> 1));
-            let all = halves.fold(sums[0], i128::wrapping_add) & ones(width).cast_signed();
-            match &first {
-                None => first = Some((all, lowest)),
-                Some(first) if first.0 == all && first.1 == lowest => {}
-                Some(_) => return None,
+            let mut all = terms.first().map_or(0, sum);
+            for (at, term) in terms.iter().skip(1).enumerate() {
+                let sum = sum(term);
+                all = all.wrapping_add(term.weight.wrapping_mul(sum >> 1));
+                match lowest.get(at) {
+                    None => lowest.push(sum & 1),
+                    Some(&lowest) if lowest == sum & 1 => {}
+                    Some(_) => return None,
+                }
+            }
+            all &= ones(width).cast_signed();
+            if *first.get_or_insert(all) != all {
+                return None;
             }
         }
     }
-    let (all, lowest) = first?;
     for (rest, lowest) in rests.iter_mut().skip(1).zip(lowest) {
         *rest += lowest;
     }
-    Some(all)
+    first
 }
 
 #[cfg(test)]
