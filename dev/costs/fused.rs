@@ -6,7 +6,9 @@
 use crate::assembler::Sample;
 use crate::rows::Row;
 use ptxopt_passes::cost::fused::{LOGIC, TREE};
+use ptxopt_passes::recipe::{Source, Step};
 use std::collections::BTreeSet;
+use std::ops::RangeFrom;
 
 /// Instructions with their sources: `@` is the result of another instruction, `r` a register, `small` a constant that
 /// every GPU takes as it is, `wide` another one, and `any` a selector or a table.
@@ -37,11 +39,11 @@ const PIECES: &[(&str, &[&str])] = &[
     ("min.s32", &["@ r", "@ zero", "@ small", "@ wide"]),
     ("max.s32", &["@ r", "@ zero", "@ small", "@ wide"]),
     ("add.sat.s32", &["@ r", "@ wide"]),
-    ("add.u16x2", &["@ r"]),
-    ("min.u16x2", &["@ r"]),
-    ("max.u16x2", &["@ r"]),
-    ("min.s16x2", &["@ r"]),
-    ("max.s16x2", &["@ r"]),
+    ("add.u16x2", &["@ r", "@ wide"]),
+    ("min.u16x2", &["@ r", "@ zero", "@ wide"]),
+    ("max.u16x2", &["@ r", "@ zero", "@ wide"]),
+    ("min.s16x2", &["@ r", "@ zero", "@ wide"]),
+    ("max.s16x2", &["@ r", "@ zero", "@ wide"]),
     ("min.relu.s16x2", &["@ r"]),
     ("max.relu.s16x2", &["@ r"]),
     ("add.u8x4", &["@ r"]),
@@ -62,8 +64,8 @@ const PIECES: &[(&str, &[&str])] = &[
     ("shf.l.wrap.b32", &["@ r small", "r @ small"]),
     ("sad.u32", &["@ r r", "r r @"]),
     ("sad.s32", &["@ r r", "r r @"]),
-    ("dp4a.u32.u32", &["@ r r", "r r @", "@ wide r", "r wide @"]),
-    ("dp4a.s32.s32", &["@ r r", "r r @", "@ wide r", "r wide @"]),
+    ("dp4a.u32.u32", &["@ r r", "r r @"]),
+    ("dp4a.s32.s32", &["@ r r", "r r @"]),
 ];
 
 /// The constants that a word stands for; each sample takes another one.
@@ -75,7 +77,7 @@ fn constants(words: &str, kind: &str) -> &'static [i64] {
         ("small", _) => &[255, 100, -2, 8],
         ("wide", _) => &[0x7f7f_7f7f, 0x1234_5678, -0x00ff_0100, 0x0100_0000],
         ("any", "lop3") => &[0x96, 0xe8, 0xca, 0x1d],
-        ("any", _) => &[0x5140, 0x4140, 0xba98, 0x6420],
+        ("any", _) => &[0x5140, 0x4140, 0x9a98, 0x6420],
         _ => &[],
     }
 }
@@ -96,16 +98,15 @@ pub(crate) fn rows() -> Vec<Row> {
                 continue;
             }
             let samples = (0..SAMPLES).map(|number| {
+                // Their constants differ.
+                let (first, second) = (
+                    Piece { words: inner, sources: of_inner, number },
+                    Piece { words: outer, sources, number: number + SAMPLES / 2 },
+                );
                 let mut next = 1..;
-                let mut piece =
-                    |words, sources, result, inner| text(words, sources, result, inner, &mut next, number);
-                let first = piece(inner, of_inner, "%t0", None);
-                let second = piece(outer, sources, "%r0", Some("%t0"));
-                let alone = [(inner, of_inner), (outer, sources)];
-                let alone =
-                    alone.map(|(words, sources)| text(words, sources, "%r0", None, &mut (1..), number));
-                let sample = |text| Sample { text, result: 'r' };
-                (sample(format!("{first}; {second}")), alone.map(sample).to_vec())
+                let both = [first.text("%t0", None, &mut next), second.text("%r0", Some("%t0"), &mut next)];
+                let alone = [first, second].map(|piece| sample(piece.text("%r0", None, &mut (1..))));
+                (sample(both.join("; ")), alone.to_vec())
             });
             rows.push(Row::compared(
                 format!("{outer} {}", sources.replace('@', &format!("({name})"))),
@@ -117,26 +118,41 @@ pub(crate) fn rows() -> Vec<Row> {
     rows
 }
 
-/// An instruction whose constants are those of the sample with that number.
-fn text(
-    words: &str,
-    sources: &str,
-    result: &str,
-    inner: Option<&str>,
-    next: &mut std::ops::RangeFrom<u32>,
+const fn sample(text: String) -> Sample {
+    Sample { text, result: 'r' }
+}
+
+/// An instruction of the list, with the constants that have this number.
+#[derive(Clone, Copy)]
+struct Piece {
+    words: &'static str,
+    sources: &'static str,
     number: usize,
-) -> String {
-    let mut register = || format!("%r{}", next.next().expect("there is no last number"));
-    let sources = sources.split(' ').enumerate().map(|(place, source)| match (source, inner) {
-        ("@", Some(inner)) => inner.to_owned(),
-        ("@" | "r", _) => register(),
-        (kind, _) => {
-            let all = constants(words, kind);
-            all[(number + place) % all.len()].to_string()
-        }
-    });
-    let sources: Vec<String> = sources.collect();
-    format!("{words} {result}, {}", sources.join(", "))
+}
+
+impl Piece {
+    /// Its text, which reads the registers that are next, or `inner` where there is one.
+    fn text(self, result: &str, inner: Option<&str>, next: &mut RangeFrom<u32>) -> String {
+        let mut moves = String::new();
+        let mut number = || next.next().expect("there is no last number");
+        let sources = self.sources.split(' ').enumerate().map(|(place, source)| match (source, inner) {
+            ("@", Some(inner)) => inner.to_owned(),
+            ("@" | "r", _) => format!("%r{}", number()),
+            (kind, _) => {
+                let all = constants(self.words, kind);
+                let value = all[(self.number + place) % all.len()];
+                if is_packed(self.words) {
+                    let register = format!("%t{}", number());
+                    moves += &format!("mov.b32 {register}, {value}; ");
+                    register
+                } else {
+                    value.to_string()
+                }
+            }
+        });
+        let sources: Vec<String> = sources.collect();
+        format!("{moves}{} {result}, {}", self.words, sources.join(", "))
+    }
 }
 
 /// The leaves of trees of logic.
@@ -182,13 +198,71 @@ fn trees() -> Vec<Row> {
                 let sources =
                     if words.starts_with("not") { first } else { format!("{first}, {}", source(false)) };
                 let registers = if words.starts_with("not") { "%r1" } else { "%r1, %r2" };
-                alone.push(Sample { text: format!("{words} %r0, {registers}"), result: 'r' });
+                alone.push(sample(format!("{words} %r0, {registers}")));
                 steps.push(format!("{words} {result}, {sources}"));
                 open.push(result);
             }
-            samples.push((Sample { text: steps.join("; "), result: 'r' }, alone));
+            samples.push((sample(steps.join("; ")), alone));
         }
         Row::compared(format!("{TREE} {leaves}"), samples)
     };
     LEAVES.map(row).into()
+}
+
+/// Registers that a sequence reads are steps from here on.
+const REGISTERS: usize = 100;
+
+/// A sequence of instructions of the list, each of which reads the one before it, and now and then others.
+pub(crate) fn drawn(length: usize, below: &mut dyn FnMut(usize) -> usize) -> (Vec<Step>, Sample) {
+    let mut steps = Vec::new();
+    for at in 0..length {
+        let (words, all) = PIECES[below(PIECES.len())];
+        // Operations on a register and itself are simplified, which no cost says.
+        let mut register = REGISTERS + below(7);
+        let sources = all[below(all.len())].split(' ').map(|source| match source {
+            "@" if at > 0 => Source::Step(at - 1),
+            "r" if at > 1 && below(6) == 0 => Source::Step(below(at - 1)),
+            "@" | "r" => {
+                register += 1;
+                Source::Step(REGISTERS + 1 + register % 7)
+            }
+            kind => {
+                let all = constants(words, kind);
+                Source::Constant(u64::from(
+                    u32::try_from(all[below(all.len())] & 0xffff_ffff).expect("a word"),
+                ))
+            }
+        });
+        let sources: Vec<Source> = sources.collect();
+        steps.push(Step::plain(words, &sources));
+    }
+    let sample = sample(written(&steps));
+    (steps, sample)
+}
+
+/// The text of a sequence.
+fn written(steps: &[Step]) -> String {
+    let mut lines = Vec::new();
+    for (at, step) in steps.iter().enumerate() {
+        let words = step.words();
+        let names = step.sources.iter().enumerate().map(|(place, source)| match *source {
+            Source::Step(from) if from > REGISTERS => format!("%r{}", from - REGISTERS),
+            Source::Step(from) => format!("%t{from}"),
+            Source::Constant(value) if is_packed(&words) => {
+                lines.push(format!("mov.b32 %t{place}{at}, {value}"));
+                format!("%t{place}{at}")
+            }
+            Source::Constant(value) => value.to_string(),
+            Source::Value(_) => unreachable!("there is no graph"),
+        });
+        let names = names.collect::<Vec<_>>().join(", ");
+        let to = if at + 1 == steps.len() { "%r0".to_owned() } else { format!("%t{at}") };
+        lines.push(format!("{words} {to}, {names}"));
+    }
+    lines.join("; ")
+}
+
+/// Whether PTX takes no constants in it, though the machine does.
+fn is_packed(words: &str) -> bool {
+    words.ends_with("x2") || words.ends_with("x4")
 }

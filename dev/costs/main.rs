@@ -33,6 +33,10 @@ fn main() -> ExitCode {
             let (wrong, counts) = sample::outside(generation);
             good &= wrong.is_empty();
             wrong.iter().chain(&counts).for_each(|line| say(line));
+            let (wrong, count) = sample::sequences(generation);
+            // The assembler also does algebra, which no table of neighbours says.
+            good &= wrong.len() <= sample::SEQUENCES / 50;
+            wrong.iter().chain([&count]).for_each(|line| say(line));
         }
         return if good { ExitCode::SUCCESS } else { ExitCode::FAILURE };
     }

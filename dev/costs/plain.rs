@@ -42,8 +42,8 @@ fn literals(words: &str) -> Vec<Vec<Option<i64>>> {
             let both =
                 [0x3210, 0x7654, 0x0123, 0x5410, 0x7632, 0x1032, 0x2103, 0x0321, 0x7531, 0x6420, 0x7610];
             let one = [
-                0x4440, 0x4441, 0x4442, 0x4443, 0x4140, 0x4342, 0x8880, 0x9991, 0xaaaa, 0xbbbb, 0xba98, 0,
-                0x1111,
+                0x3210, 0x4444, 0x4440, 0x4441, 0x4442, 0x4443, 0x4140, 0x4342, 0x8880, 0x9991, 0xaaaa,
+                0xbbbb, 0xba98, 0, 0x1111,
             ];
             let one = one.map(|selector| vec![None, Some(0), Some(selector)]);
             last(&both, 2).into_iter().chain(one).collect()
@@ -182,6 +182,9 @@ pub(crate) fn rows() -> Vec<Row> {
             patterns.extend(single(&shape));
             patterns.extend(several(&shape));
         }
+        if shape.words == "prmt.b32" {
+            patterns.extend(selectors());
+        }
         let patterns = patterns
             .into_iter()
             .map(|(pattern, samples)| (pattern.into_iter().map(str::to_owned).collect::<Vec<_>>(), samples));
@@ -225,6 +228,18 @@ fn single(shape: &Shape) -> Vec<Pattern> {
 /// Whether a source is the place or the width of a field, which has five bits.
 fn field(shape: &Shape, at: usize) -> bool {
     shape.words.starts_with("bfe") && at > 0 || shape.words.starts_with("bfi") && at > 1
+}
+
+/// Selectors of `prmt` next to another constant: any that read a byte of the register and move it.
+fn selectors() -> [Pattern; 2] {
+    let all = [
+        0x0123, 0x4440, 0x4014, 0x9910, 0xbb32, 0xba98, 0x4342, 0x0044, 0x3276, 0x7610, 0x8888, 0x1111,
+        0x2514, 0x0c41,
+    ];
+    [("zero", 0), ("wide", 0x1234_5678)].map(|(kind, other)| {
+        let sample = |selector| vec![None, Some(other), Some(selector)];
+        (vec!["r", kind, "small"], all.map(sample).to_vec())
+    })
 }
 
 /// Several sources are constants, or the one that always is.

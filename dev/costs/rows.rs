@@ -37,11 +37,16 @@ pub(crate) fn video_rows() -> Vec<Row> {
     Form::all().map(|row| Row::new(video::name(row), cells(row))).collect()
 }
 
-/// What all rows cost on a generation.
-pub(crate) fn measure(rows: &[Row], generation: &Generation) -> Vec<Cells> {
+/// The target that a generation is measured with.
+pub(crate) fn target(generation: &Generation) -> String {
     // Only the family has the packed bytes; everything else costs the same on all targets of a number.
     let family = matches!(generation.number(), 107 | 120);
-    let target = format!("{}{}", generation.gpu, if family { "f" } else { "" });
+    format!("{}{}", generation.gpu, if family { "f" } else { "" })
+}
+
+/// What all rows cost on a generation.
+pub(crate) fn measure(rows: &[Row], generation: &Generation) -> Vec<Cells> {
+    let target = target(generation);
     let all = |row: &'_ Row| row.cells.iter().chain(&row.parts).flatten().cloned().collect::<Vec<_>>();
     let mut samples: Vec<Sample> = rows.iter().flat_map(all).collect();
     samples.sort();

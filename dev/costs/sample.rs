@@ -1,6 +1,7 @@
 //! Whether the costs that the optimiser sees hold for forms that were not measured, and on GPUs that were not.
 
 use crate::assembler::{Assembler, Sample};
+use crate::{fused, rows};
 use ptxopt_grammar::video::Form;
 use ptxopt_passes::cost::table::Generation;
 use ptxopt_passes::cost::{Costs, Gpu};
@@ -38,13 +39,46 @@ pub(crate) fn outside(generation: &Generation) -> (Vec<String>, Vec<String>) {
     (wrong, counts)
 }
 
+/// How many sequences are tried on each GPU.
+pub(crate) const SEQUENCES: usize = 1000;
+
+/// How the costs of sequences compare with what is measured, and a line for each that is outside its interval.
+pub(crate) fn sequences(generation: &Generation) -> (Vec<String>, String) {
+    let mut below = draw();
+    let drawn = (0..SEQUENCES).map(|number| fused::drawn(2 + number % 5, &mut below));
+    let (steps, samples): (Vec<_>, Vec<Sample>) = drawn.unzip();
+    let target = rows::target(generation);
+    let costs = Costs::of(&Gpu::parse(&target).expect("every generation has targets"));
+    let found = Assembler::new(generation.assembler, &target).costs(&samples);
+    let (mut wrong, mut exact, mut tried) = (Vec::new(), 0, 0);
+    for ((steps, sample), found) in steps.iter().zip(&samples).zip(found) {
+        let cost = costs.sequence(steps);
+        let Some(found) = found.filter(|_| cost.most != u32::MAX) else { continue };
+        tried += 1;
+        exact += u32::from(cost.most == found);
+        if !(cost.least..=cost.most).contains(&found) {
+            wrong.push(format!("{target}: {}: {found}, but the tables say {cost}", sample.text));
+        }
+    }
+    let count = format!(
+        "{target}: {tried} sequences, {exact} of them at their upper bound, {} outside their costs",
+        wrong.len()
+    );
+    (wrong, count)
+}
+
 /// Forms that are chosen by a fixed generator, any parts, masks and selectors.
 fn forms() -> Vec<Form> {
     let rows: Vec<Form> = Form::all().collect();
+    let mut below = draw();
+    (0..FORMS).map(|_| rows[below(rows.len())].drawn(&mut below)).collect()
+}
+
+/// A fixed sequence of numbers that look random, each below the bound that is asked for.
+fn draw() -> impl FnMut(usize) -> usize {
     let mut seed = 1_u32;
-    let mut below = |bound: usize| {
+    move |bound| {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (seed >> 8) as usize % bound
-    };
-    (0..FORMS).map(|_| rows[below(rows.len())].drawn(&mut below)).collect()
+    }
 }

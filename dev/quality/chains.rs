@@ -97,7 +97,7 @@ fn usual(lanes: Lanes) -> Vec<Simd> {
     simd_forms().into_iter().filter_map(usual).collect()
 }
 
-/// A chain of one sign: each operation reads the one before it and another register.
+/// A chain of one sign: each operation reads the one before it, as `a` or as `b`, and another register.
 fn drawn(bench: &Bench, forms: &[Simd], length: usize, below: &mut impl FnMut(usize) -> usize) -> Entry {
     let sign = Sign::ALL[below(2)];
     let forms: Vec<&Simd> = forms.iter().filter(|form| form.atype == sign).collect();
@@ -107,11 +107,12 @@ fn drawn(bench: &Bench, forms: &[Simd], length: usize, below: &mut impl FnMut(us
         let before = if at == 0 { "%r1".to_owned() } else { format!("%t{}", at - 1) };
         let to = if at + 1 == length { "%r0".to_owned() } else { format!("%t{at}") };
         let other = format!("%r{}", at + 2);
-        let (a, b) = if below(4) == 0 { (&other, &before) } else { (&before, &other) };
+        let second = below(4) == 0;
+        let (a, b) = if second { (&other, &before) } else { (&before, &other) };
         lines.push(form.encode(&to, a, b, Some("%r3")).expect("every form takes registers"));
         let name = form.encode("d", "a", "b", Some("c")).expect("every form takes registers");
         best = best.zip(best::count(&name, &bench.gpu)).map(|(sum, count)| sum + count);
-        names.push(format!("{form}{}", if std::ptr::eq(a, &raw const other) { " (b)" } else { "" }));
+        names.push(format!("{form}{}", if second { " (b)" } else { "" }));
     }
     Entry::chain(names.join(", "), lines.join("; "), 0, best)
 }

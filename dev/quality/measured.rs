@@ -60,7 +60,7 @@ impl Bench {
         let version = VERSIONS.iter().find(|(_, lowest)| *lowest <= number);
         let version = version.ok_or(format!("no assembler takes `{gpu}`"))?.0;
         Assemblers::installed().ok_or("NVIDIA's assemblers are missing; `sh .ci/tools` installs them")?;
-        Ok(Self { gpu: gpu.to_owned(), version, assembler: Assembler::new(version, gpu) })
+        Ok(Self { gpu: gpu.to_owned(), version, assembler: Assembler::new(version, gpu).with_waits() })
     }
 
     /// The text of a module, optimised for the GPU.

@@ -13,7 +13,7 @@ use crate::recipe::{Code, Source, Step};
 use hashbrown::HashMap;
 use std::sync::LazyLock;
 
-/// The instructions whose trees are one `LOP3`.
+/// The instructions whose trees are one `LOP3`; the last is an instruction of its own where it is the outermost.
 pub const LOGIC: [&str; 4] = ["and.b32", "or.b32", "xor.b32", "not.b32"];
 
 /// What the rows of such trees are called.
@@ -207,6 +207,11 @@ impl Costs {
 /// Whether it may be in a tree of logic.
 pub(super) fn is_logic(step: &Step) -> bool {
     matches!(&step.code, Code::Plain(words) if LOGIC.contains(&words.as_str()))
+}
+
+/// Whether it may be the outermost instruction of a tree of logic.
+pub(super) fn heads_tree(step: &Step) -> bool {
+    matches!(&step.code, Code::Plain(words) if LOGIC[..LOGIC.len() - 1].contains(&words.as_str()))
 }
 
 /// The different leaves of a tree: at most three.

@@ -102,40 +102,35 @@ pub(super) fn cost(generation: usize, words: &str, operands: &[OperandKind]) -> 
         // The instruction that uses the constant has it as its own, and is measured with it.
         return Cost::NOTHING;
     }
-    let moved = any_selector(words, operands);
-    let operands = moved.as_ref().map_or(operands, |operands| operands.as_slice());
     let rows = TABLE.get(words).map(Vec::as_slice).unwrap_or_default();
     let found = [Precision::Value, Precision::Kind, Precision::Any].into_iter().find_map(|precision| {
-        let wanted = || operands.iter().map(|&operand| precision.source(measured(words, precision, operand)));
+        let source = |at| precision.source(measured(words, precision, operands, at));
+        let wanted = || (0..operands.len()).map(source);
         rows.iter().find(|row| row.sources.iter().copied().eq(wanted()))
     });
     let cells = found.and_then(|row| row.columns[generation].as_deref());
     cells.map_or(Cost::UNKNOWN, |cells| cells[0])
 }
 
-/// A byte move within one word costs the same with any selector, so it is found as one whose selector is a register.
-fn any_selector(words: &str, operands: &[OperandKind]) -> Option<[OperandKind; 3]> {
-    let &[word, OperandKind::Constant(0), OperandKind::Constant(_)] = operands else { return None };
-    (words == SELECTS && word == OperandKind::Register).then_some([
-        word,
-        OperandKind::Constant(0),
-        OperandKind::Register,
-    ])
-}
-
-/// The instruction that moves bytes as a selector says.
-const SELECTS: &str = "prmt.b32";
-
-/// What stands for an operand in the table. By its kind alone an amount that shifts a word by less than its width is
-/// no small constant, since those shift everything out: all such amounts cost the same, and one stands for them.
-fn measured(words: &str, precision: Precision, operand: OperandKind) -> OperandKind {
-    match operand {
-        OperandKind::Constant(1..32)
-            if precision == Precision::Kind
-                && matches!(words, "shl.b32" | "shr.b32" | "shr.u32" | "shr.s32") =>
+/// What stands for an operand in the table, where its value says more than its kind.
+///
+/// An amount that shifts a word by less than its width is no small constant, since those shift everything out: all
+/// such amounts cost the same, and one stands for them. All selectors of `prmt` cost the same that read its first
+/// source at all, whatever number they are.
+fn measured(words: &str, precision: Precision, operands: &[OperandKind], at: usize) -> OperandKind {
+    match (operands[at], words) {
+        (OperandKind::Constant(1..32), "shl.b32" | "shr.b32" | "shr.u32" | "shr.s32")
+            if precision == Precision::Kind =>
         {
             OperandKind::Constant(1)
         }
-        OperandKind::Constant(_) | OperandKind::Register => operand,
+        (OperandKind::Constant(selector), "prmt.b32")
+            if precision == Precision::Kind
+                && at == 2
+                && (0..4).any(|byte| selector >> (4 * byte) & 4 == 0) =>
+        {
+            OperandKind::Constant(100)
+        }
+        (operand, _) => operand,
     }
 }

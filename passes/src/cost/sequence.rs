@@ -3,7 +3,7 @@
 //! Upper bounds count only groups that do not overlap, each of which was measured as it is; lower bounds assume that
 //! all pairs are fused at the same time. So the interval also holds for longer sequences, which were not measured.
 
-use super::fused::{Leaves, is_logic};
+use super::fused::{Leaves, heads_tree, is_logic};
 use super::{Cost, Costs, OperandKind};
 use crate::recipe::{Code, Source, Step};
 use ptxopt_grammar::video::{Form, Routing};
@@ -132,6 +132,9 @@ impl<'a> Sequence<'a> {
                 shares[inner] -= moved;
             }
         }
+        for at in self.constants_again() {
+            shares[at] -= 1;
+        }
         let cost = |(share, alone): (i128, Cost)| {
             if u64::from(alone.most) == unknown {
                 return alone;
@@ -149,7 +152,10 @@ impl<'a> Sequence<'a> {
         let most = roots.map(|at| self.most[at]).sum::<u64>();
         let most = u32::try_from(most).unwrap_or(u32::MAX);
         let least: Cost = self.alone.iter().copied().sum();
-        Cost { least: least.least.saturating_sub(saved).min(most), most }
+        // Groups were measured with constants that differ, so this is saved besides.
+        let shared = u32::try_from(self.constants_again().len()).expect("a sequence is short");
+        let most = if most == u32::MAX { most } else { most.saturating_sub(shared) };
+        Cost { least: least.least.saturating_sub(saved + shared).min(most), most }
     }
 
     /// Finds what each step costs at most with all that only it needs; the most that fusing saves of all.
@@ -164,12 +170,46 @@ impl<'a> Sequence<'a> {
                 let others = self.below(at) - self.most[inner] - dearer(pair, sum);
                 best = best.min(u64::from(pair.most) + others + self.below(inner));
             }
-            if is_logic(&self.steps[at]) {
+            if heads_tree(&self.steps[at]) {
                 best = best.min(self.tree(at));
             }
             self.most.push(best);
         }
         saved
+    }
+
+    /// The steps with a constant that has to be in a register and is there already, because an earlier step needed it.
+    fn constants_again(&self) -> Vec<usize> {
+        let mut known: Vec<u64> = Vec::new();
+        let mut again = Vec::new();
+        for (at, step) in self.steps.iter().enumerate() {
+            if let Some(constant) = self.moved(at, step) {
+                if known.contains(&constant) {
+                    again.push(at);
+                } else {
+                    known.push(constant);
+                }
+            }
+        }
+        again
+    }
+
+    /// The constant that a step needs in a register, if it is the only one that it has and costs one instruction.
+    fn moved(&self, at: usize, step: &Step) -> Option<u64> {
+        let pattern = step.has_pattern().then(|| step.sources.len() - 1);
+        let place = |&(place, source): &(usize, &Source)| {
+            Some(place) != pattern && matches!(source, Source::Constant(_))
+        };
+        let mut places = step.sources.iter().enumerate().filter(place);
+        let (place, &Source::Constant(constant)) = places.next()? else { return None };
+        if places.next().is_some() {
+            return None;
+        }
+        let mut without = step.clone();
+        without.sources[place] = Source::Step(usize::MAX);
+        let (with, without) = (self.alone[at], self.costs.step(&without));
+        let is_exact = |cost: Cost| cost.least == cost.most;
+        (is_exact(with) && is_exact(without) && with.most == without.most + 1).then_some(constant)
     }
 
     /// The sources of a step that nothing else reads: their places, and the steps.
@@ -330,9 +370,22 @@ mod tests {
         assert!(on("sm_35").sequence(&tree).most > 1, "it has no `LOP3`");
         let four = [&tree[..], &[Step::plain("xor.b32", &[Of(3), Of(103)])]].concat();
         assert_eq!(TURING.sequence(&four).most, 2);
+        let inverted = [&tree[..], &[Step::plain("not.b32", &[Of(3)])]].concat();
+        assert_eq!(TURING.sequence(&inverted).most, 2);
         // What is a `lop3` in the text stays one.
         let lop3 = Step::plain("lop3.b32", &[A, B, C, Constant(0x96)]);
         assert_eq!(exactly(&TURING, &[lop3, Step::plain("and.b32", &[Of(0), A])]), 2);
+    }
+
+    #[test]
+    fn a_constant_is_moved_into_a_register_once() {
+        let hopper = on("sm_90");
+        let sum = |from, weights, to| Step::plain("dp4a.u32.u32", &[from, Constant(weights), to]);
+        let same = [sum(A, 0x0101_0101, C), sum(B, 0x0101_0101, Of(0))];
+        assert_eq!(exactly(&hopper, &same), 3);
+        let different = [sum(A, 0x0101_0101, C), sum(B, 0x0101_0100, Of(0))];
+        assert_eq!(exactly(&hopper, &different), 4);
+        assert_eq!(exactly(&TURING, &different), 2, "the constant is a part of the instruction");
     }
 
     #[test]

@@ -240,13 +240,9 @@ impl<'c> Build<'c> {
             Byte::Of { source, byte, sign } => {
                 (u64::from(byte) | if source == x { 0 } else { 4 } | if sign { 8 } else { 0 }) << (4 * lane)
             }
+            // Zeros are all alike, so they are always picked from the same place.
+            Byte::Number(_) if number == 0 => 4 << (4 * lane),
             Byte::Number(_) => (4 | lane as u64) << (4 * lane),
-        };
-        // Zeros are all alike, so they are always picked from the same place.
-        let zero = number == 0;
-        let nibble = |(lane, byte): (usize, &Byte)| match byte {
-            Byte::Number(_) if zero => 4 << (4 * lane),
-            _ => nibble((lane, byte)),
         };
         let selector: u64 = bytes.iter().enumerate().map(nibble).sum();
         if selector == 0x3210 {

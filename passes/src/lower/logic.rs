@@ -75,11 +75,11 @@ impl Build<'_> {
     }
 
     pub(super) fn by_table(&mut self, mut words: [Source; 3], mut table: u8) -> Source {
-        for at in 0..3 {
-            if let Some(inner) = self.inverted_word(words[at]) {
-                (words[at], table) = (inner, inverted(table, at));
+        for (at, word) in words.iter_mut().enumerate() {
+            if let Some(inner) = self.inverted_word(*word) {
+                (*word, table) = (inner, inverted(table, at));
             }
-            match words[at] {
+            match *word {
                 Source::Constant(0) => table = fixed(table, at, false),
                 Source::Constant(ALL) => table = fixed(table, at, true),
                 Source::Constant(_) | Source::Value(_) | Source::Step(_) => {}

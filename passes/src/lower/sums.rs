@@ -3,15 +3,16 @@
 //! A sum does not care where a lane lies, so selectors and masks are weights of a dot product. Where there is none,
 //! the distances of bytes to a number are summed by the instruction for that.
 
+mod distance;
+mod extremes;
 mod total;
 
 use super::Work;
-use super::absdiff;
 use super::average;
 use super::build::{ALL, Build};
 use super::compare;
-use super::lanes::{Clamp, Job, Operand, clamp, spread};
-use super::min_max::{self, Extremum, extremum};
+use super::lanes::Job;
+use super::min_max::Extremum;
 use super::packed::scalar_sum;
 use super::route::{Item, Pick, Routes, Slots};
 use super::single;
@@ -35,9 +36,9 @@ pub(super) fn sum(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source)
             }
             match op {
                 SimdArithmetic::Add | SimdArithmetic::Sub => linear(build, work, op, routes, c),
-                SimdArithmetic::AbsDiff => distance(build, work, routes, c),
-                SimdArithmetic::Min => extremes(build, work, Extremum::Min, routes, c),
-                SimdArithmetic::Max => extremes(build, work, Extremum::Max, routes, c),
+                SimdArithmetic::AbsDiff => distance::distance(build, work, routes, c),
+                SimdArithmetic::Min => extremes::extremes(build, work, Extremum::Min, routes, c),
+                SimdArithmetic::Max => extremes::extremes(build, work, Extremum::Max, routes, c),
                 SimdArithmetic::Average => means(build, work, routes, c),
             }
         }
@@ -179,168 +180,6 @@ fn zeroed(build: &mut Build<'_>, job: Job) -> [Source; 2] {
         return job.words();
     }
     job.words().map(|word| build.and(word, job.geometry.whole(job.active)))
-}
-
-/// Both words with the lanes that do not matter equal.
-fn equalled(build: &mut Build<'_>, job: Job) -> [Source; 2] {
-    let [x, y] = job.words();
-    if job.is_full() {
-        return [x, y];
-    }
-    let selector = (0..4).map(|lane| {
-        let from = if job.active >> lane & 1 == 1 { lane } else { lane + 4 };
-        from << (4 * lane)
-    });
-    let selector = selector.sum();
-    [build.prmt(x, y, selector), y]
-}
-
-fn distance(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Option<Source> {
-    #[derive(Clone, Copy)]
-    enum Way {
-        Instruction,
-        Total,
-        Parts,
-        PartsByDot,
-    }
-    let geometry = routes.geometry;
-    let mixed = work.a_signed != work.b_signed;
-    let ways: &[Way] = match (geometry.is_bytes(), mixed) {
-        (true, false) => &[Way::Instruction, Way::Total],
-        (true, true) if routes.are_independent() => &[Way::Instruction, Way::Parts, Way::PartsByDot],
-        (true, true) => &[Way::Instruction],
-        (false, _) => &[Way::Total],
-    };
-    match build.any(ways) {
-        Way::Instruction => {
-            let (job, _) = apart(build, work, routes)?;
-            let [x, y] = if mixed { zeroed(build, job) } else { equalled(build, job) };
-            Some(distances(build, x, y, [job.x.signed, job.y.signed], c))
-        }
-        Way::Total => {
-            let (job, counts) = placed(build, work, routes)?;
-            // Distances of mixed types do not fit their lanes.
-            if mixed {
-                return None;
-            }
-            let result = absdiff::distance(build, job)?;
-            total(build, Total { geometry, lanes: result, signed: false, counts }, c)
-        }
-        // Of an unsigned u and a signed v: |u - max(v, 0)| + max(-v, 0).
-        Way::Parts => {
-            let (job, _) = apart(build, work, routes)?;
-            let [x, y] = zeroed(build, job);
-            let job = Job { x: Operand { source: x, ..job.x }, y: Operand { source: y, ..job.y }, ..job };
-            let [unsigned, signed] = job.sorted();
-            let positive = clamp(build, geometry, signed, Clamp::Negative);
-            let near = distances(build, unsigned, positive, [false; 2], c);
-            Some(distances(build, signed, positive, [true; 2], near))
-        }
-        Way::PartsByDot => {
-            let (job, counts) = placed(build, work, routes)?;
-            let [unsigned, signed] = job.sorted();
-            let mask = spread(build, geometry, signed);
-            let positive = build.logic2([signed, mask], |signed, mask| signed & !mask);
-            let negative = build.and(signed, mask);
-            let near = min_max::distance(build, unsigned, positive, [false; 2]);
-            let acc = dot(build, geometry, near, false, weights(counts.map(|count| count.cast_signed())), c);
-            let minus = counts.map(|count| -count.cast_signed());
-            Some(dot(build, geometry, negative, true, weights(minus), acc))
-        }
-    }
-}
-
-fn extremes(
-    build: &mut Build<'_>,
-    work: Work,
-    which: Extremum,
-    routes: &Routes,
-    c: Source,
-) -> Option<Source> {
-    #[derive(Clone, Copy)]
-    enum Way {
-        Total,
-        Distance,
-        DistanceOnly,
-    }
-    let geometry = routes.geometry;
-    let of_one_type = work.a_signed == work.b_signed;
-    let ways: &[Way] = if geometry.is_bytes() && of_one_type && routes.are_independent() {
-        &[Way::Total, Way::Distance, Way::DistanceOnly]
-    } else {
-        &[Way::Total]
-    };
-    match build.any(ways) {
-        Way::Total => {
-            let (job, counts) = placed(build, work, routes)?;
-            let lanes = extremum(build, job, which);
-            // Of a signed and an unsigned number, the lesser fits the signed type and the greater the unsigned one.
-            let signed = job.signed().unwrap_or(which == Extremum::Min);
-            total(build, Total { geometry, lanes, signed, counts }, c)
-        }
-        Way::Distance => {
-            let (job, counts) = placed(build, work, routes)?;
-            twice_by_dot(build, job, counts, which, c)
-        }
-        Way::DistanceOnly => {
-            let (job, _) = apart(build, work, routes)?;
-            Some(twice_by_distances(build, job, which, c))
-        }
-    }
-}
-
-/// `2 max = x + y + |x-y|`, and `-2 min = -x - y + |x-y|`
-fn twice_by_dot(
-    build: &mut Build<'_>,
-    job: Job,
-    counts: [u8; 4],
-    which: Extremum,
-    c: Source,
-) -> Option<Source> {
-    let geometry = job.geometry;
-    let [x, y] = job.words();
-    let signed = job.x.signed;
-    let plus = weights(counts.map(|count| count.cast_signed()));
-    let of_each = match which {
-        Extremum::Max => plus,
-        Extremum::Min => weights(counts.map(|count| -count.cast_signed())),
-    };
-    let none = Source::Constant(0);
-    let sum = if job.is_full() && counts == [1; 4] {
-        distances(build, x, y, [signed; 2], none)
-    } else {
-        let distance = min_max::distance(build, x, y, [signed; 2]);
-        dot(build, geometry, distance, false, plus, none)
-    };
-    let sum = dot(build, geometry, x, signed, of_each, sum);
-    let sum = dot(build, geometry, y, signed, of_each, sum);
-    let half = build.sar(sum, 1);
-    Some(match which {
-        Extremum::Max => build.add(half, c),
-        Extremum::Min => build.sub(c, half),
-    })
-}
-
-/// The same with the sums of `x` and `y` as distances to the least or the greatest number.
-fn twice_by_distances(build: &mut Build<'_>, job: Job, which: Extremum, c: Source) -> Source {
-    let geometry = job.geometry;
-    let [x, y] = zeroed(build, job);
-    let signed = job.x.signed;
-    let (from, lifted) = match (which, signed) {
-        (Extremum::Max, false) => (Source::Constant(0), 0),
-        (Extremum::Max, true) => (geometry.high(), -4 * 128),
-        (Extremum::Min, false) => (Source::Constant(ALL), 4 * 255),
-        (Extremum::Min, true) => (geometry.low(), 4 * 127),
-    };
-    let sum = distances(build, x, y, [signed; 2], Source::Constant(0));
-    let sum = distances(build, x, from, [signed; 2], sum);
-    let sum = distances(build, y, from, [signed; 2], sum);
-    let half = build.sar(sum, 1);
-    let result = match which {
-        Extremum::Max => build.add(half, c),
-        Extremum::Min => build.sub(c, half),
-    };
-    build.add(result, single::word(lifted))
 }
 
 fn means(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Option<Source> {

@@ -60,7 +60,8 @@ fn needs_packed(work: Work, op: SimdArithmetic, saturates: bool) -> bool {
     match op {
         SimdArithmetic::Add => saturates,
         SimdArithmetic::Sub => saturates || work.a_signed || work.b_signed,
-        _ => true,
+        SimdArithmetic::Min | SimdArithmetic::Max => true,
+        SimdArithmetic::AbsDiff | SimdArithmetic::Average => false,
     }
 }
 

@@ -65,23 +65,20 @@ impl Difference {
             }
             let word = circuit.word(at);
             let [a, b, _] = word.operands;
-            match word.kind {
-                Kind::Constant => {
-                    let value = signed(word.value, word.width);
-                    self.constant = self.constant.wrapping_add(weight.wrapping_mul(value));
-                }
-                Kind::Add => work.extend([(a, weight), (b, weight)]),
+            if word.kind == Kind::Constant {
+                let value = signed(word.value, word.width);
+                self.constant = self.constant.wrapping_add(weight.wrapping_mul(value));
+            } else if word.kind == Kind::Add {
+                work.extend([(a, weight), (b, weight)]);
+            } else if word.kind == Kind::Not {
                 // The complement is one less than the negative.
-                Kind::Not => {
-                    self.constant = self.constant.wrapping_sub(weight);
-                    work.push((a, weight.wrapping_neg()));
-                }
-                _ => {
-                    let term = half(circuit, at).map(|sum| (sum, true));
-                    let (sum, halved) = term.unwrap_or_else(|| (circuit.as_linear(at), false));
-                    let (constant, literals) = sum.integers();
-                    self.terms.push(Term { weight, constant, literals, halved });
-                }
+                self.constant = self.constant.wrapping_sub(weight);
+                work.push((a, weight.wrapping_neg()));
+            } else {
+                let term = half(circuit, at).map(|sum| (sum, true));
+                let (sum, halved) = term.unwrap_or_else(|| (circuit.as_linear(at), false));
+                let (constant, literals) = sum.integers();
+                self.terms.push(Term { weight, constant, literals, halved });
             }
         }
         Some(())
@@ -179,11 +176,10 @@ fn half(circuit: &mut Circuit<'_, Unwatched>, at: u32) -> Option<Linear> {
     let halves = extract.kind == Kind::Extract && extract.value == 1 && extract.width + 1 == word.width;
     let whole = halves && circuit.word(of).width == word.width;
     let sum = circuit.known_sum(of).filter(|_| whole)?;
-    match word.kind {
-        Kind::SignExtend => sum.sign_extended(word.width + 32),
-        Kind::ZeroExtend => sum.zero_extended(word.width + 32),
-        _ => None,
+    if word.kind == Kind::SignExtend {
+        return sum.sign_extended(word.width + 32);
     }
+    if word.kind == Kind::ZeroExtend { sum.zero_extended(word.width + 32) } else { None }
 }
 
 /// The free bits of inputs that each gate depends on; `None` if there are too many.
@@ -228,7 +224,8 @@ fn constant(
         (0..supports.len()).filter(|&node| supports[node] != 0 && supports[node] & !part == 0).collect();
     let mut words = vec![0_u64; supports.len()];
     let inputs = part.count_ones();
-    let mut first: Option<(i128, Vec<i128>)> = None;
+    let mut first: Option<i128> = None;
+    let mut lowest: Vec<i128> = Vec::new();
     for block in 0..1_u64 << inputs.saturating_sub(6) {
         let mut input = 0;
         for &node in &own {
@@ -238,7 +235,9 @@ fn constant(
                     let high = |at: usize| if block >> (at - 6) & 1 == 1 { u64::MAX } else { 0 };
                     COUNTING.get(input - 1).copied().unwrap_or_else(|| high(input - 1))
                 }
-                gate => evaluate(gate, |lit| value(&words, lit)),
+                gate @ (Gate::False | Gate::And(..) | Gate::Xor(..)) => {
+                    evaluate(gate, |lit| value(&words, lit))
+                }
             };
         }
         for vector in 0..64.min(1 << inputs) {
@@ -246,21 +245,121 @@ fn constant(
                 let set = |literal: &&(u32, i128)| words[literal.0 as usize] >> vector & 1 == 1;
                 term.literals.iter().filter(set).map(|literal| literal.1).fold(0, i128::wrapping_add)
             };
-            let sums: Vec<i128> = terms.iter().map(sum).collect();
-            let lowest: Vec<i128> = sums.iter().skip(1).map(|sum| sum & 1).collect();
-            let halves =
-                terms.iter().zip(&sums).skip(1).map(|(term, sum)| term.weight.wrapping_mul(sum >> 1));
-            let all = halves.fold(sums[0], i128::wrapping_add) & ones(width).cast_signed();
-            match &first {
-                None => first = Some((all, lowest)),
-                Some(first) if first.0 == all && first.1 == lowest => {}
-                Some(_) => return None,
+            let mut all = terms.first().map_or(0, sum);
+            for (at, term) in terms.iter().skip(1).enumerate() {
+                let sum = sum(term);
+                all = all.wrapping_add(term.weight.wrapping_mul(sum >> 1));
+                match lowest.get(at) {
+                    None => lowest.push(sum & 1),
+                    Some(&lowest) if lowest == sum & 1 => {}
+                    Some(_) => return None,
+                }
+            }
+            all &= ones(width).cast_signed();
+            if *first.get_or_insert(all) != all {
+                return None;
             }
         }
     }
-    let (all, lowest) = first?;
     for (rest, lowest) in rests.iter_mut().skip(1).zip(lowest) {
         *rest += lowest;
     }
-    Some(all)
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::prover::{Proof, Query, Verdict, prove};
+    use ptxopt_grammar::meaning::term::{Term, Terms};
+
+    /// The bytes of an input, as words of 32 bits.
+    fn bytes(terms: &mut Terms, number: u32) -> Vec<Term> {
+        let word = terms.input(number, 32);
+        let byte = |terms: &mut Terms, at: u32| {
+            let byte = terms.extract(word, 8 * at, 8);
+            terms.zero_extend(byte, 32)
+        };
+        (0..4_u32).map(|at| byte(terms, at)).collect()
+    }
+
+    fn greater(terms: &mut Terms, x: Term, y: Term) -> Term {
+        let less = terms.unsigned_less(x, y);
+        terms.choose(less, y, x)
+    }
+
+    fn distance(terms: &mut Terms, x: Term, y: Term) -> Term {
+        let (up, down) = (terms.sub(y, x), terms.sub(x, y));
+        let less = terms.unsigned_less(x, y);
+        terms.choose(less, up, down)
+    }
+
+    /// The sum of what a function makes of each lane.
+    fn sum(terms: &mut Terms, of: fn(&mut Terms, Term, Term) -> Term) -> Term {
+        let (x, y) = (bytes(terms, 0), bytes(terms, 1));
+        let zero = terms.constant(0, 32);
+        x.into_iter().zip(y).fold(zero, |sum, (x, y)| {
+            let lane = of(terms, x, y);
+            terms.add(sum, lane)
+        })
+    }
+
+    /// Half of the sum of `x + y + |x-y|`, and a number, and `c`.
+    fn half(terms: &mut Terms, more: u128) -> Term {
+        let parts = [
+            sum(terms, |_, x, _| x),
+            sum(terms, |_, _, y| y),
+            sum(terms, distance),
+            terms.constant(more, 32),
+        ];
+        let twice = parts.into_iter().reduce(|sum, part| terms.add(sum, part)).expect("there are four");
+        let one = terms.constant(1, 32);
+        let half = terms.ashr(twice, one);
+        let c = terms.input(2, 32);
+        terms.add(half, c)
+    }
+
+    fn verdict(more: u128, added: u128) -> Verdict {
+        let mut terms = Terms::new();
+        let greatest = sum(&mut terms, greater);
+        let c = terms.input(2, 32);
+        let before = terms.add(greatest, c);
+        let added = terms.constant(added, 32);
+        let before = terms.add(before, added);
+        let after = half(&mut terms, more);
+        prove(&Query::new(&terms, vec![before], vec![after]))
+    }
+
+    #[test]
+    fn a_sum_of_maxima_is_half_a_sum() {
+        assert_eq!(verdict(0, 0), Verdict::Proved(Proof::Parts));
+    }
+
+    #[test]
+    fn a_half_is_rounded_down() {
+        assert_eq!(verdict(1, 0), Verdict::Proved(Proof::Parts));
+        assert_eq!(verdict(6, 3), Verdict::Proved(Proof::Parts));
+    }
+
+    #[test]
+    fn a_sum_that_differs_by_one_is_refuted() {
+        assert!(matches!(verdict(2, 0), Verdict::Refuted(_)));
+        assert!(matches!(verdict(0, 1), Verdict::Refuted(_)));
+    }
+
+    #[test]
+    fn parts_that_differ_in_a_rare_case_are_refuted_or_left() {
+        let mut terms = Terms::new();
+        let before = sum(&mut terms, distance);
+        // As the distance, but for one pair of bytes.
+        let after = sum(&mut terms, |terms, x, y| {
+            let distance = distance(terms, x, y);
+            let (p, q) = (terms.constant(0x5b, 32), terms.constant(0xc4, 32));
+            let (p, q) = (terms.equal(x, p), terms.equal(y, q));
+            let rare = terms.and(p, q);
+            let zero = terms.constant(0, 32);
+            terms.choose(rare, zero, distance)
+        });
+        let verdict = prove(&Query::new(&terms, vec![before], vec![after]));
+        assert!(!matches!(verdict, Verdict::Proved(_)), "{verdict:?}");
+    }
 }

@@ -57,7 +57,7 @@ pub(super) fn total(build: &mut Build<'_>, of: Total, acc: Source) -> Option<Sou
     let Total { geometry, lanes, signed, counts } = of;
     let by_dot = build.any(&[true, false]);
     if by_dot {
-        let plus = weights(counts.map(|count| count.cast_signed()));
+        let plus = weights(counts.map(u8::cast_signed));
         return Some(dot(build, geometry, lanes, signed, plus, acc));
     }
     if counts.iter().any(|&count| count > 1) {
