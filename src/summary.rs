@@ -82,9 +82,10 @@ impl Tally {
         let record = remark.record;
         self.proofs += record.time;
         match &record.kind {
-            Kind::Passed(How::Raised) => {
+            Kind::Passed(how @ How::Raised { .. }) => {
                 let after = remark.record.after.join(" ");
-                *self.raised.entry((shown(&record.before), shown(&after))).or_default() += 1;
+                let after = format!("`{}`: {how}", shown(&after));
+                *self.raised.entry((shown(&record.before), after)).or_default() += 1;
             }
             Kind::Missed(Why::Raise { options, saved }) => {
                 let (all, files) = self.raise.entry(options.clone()).or_default();
@@ -122,7 +123,7 @@ impl Tally {
             How::Sampled => self.sampled += 1,
             How::Dead | How::Freed => self.dead += 1,
             How::Unnamed => self.unnamed += 1,
-            How::Raised => {}
+            How::Raised { .. } => {}
         }
     }
 
@@ -233,7 +234,7 @@ impl Tally {
         for ((before, after), count) in self.raised.iter().take(MOST_ROWS) {
             let files =
                 if self.files > 1 { format!(" in {}", counted(*count, "file")) } else { String::new() };
-            add(format!("raised{files}: `{before}` became `{after}`"));
+            add(format!("raised{files}: `{before}` became {after}"));
         }
         more(&mut add, self.raised.len(), "heads");
         for (options, (saved, files)) in &self.raise {

@@ -118,7 +118,7 @@ impl Remark<'_> {
             (_, Some(rule)) => rule,
             (Kind::Missed(why), None) => why.name(),
             (Kind::Unending(_), None) => "unending",
-            (Kind::Passed(How::Raised), None) => "raise",
+            (Kind::Passed(How::Raised { .. }), None) => "raise",
             (Kind::Passed(_) | Kind::Wrong(_) | Kind::Diverged(_) | Kind::Illegal(_), None) => "rewrite",
         }
     }

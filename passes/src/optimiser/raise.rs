@@ -12,7 +12,7 @@ use crate::cost::Gpu;
 use crate::recipe::{Recipe, Step};
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::gpu::Suffix;
-use ptxopt_grammar::head::{Head, hindrance, target};
+use ptxopt_grammar::head::{Head, INDEPENDENT_THREADS, hindrance, target};
 use ptxopt_grammar::header::NEWEST;
 use ptxopt_grammar::tree::{Module, NodeId, StmtId, StmtKind};
 use std::collections::BTreeSet;
@@ -212,10 +212,12 @@ fn raised(
     let head = needed(module, &new, own, heads, options);
     let mut edits = Edits::new();
     let mut records = Vec::new();
+    let independent = own.gpu.number() < INDEPENDENT_THREADS && head.gpu.number() >= INDEPENDENT_THREADS;
     let mut replace = |old: StmtId, now: StmtId, span: std::ops::Range<usize>, with: String| {
+        let independent = independent && module.kind(old) == StmtKind::Target;
         let whole = new.stmt_span(now);
         let after = [&text[whole.start..span.start], with.as_bytes(), &text[span.end..whole.end]].concat();
-        let mut record = Record::about(module, "", old, Kind::Passed(How::Raised));
+        let mut record = Record::about(module, "", old, Kind::Passed(How::Raised { independent }));
         record.after = vec![one_line(&String::from_utf8_lossy(&after))];
         records.push(record);
         edits.replace(span, with);

@@ -86,7 +86,10 @@ pub enum How {
     /// For a declaration: the name was searched for and occurs nowhere else.
     Unnamed,
     /// For the head of a module: new instructions need it.
-    Raised,
+    Raised {
+        /// Whether the threads of a warp are scheduled independently from now on.
+        independent: bool,
+    },
 }
 
 /// Why a rewrite was not made.
@@ -332,7 +335,11 @@ impl std::fmt::Display for How {
             Self::Dead => f.write_str("its result is unused"),
             Self::Freed => f.write_str("its result is unused since a rewrite"),
             Self::Unnamed => f.write_str("nothing names it"),
-            Self::Raised => f.write_str("new instructions need it"),
+            Self::Raised { independent: false } => f.write_str("new instructions need it"),
+            Self::Raised { independent: true } => f.write_str(
+                "new instructions need it; from now on the threads of a warp are scheduled independently, so the code must \
+                 not rely on warps in lockstep",
+            ),
         }
     }
 }

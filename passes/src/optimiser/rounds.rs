@@ -298,7 +298,7 @@ fn last_words(told: Vec<Told>, states: &[State], module: &Module<'_>) -> Vec<Rec
             Kind::Passed(How::Dead | How::Freed | How::Unnamed) => {
                 rewritten.insert(stmt(record), u32::MAX);
             }
-            Kind::Passed(How::Proved(_) | How::Sampled | How::Raised) => {
+            Kind::Passed(How::Proved(_) | How::Sampled | How::Raised { .. }) => {
                 rewritten.entry(stmt(record)).or_insert(*round);
             }
             Kind::Missed(_) | Kind::Wrong(_) | Kind::Diverged(_) | Kind::Illegal(_) | Kind::Unending(_) => {}
