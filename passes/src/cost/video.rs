@@ -193,7 +193,7 @@ fn folds_equals(form: Simd) -> bool {
 
 /// A few selectors stand for thousands, so their interval gets a margin; `--sample` shows that it holds for others.
 fn widened(cost: Cost) -> Cost {
-    let slack = |count: u32| 2 + count / 4;
+    let slack = |count: u32| 1 + count / 8;
     Cost { least: cost.least.saturating_sub(slack(cost.least)).max(1), most: cost.most + slack(cost.most) }
 }
 

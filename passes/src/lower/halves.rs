@@ -93,7 +93,7 @@ fn moved(x: Source, y: Source, selector: u64) -> Range {
                 (byte << 8, byte << 8 | 0xff)
             }
             _ if above == below | 8 => (-0x80, 0x7f),
-            _ => ANY,
+            Source::Constant(_) | Source::Value(_) | Source::Step(_) => ANY,
         }
     };
     let (low, high) = (half(0), half(2));
