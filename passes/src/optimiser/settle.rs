@@ -26,7 +26,11 @@ use std::rc::Rc;
 use std::time::Duration;
 
 /// How often spellings are chosen, those that are struck out in between left out.
-const ATTEMPTS: usize = 12;
+const ATTEMPTS: usize = 24;
+
+/// After so many times, a statement loses all its spellings with the one that is struck out. What others save may
+/// depend on a choice that is taken back, so they must be chosen once more without it.
+const PATIENCE: usize = 8;
 
 /// Spellings, as they are chosen and written.
 pub(super) struct Settling<'s> {
@@ -146,13 +150,11 @@ impl<'s> Settling<'s> {
         unchanged
     }
 
-    /// Takes a spelling away from those that can be chosen.
-    fn strike(&mut self, stmt: StmtId, number: usize) {
-        let place = self.places.iter_mut().find(|place| place.stmt == stmt);
-        place
-            .expect("it was chosen for this place")
-            .candidates
-            .retain(|candidate| candidate.number != number);
+    /// Takes spellings away from those that can be chosen, by number.
+    fn strike(&mut self, stmt: StmtId, struck: impl Fn(usize) -> bool) {
+        let place = self.places.binary_search_by_key(&stmt, |place| place.stmt);
+        let place = place.expect("places are in the order of the text, and it was chosen for one");
+        self.places[place].candidates.retain(|candidate| !struck(candidate.number));
     }
 }
 
@@ -181,13 +183,14 @@ impl Work<'_, '_, '_> {
             for (stmt, number) in self.worse_somewhere(&settling, &uses) {
                 failed = true;
                 uses.choose(&settling.nodes, stmt, None);
-                settling.strike(stmt, number);
+                settling.strike(stmt, |other| other == number);
             }
             for (stmt, candidate) in settling.chosen(&uses) {
                 if !self.verify(&mut settling, stmt, &candidate) {
                     failed = true;
                     uses.choose(&settling.nodes, stmt, None);
-                    settling.strike(stmt, candidate.number);
+                    let all = attempt >= PATIENCE;
+                    settling.strike(stmt, |number| all || number == candidate.number);
                 }
             }
             if !failed {

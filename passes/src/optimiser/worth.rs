@@ -8,7 +8,7 @@ use crate::cost::Cost;
 use crate::graph::{Graph, ValueId};
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{is_byte_move, is_interesting};
-use crate::select::{Gain, Price};
+use crate::select::{Gain, Price, underlying};
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_grammar::video::Form;
 
@@ -33,6 +33,7 @@ impl Worth<'_, '_, '_> {
         let mut left = least.saturating_sub(1);
         let mut parts: Vec<(ValueId, u32)> = Vec::new();
         for (value, lanes) in taken_apart(&step) {
+            let value = underlying(self.graph, value);
             let lanes = lanes.min(left);
             if lanes > 0 && !parts.iter().any(|&(known, _)| known == value) {
                 left -= lanes;

@@ -17,4 +17,4 @@ mod uses;
 
 pub(crate) use nodes::{NodeId, Nodes};
 pub(crate) use search::{Candidate, Gain, Place, search};
-pub(crate) use uses::{Price, Uses, dead};
+pub(crate) use uses::{Price, Uses, dead, underlying};

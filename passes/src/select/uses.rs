@@ -341,7 +341,7 @@ fn reachable<'g>(graph: &'g Graph<'_, '_>) -> impl Iterator<Item = StmtId> + 'g 
 }
 
 /// The value that is read, where a read has a value of its own.
-fn underlying(graph: &Graph<'_, '_>, value: ValueId) -> ValueId {
+pub(crate) fn underlying(graph: &Graph<'_, '_>, value: ValueId) -> ValueId {
     match graph.value(value).origin {
         Origin::Read(of) => of,
         Origin::Undefined | Origin::Opaque | Origin::Result(_) | Origin::Phi(_) | Origin::Sink(_) => value,
