@@ -82,6 +82,13 @@ impl Step {
         Self::wide(&words, &[source], width)
     }
 
+    /// The same instruction with other sources.
+    #[must_use]
+    pub fn over(&self, source: impl FnMut(&Source) -> Source) -> Self {
+        let sources = self.sources.iter().map(source).collect();
+        Self { code: self.code.clone(), sources, width: self.width }
+    }
+
     /// How many bits a number among its sources has: those of the last type among its words, which is the sources'.
     fn reads(&self) -> u32 {
         let Code::Plain(words) = &self.code else { return self.width };

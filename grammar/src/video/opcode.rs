@@ -90,6 +90,21 @@ impl From<Arithmetic> for SimdArithmetic {
     }
 }
 
+impl SimdArithmetic {
+    /// The operation of scalar instructions that does the same; there is no mean among those.
+    #[must_use]
+    pub const fn scalar(self) -> Option<Arithmetic> {
+        Some(match self {
+            Self::Add => Arithmetic::Add,
+            Self::Sub => Arithmetic::Sub,
+            Self::AbsDiff => Arithmetic::AbsDiff,
+            Self::Min => Arithmetic::Min,
+            Self::Max => Arithmetic::Max,
+            Self::Average => return None,
+        })
+    }
+}
+
 impl Opcode {
     /// How it is written.
     #[must_use]

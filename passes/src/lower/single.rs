@@ -5,9 +5,7 @@ use super::build::Build;
 use super::lanes::{Geometry, Job, Operand};
 use super::route::{Pick, Routes, nibbles};
 use crate::recipe::{Source, Step};
-use ptxopt_grammar::video::{
-    Arithmetic, Compare, Part, Scalar, ScalarOp, Sign, SimdArithmetic, SimdOp, SimdThen, Then,
-};
+use ptxopt_grammar::video::{Compare, Part, Scalar, ScalarOp, Sign, SimdArithmetic, SimdOp, SimdThen, Then};
 
 /// Whether few enough numbers are computed.
 pub(super) fn fits(routes: &Routes) -> bool {
@@ -109,16 +107,8 @@ fn video(build: &mut Build<'_>, work: Work, job: Job, [a, b]: [Part; 2]) -> Opti
     let (op, clamp) = match work.op {
         SimdOp::Set { compare, .. } => (ScalarOp::Set { compare, btype }, None),
         SimdOp::Arithmetic { op, dtype, then } => {
-            let scalar = match op {
-                SimdArithmetic::Add => Arithmetic::Add,
-                SimdArithmetic::Sub => Arithmetic::Sub,
-                SimdArithmetic::AbsDiff => Arithmetic::AbsDiff,
-                SimdArithmetic::Min => Arithmetic::Min,
-                SimdArithmetic::Max => Arithmetic::Max,
-                SimdArithmetic::Average => return None,
-            };
             let clamp = (then == SimdThen::Saturate).then_some((op, dtype == Sign::Signed));
-            (ScalarOp::Arithmetic { op: scalar, dtype: Sign::Signed, btype, saturate: false }, clamp)
+            (ScalarOp::Arithmetic { op: op.scalar()?, dtype: Sign::Signed, btype, saturate: false }, clamp)
         }
     };
     let form = Scalar { op, atype: sign(job.x.signed), a: Some(a), b: Some(b), then: Then::Store };

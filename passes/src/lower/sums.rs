@@ -17,7 +17,7 @@ use super::packed::scalar_sum;
 use super::route::{Item, Pick, Routes, Slots};
 use super::single;
 use crate::recipe::Source;
-use ptxopt_grammar::video::{Arithmetic, Compare, Part, SimdArithmetic, SimdOp};
+use ptxopt_grammar::video::{Compare, Part, SimdArithmetic, SimdOp};
 use total::{Total, distances, dot, total, weights};
 
 /// The sum of the lanes and `c`.
@@ -72,14 +72,7 @@ fn scalar(
     routes: &Routes,
     c: Source,
 ) -> Option<Source> {
-    let op = match op {
-        SimdArithmetic::Add => Arithmetic::Add,
-        SimdArithmetic::Sub => Arithmetic::Sub,
-        SimdArithmetic::AbsDiff => Arithmetic::AbsDiff,
-        SimdArithmetic::Min => Arithmetic::Min,
-        SimdArithmetic::Max => Arithmetic::Max,
-        SimdArithmetic::Average => return None,
-    };
+    let op = op.scalar()?;
     let part = |pick: Pick| if pick.lane == 0 { Part::H0 } else { Part::H1 };
     let mut acc = c;
     for Item { a, b, .. } in &routes.items {

@@ -9,6 +9,7 @@ use crate::graph::{Graph, Semantics, ValueId, functions};
 use crate::prover::{Prover, Query, Verdict};
 use crate::recipe::{Code, Recipe, Source};
 use crate::rules::example_module;
+use crate::rules::matrix::Dice;
 use hashbrown::HashMap;
 use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::meaning::term::{Term, Terms};
@@ -55,20 +56,6 @@ fn core() -> Vec<Simd> {
         })
     };
     of(Lanes::Four).chain(of(Lanes::Two)).collect()
-}
-
-/// A fixed sequence of numbers that look random.
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        usize::try_from(self.0 >> 33).expect("31 bits") % end
-    }
-
-    fn pick<T: Copy>(&mut self, from: &[T]) -> T {
-        from[self.below(from.len())]
-    }
 }
 
 /// Masks and selectors.

@@ -44,8 +44,8 @@ fn numbered(steps: &[Step], sources: &[Source]) -> (Vec<Step>, Vec<Source>, Vec<
         Source::Step(_) | Source::Constant(_) => *source,
     };
     let sources: Vec<Source> = sources.iter().map(&mut number).collect();
-    let step = |step: &Step| Step { sources: step.sources.iter().map(&mut number).collect(), ..step.clone() };
-    (steps.iter().map(step).collect(), sources, values)
+    let steps = steps.iter().map(|step| step.over(&mut number)).collect();
+    (steps, sources, values)
 }
 
 /// The same with the values again.
@@ -54,8 +54,7 @@ fn named(recipe: &Recipe, values: &[ValueId]) -> Recipe {
         Source::Value(number) => Source::Value(values[number.index()]),
         Source::Step(_) | Source::Constant(_) => *source,
     };
-    let step = |step: &Step| Step { sources: step.sources.iter().map(name).collect(), ..step.clone() };
-    Recipe::of(recipe.steps.iter().map(step).collect())
+    Recipe::of(recipe.steps.iter().map(|step| step.over(name)).collect())
 }
 
 impl Chains {
@@ -187,7 +186,7 @@ fn append(steps: &mut Vec<Step>, more: &[Step]) -> Source {
             Source::Step(earlier) => Source::Step(places[earlier]),
             Source::Value(_) | Source::Constant(_) => *source,
         };
-        let step = Step { sources: step.sources.iter().map(source).collect(), ..step.clone() };
+        let step = step.over(source);
         let known = steps.iter().position(|known| *known == step);
         places.push(known.unwrap_or_else(|| {
             steps.push(step);

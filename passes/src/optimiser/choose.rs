@@ -159,8 +159,7 @@ fn without_simd(recipe: &Recipe, with: Available) -> Vec<Recipe> {
             Source::Step(step) => Source::Step(step + first - at - 1),
             Source::Value(_) | Source::Constant(_) => *source,
         };
-        let step = |step: &Step| Step { sources: step.sources.iter().map(moved).collect(), ..step.clone() };
-        recipe.steps.extend(behind.iter().map(step));
+        recipe.steps.extend(behind.iter().map(|step| step.over(moved)));
     }
     made
 }

@@ -85,8 +85,7 @@ impl Numbers {
             Source::Value(place) => Source::Value(self.0[place.index()]),
             Source::Step(_) | Source::Constant(_) => *source,
         };
-        let step = |step: &Step| Step { sources: step.sources.iter().map(source).collect(), ..step.clone() };
-        Recipe::of(recipe.steps.iter().map(step).collect())
+        Recipe::of(recipe.steps.iter().map(|step| step.over(source)).collect())
     }
 }
 

@@ -393,20 +393,17 @@ impl Work<'_, '_, '_> {
         let Some(candidate) = settling.candidate(self, stmt, number, &target) else {
             return stays(self.lacks(&offer.spelling).unwrap_or(Why::Uncosted), alone);
         };
+        let candidate = Rc::new(candidate);
         let (own, total) = (uses.own_cost(stmt), uses.total());
-        uses.choose(&settling.nodes, stmt, Some(Rc::new(candidate)));
+        uses.choose(&settling.nodes, stmt, Some(Rc::clone(&candidate)));
         let (saved, gone) = (total - uses.total(), uses.gone().to_vec());
         uses.choose(&settling.nodes, stmt, None);
         let gain = Gain { stmt, number, own, saved, gone: &gone };
         let before = alone + gone.iter().map(|&gone| self.worth.cost_of(gone)).sum();
         if pays(&gain) {
             let why = offer.obstacle.clone().unwrap_or(Why::Unclear);
-            let lines = match (&why, settling.candidate(self, stmt, number, &target)) {
-                (Why::Comment, Some(candidate)) => self.text(settling, stmt, &candidate),
-                _ => None,
-            };
-            let stays = stays(why, before);
-            return lines.map_or(stays.clone(), |text| stays.with(text.lines));
+            let text = if why == Why::Comment { self.text(settling, stmt, &candidate) } else { None };
+            return stays(why, before).with(text.map_or_else(Vec::new, |text| text.lines));
         }
         let may_pay =
             self.worth.is_video(stmt) && before.most != u32::MAX && offer.spelling.cost().most < before.most;

@@ -15,7 +15,7 @@ mod link;
 mod lower;
 mod mask;
 #[cfg(test)]
-mod matrix;
+pub(crate) mod matrix;
 mod operands;
 mod reach;
 mod route;

@@ -37,7 +37,7 @@ impl Nodes {
                 Source::Step(earlier) => Source::Step(nodes[earlier].index()),
                 Source::Value(_) | Source::Constant(_) => *source,
             };
-            let step = Step { sources: step.sources.iter().map(source).collect(), ..step.clone() };
+            let step = step.over(source);
             let next = NodeId(u32::try_from(self.costs.len()).expect("a function has fewer nodes"));
             let node = *self.known.entry((block, step)).or_insert(next);
             if node == next {

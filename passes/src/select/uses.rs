@@ -87,7 +87,7 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
             uses.live[at] = true;
         }
         for value in stmts.iter().flat_map(|&stmt| reads(graph, stmt)) {
-            uses.add(value);
+            uses.add(value, &Nodes::default());
         }
         for &stmt in &stmts {
             let at = uses.at(stmt);
@@ -165,7 +165,7 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
             None => self.charge(stmt),
         }
         self.chosen.extend(to.map(|to| (stmt, to)));
-        new.into_iter().for_each(|value| self.add_with(value, nodes));
+        new.into_iter().for_each(|value| self.add(value, nodes));
         match &before {
             Some(before) => self.release(nodes, before),
             None => self.refund(stmt),
@@ -174,18 +174,8 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
         before
     }
 
-    fn add(&mut self, value: ValueId) {
-        let mut work = vec![value];
-        while let Some(value) = work.pop() {
-            self.count[value.index()] += 1;
-            if self.count[value.index()] == 1 {
-                work.extend(incoming(self.graph, value));
-            }
-        }
-    }
-
     /// One more use of a value; what computes it comes back if it had gone.
-    fn add_with(&mut self, value: ValueId, nodes: &Nodes) {
+    fn add(&mut self, value: ValueId, nodes: &Nodes) {
         let mut work = vec![value];
         while let Some(value) = work.pop() {
             self.count[value.index()] += 1;
