@@ -21,7 +21,15 @@ impl Knowledge {
     /// What is known of the values of `graph`.
     #[must_use]
     pub fn of(graph: &Graph<'_, '_>) -> Self {
-        Self { facts: facts(graph), demanded: demands(graph), contents: RefCell::new(Contents::default()) }
+        Self::with_whole(graph, &|_| false)
+    }
+
+    /// The same where all bits of some values are demanded as soon as any are. That demands more than need be, which
+    /// is sound: it leaves less to change, and more to rely on.
+    #[must_use]
+    pub fn with_whole(graph: &Graph<'_, '_>, whole: &dyn Fn(ValueId) -> bool) -> Self {
+        let (facts, demanded) = (facts(graph), demands(graph, whole));
+        Self { facts, demanded, contents: RefCell::new(Contents::default()) }
     }
 
     /// What the instruction that writes `value` can compute, its guard aside.
@@ -77,7 +85,7 @@ fn one(graph: &Graph<'_, '_>, value: ValueId, facts: &[Fact]) -> Fact {
     }
 }
 
-fn demands(graph: &Graph<'_, '_>) -> Vec<u128> {
+fn demands(graph: &Graph<'_, '_>, whole: &dyn Fn(ValueId) -> bool) -> Vec<u128> {
     let mut bits = vec![0_u128; graph.values().len()];
     let mut work: BTreeSet<ValueId> = BTreeSet::new();
     for value in graph.values() {
@@ -86,6 +94,7 @@ fn demands(graph: &Graph<'_, '_>) -> Vec<u128> {
         }
     }
     let want = |bits: &mut Vec<u128>, work: &mut BTreeSet<ValueId>, value: ValueId, more: u128| {
+        let more = if more != 0 && whole(value) { ones(graph.value(value).width) } else { more };
         let known = &mut bits[value.index()];
         if *known | more != *known {
             *known |= more;

@@ -140,12 +140,24 @@ impl Recipe {
         Self { steps }
     }
 
-    /// Whether it ends with a word put together of bytes of two earlier ones.
+    /// How it puts its result together.
     #[must_use]
-    pub fn packs(&self) -> bool {
-        let Some(Step { code: Code::Plain(words), sources, .. }) = self.steps.last() else { return false };
-        words == "prmt.b32"
-            && matches!(sources.as_slice(), [Source::Step(_), Source::Step(_), Source::Constant(_)])
+    pub fn packing(&self) -> Packing {
+        let Some(last) = self.steps.last() else { return Packing::None };
+        match last.sources.as_slice() {
+            [Source::Step(_), Source::Step(_), Source::Constant(_)] if last.is("prmt.b32") => Packing::Halves,
+            &[Source::Step(of), Source::Constant(_)] if last.is("xor.b32") => {
+                match self.steps[of].sources.as_slice() {
+                    [Source::Step(_), Source::Step(_), Source::Constant(_)]
+                        if self.steps[of].is("prmt.b32") =>
+                    {
+                        Packing::Biased
+                    }
+                    _ => Packing::None,
+                }
+            }
+            _ => Packing::None,
+        }
     }
 
     /// The same with each instruction once: what is computed twice is computed once and read twice.
@@ -185,6 +197,17 @@ impl Recipe {
     }
 }
 
+/// How a word is put together at the end of a recipe.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Packing {
+    /// Not of earlier words.
+    None,
+    /// Of bytes of two earlier words.
+    Halves,
+    /// Like that, and then with some bits inverted.
+    Biased,
+}
+
 /// A recipe as text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Text {
@@ -195,6 +218,11 @@ pub struct Text {
 }
 
 impl Step {
+    /// Whether it is this instruction.
+    fn is(&self, words: &str) -> bool {
+        matches!(&self.code, Code::Plain(own) if own == words)
+    }
+
     /// The opcode with its modifiers.
     #[must_use]
     pub fn words(&self) -> String {

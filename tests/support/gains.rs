@@ -162,7 +162,7 @@ impl<'a> Measurer<'a> {
 impl Gains {
     fn estimate(&mut self, outcome: &Outcome) {
         let estimate = outcome.estimate();
-        self.estimated += estimate.saved;
+        self.estimated += u64::try_from(estimate.saved).unwrap_or(0);
         self.of += estimate.of;
         let made =
             outcome.records.iter().filter(|record| matches!(record.kind, Kind::Passed(How::Proved(_))));

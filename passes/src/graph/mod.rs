@@ -36,6 +36,9 @@ use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::names::Component;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId};
 
+/// How many statements are looked at for one that reads a value.
+const NEAR: usize = 64;
+
 /// A value of a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ValueId(u32);
@@ -266,7 +269,7 @@ impl<'m, 't> Graph<'m, 't> {
         }
         let (Origin::Result(writer), Some(register)) = (self.value(value).origin, self.value(value).register)
         else {
-            return self.holds_from_start(value, stmt);
+            return self.holds_from_start(value, stmt) || self.held_by_reader(value, stmt);
         };
         let (from, to) = (self.flow.block(writer), self.flow.block(stmt));
         let before = if from == to { writer < stmt } else { self.flow.dominates(from, to) };
@@ -286,6 +289,21 @@ impl<'m, 't> Graph<'m, 't> {
             (Origin::Opaque | Origin::Phi(_), None)
             | (Origin::Undefined | Origin::Read(_) | Origin::Sink(_) | Origin::Result(_), _) => false,
         }
+    }
+
+    /// Whether a statement shortly before `stmt` in its block reads `value`, and nothing writes the register in between.
+    fn held_by_reader(&self, value: ValueId, stmt: StmtId) -> bool {
+        let Some(register) = self.value(value).register else { return false };
+        let first = self.flow.stmts(self.flow.block(stmt)).next().map_or(stmt.index(), StmtId::index);
+        for before in (first..stmt.index()).rev().take(NEAR).filter_map(StmtId::new) {
+            if self.writes_register(register, before) {
+                return false;
+            }
+            if self.accesses(before).any(|(access, read)| !access.write && read == value) {
+                return true;
+            }
+        }
+        false
     }
 
     fn written_once(&self, register: Register) -> bool {

@@ -218,6 +218,34 @@ fn a_disputed_place_matters_in_all_its_bits() {
 }
 
 #[test]
+fn a_register_holds_a_value_of_several_writes_while_a_statement_before_reads_it() {
+    let body = "ld.global.u32 %r0, [0]; setp.eq.u32 %p1, %r0, 0; mov.b32 %r1, 1; @%p1 bra JOIN; mov.b32 %r1, 2;\n\
+                JOIN: not.b32 %r6, %r0; @%p1 bra NEXT;\nNEXT: sub.u32 %r4, %r0, 1; add.u32 %r2, %r1, %r0; xor.b32 %r5, %r2, 1; mov.b32 %r1, 7;\n\
+                add.u32 %r3, %r2, %r1; ret;";
+    with(body, |module, graph| {
+        let add = stmt(module, "add.u32 %r2");
+        let phi = graph.accesses(add).map(|(_, value)| value);
+        let phi = phi.into_iter().find(|&value| matches!(graph.value(value).origin, Origin::Phi(_)));
+        let phi = phi.expect("it reads what either of two statements wrote");
+        assert!(graph.holds(phi, stmt(module, "xor")));
+        assert!(!graph.holds(phi, stmt(module, "sub")), "nothing before it reads the register");
+        assert!(!graph.holds(phi, stmt(module, "add.u32 %r3")), "it is written in between");
+    });
+}
+
+#[test]
+fn all_bits_of_a_value_that_is_held_whole_are_demanded() {
+    let body =
+        "ld.global.u32 %r0, [0]; not.b32 %r1, %r0; and.b32 %r2, %r1, 255; st.global.u32 [4], %r2; ret;";
+    with(body, |module, graph| {
+        let not = result(graph, stmt(module, "not"));
+        let demanded =
+            |whole: bool| Knowledge::with_whole(graph, &|value| whole && value == not).demanded[not.index()];
+        assert_eq!((demanded(false), demanded(true)), (255, u128::from(u32::MAX)));
+    });
+}
+
+#[test]
 fn a_register_holds_its_value_until_it_is_written_again() {
     let body = "ld.global.u32 %r1, [0]; add.u32 %r2, %r1, 1; mov.b32 %r1, 7; add.u32 %r3, %r2, %r1; ret;";
     with(body, |module, graph| {

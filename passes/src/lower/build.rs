@@ -6,6 +6,7 @@
 use super::Available;
 use super::choice::Choices;
 use super::halves;
+use crate::graph::ValueId;
 use crate::recipe::{Code, Recipe, Source, Step};
 use hashbrown::HashMap;
 use ptxopt_grammar::video::{Form, Scalar, Simd};
@@ -14,9 +15,10 @@ use ptxopt_grammar::video::{Form, Scalar, Simd};
 pub(super) const ALL: u64 = 0xffff_ffff;
 
 /// A sequence in the making.
-#[derive(Debug)]
 pub(super) struct Build<'c> {
     pub(super) with: Available,
+    /// What the halves of values are.
+    values: &'c dyn Fn(ValueId) -> halves::Range,
     pub(super) steps: Vec<Step>,
     /// By step: what both of its halves are, at least and at most, as signed numbers.
     ranges: Vec<(i64, i64)>,
@@ -38,8 +40,14 @@ enum Byte {
 
 impl<'c> Build<'c> {
     /// A sequence that begins with these steps.
-    pub(super) fn after(before: &[Step], with: Available, choices: &'c mut Choices) -> Self {
-        let mut build = Self { with, steps: Vec::new(), ranges: Vec::new(), known: HashMap::new(), choices };
+    pub(super) fn after(
+        before: &[Step],
+        with: Available,
+        values: &'c dyn Fn(ValueId) -> halves::Range,
+        choices: &'c mut Choices,
+    ) -> Self {
+        let (steps, ranges, known) = (Vec::new(), Vec::new(), HashMap::new());
+        let mut build = Self { with, values, steps, ranges, known, choices };
         for step in before {
             build.append(step.clone());
         }
@@ -47,16 +55,30 @@ impl<'c> Build<'c> {
     }
 
     fn append(&mut self, step: Step) {
-        self.ranges.push(halves::range(&step, &|source| self.range(source)));
+        let range = halves::range(&step, &|source| self.range(source));
+        self.ranges.push(self.without_borrow(&step).unwrap_or(range));
         self.known.insert(step.clone(), self.steps.len());
         self.steps.push(step);
+    }
+
+    /// The range of `x - min(x, y)`, which cannot borrow.
+    fn without_borrow(&self, step: &Step) -> Option<halves::Range> {
+        let (Code::Plain(words), &[x, Source::Step(least)]) = (&step.code, step.sources.as_slice()) else {
+            return None;
+        };
+        let least = &self.steps[least];
+        let is_least =
+            matches!(&least.code, Code::Plain(words) if words == "min.u16x2") && least.sources.contains(&x);
+        let range = self.range(x);
+        (words == "sub.u32" && is_least && range.0 >= 0).then_some((0, range.1))
     }
 
     /// What both halves of a source are, at least and at most, as signed numbers.
     fn range(&self, source: Source) -> (i64, i64) {
         match source {
             Source::Step(step) => self.ranges[step],
-            Source::Constant(_) | Source::Value(_) => halves::of_source(source),
+            Source::Value(value) => (self.values)(value),
+            Source::Constant(word) => halves::of_number(word),
         }
     }
 
@@ -70,11 +92,23 @@ impl<'c> Build<'c> {
 
     /// A step, or the one that does the same already.
     pub(super) fn push(&mut self, step: Step) -> Source {
+        let step = step.over(|source| self.copied(*source));
         if let Some(&known) = self.known.get(&step) {
             return Source::Step(known);
         }
         self.append(step);
         Source::Step(self.steps.len() - 1)
+    }
+
+    /// What a source is a copy of: itself, or what was there before.
+    fn copied(&self, source: Source) -> Source {
+        match source {
+            Source::Step(step) => match self.steps[step].copied() {
+                Some(of @ (Source::Value(_) | Source::Step(_))) => self.copied(of),
+                _ => source,
+            },
+            Source::Value(_) | Source::Constant(_) => source,
+        }
     }
 
     /// An instruction by its opcode with modifiers.
@@ -180,6 +214,7 @@ impl<'c> Build<'c> {
     }
 
     fn byte(&self, source: Source, byte: u8, sign: bool) -> Byte {
+        let source = self.copied(source);
         match source {
             Source::Constant(value) => {
                 let number = value.to_le_bytes()[usize::from(byte)];
@@ -198,15 +233,20 @@ impl<'c> Build<'c> {
                         }
                     }
                 }
-                _ => match halves::upper(self.ranges[step]).filter(|_| byte % 2 == 1) {
-                    Some(halves::Upper::Number(number)) => {
-                        Byte::Number(if sign { if number & 0x80 == 0 { 0 } else { 0xff } } else { number })
-                    }
-                    Some(halves::Upper::Sign) => Byte::Of { source, byte: byte - 1, sign: true },
-                    None => Byte::Of { source, byte, sign },
-                },
+                _ => self.bounded(source, byte, sign),
             },
-            Source::Value(_) => Byte::Of { source, byte, sign },
+            Source::Value(_) => self.bounded(source, byte, sign),
+        }
+    }
+
+    /// A byte of a word whose halves are in a range.
+    fn bounded(&self, source: Source, byte: u8, sign: bool) -> Byte {
+        match halves::upper(self.range(source)).filter(|_| byte % 2 == 1) {
+            Some(halves::Upper::Number(number)) => {
+                Byte::Number(if sign { if number & 0x80 == 0 { 0 } else { 0xff } } else { number })
+            }
+            Some(halves::Upper::Sign) => Byte::Of { source, byte: byte - 1, sign: true },
+            None => Byte::Of { source, byte, sign },
         }
     }
 

@@ -7,10 +7,17 @@
 use crate::recipe::{Code, Source, Step};
 
 /// The least and the greatest number of both halves, signed.
-pub(super) type Range = (i64, i64);
+pub type Range = (i64, i64);
 
 /// Any half.
-const ANY: Range = (-0x8000, 0x7fff);
+pub const ANY: Range = (-0x8000, 0x7fff);
+
+/// The range of a word with these bits known to be zero.
+#[must_use]
+pub fn with_zeros(zeros: u32) -> Range {
+    let most = (!zeros & 0xffff).max(!zeros >> 16);
+    if most > 0x7fff { ANY } else { (0, most.into()) }
+}
 
 /// The upper byte of a half.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,9 +40,8 @@ fn within(range: Range) -> Range {
     if ANY.0 <= range.0 && range.1 <= ANY.1 { range } else { ANY }
 }
 
-/// The range of a number or of a value of which nothing is known.
-pub(super) fn of_source(source: Source) -> Range {
-    let Source::Constant(word) = source else { return ANY };
+/// The range of a number.
+pub(super) fn of_number(word: u64) -> Range {
     let half = |shift: u32| {
         let half = u16::try_from(word >> shift & 0xffff).expect("it was cut to 16 bits");
         i64::from(half.cast_signed())
@@ -62,6 +68,8 @@ pub(super) fn range(step: &Step, of: &dyn Fn(Source) -> Range) -> Range {
             let (x, y) = (of(x), of(y));
             (x.0 - y.1, x.1 - y.0)
         }
+        ("min.relu.s16x2", &[x, y]) => (of(x).0.min(of(y).0).max(0), of(x).1.min(of(y).1).max(0)),
+        ("max.relu.s16x2", &[x, y]) => (of(x).0.max(of(y).0).max(0), of(x).1.max(of(y).1).max(0)),
         ("min.s16x2", &[x, y]) => (of(x).0.min(of(y).0), of(x).1.min(of(y).1)),
         ("max.s16x2", &[x, y]) => (of(x).0.max(of(y).0), of(x).1.max(of(y).1)),
         // The smaller of two numbers without a sign is at most one that has none.
@@ -110,7 +118,17 @@ mod tests {
     }
 
     fn of(words: &str, sources: &[Source]) -> Range {
-        range(&Step::plain(words, sources), &of_source)
+        range(&Step::plain(words, sources), &|source| match source {
+            Source::Constant(word) => of_number(word),
+            Source::Value(_) | Source::Step(_) => ANY,
+        })
+    }
+
+    #[test]
+    fn zeros_bound_both_halves() {
+        assert_eq!(with_zeros(0xff00_ff00), (0, 255));
+        assert_eq!(with_zeros(0xff00_fe00), (0, 511));
+        assert_eq!(with_zeros(0x7f00_ff00), ANY);
     }
 
     #[test]

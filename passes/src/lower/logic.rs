@@ -124,8 +124,22 @@ impl Build<'_> {
         matches!(&step.code, Code::Plain(words) if words == "not.b32").then(|| step.sources[0])
     }
 
+    /// What a word is with bits inverted that a number has, if it was made so.
+    fn flipped_word(&self, word: Source) -> Option<(Source, u64)> {
+        let Source::Step(step) = word else { return None };
+        let step = &self.steps[step];
+        match (&step.code, step.sources.as_slice()) {
+            (Code::Plain(words), &[x, Source::Constant(number)]) if words == "xor.b32" => Some((x, number)),
+            _ => None,
+        }
+    }
+
     /// A word whose bits are those of `zeros` where `x` has zeros, and those of `ones` where `x` has ones.
     fn masked(&mut self, x: Source, zeros: u64, ones: u64) -> Source {
+        if let Some((inner, number)) = self.flipped_word(x) {
+            let of = |bits: u64| zeros & !bits | ones & bits;
+            return self.masked(inner, of(number), of(!number & ALL));
+        }
         let kept = match zeros ^ ones {
             ALL => x,
             different => self.plain("and.b32", &[x, Source::Constant(different)]),

@@ -27,9 +27,11 @@ mod sums;
 mod tests;
 mod wide;
 
+use crate::graph::ValueId;
 use crate::recipe::{Code, Recipe, Source, Step};
 use build::Build;
 use choice::Choices;
+pub use halves::{ANY, Range, with_zeros};
 use lanes::{Job, Operand};
 use ptxopt_grammar::video::{Form, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 
@@ -60,20 +62,26 @@ struct Work {
 /// selectors and immediates. None for sources that are too few.
 #[must_use]
 pub fn spellings(form: &Simd, sources: &[Source], with: Available) -> Vec<Recipe> {
-    spellings_after(&[], form, sources, with)
+    spellings_after(&[], form, sources, with, &|_| halves::ANY)
 }
 
 /// The same after other steps, which `sources` may be: what they compute need not be put together and taken apart
-/// again. The sequences contain those of the steps that they need.
+/// again. The sequences contain those of the steps that they need. `values` says what the halves of values are.
 #[must_use]
-pub fn spellings_after(before: &[Step], form: &Simd, sources: &[Source], with: Available) -> Vec<Recipe> {
+pub fn spellings_after(
+    before: &[Step],
+    form: &Simd,
+    sources: &[Source],
+    with: Available,
+    values: &dyn Fn(ValueId) -> Range,
+) -> Vec<Recipe> {
     let &[a, b, ref rest @ ..] = sources else { return Vec::new() };
     // Without a `c`, all lanes are computed and nothing is added: any will do.
     let c = rest.first().copied().unwrap_or(a);
     let mut all: Vec<Recipe> = Vec::new();
     let mut choices = Choices::default();
     for _built in 0..MOST_BUILT {
-        let mut build = Build::after(before, with, &mut choices);
+        let mut build = Build::after(before, with, values, &mut choices);
         let made = generate(&mut build, form, [a, b, c]).map(|result| build.finish(result));
         if let Some(recipe) = made
             && !is_form(&recipe, form)
@@ -86,6 +94,36 @@ pub fn spellings_after(before: &[Step], form: &Simd, sources: &[Source], with: A
         }
     }
     all
+}
+
+/// Whether an instruction only moves bytes, inverts bits that a number has, or copies.
+#[must_use]
+pub fn is_move(step: &Step) -> bool {
+    let number = matches!(step.sources.last(), Some(Source::Constant(_)));
+    match step.words().as_str() {
+        "prmt.b32" | "xor.b32" => number,
+        words => crate::recipe::is_move(words) && step.width == 32,
+    }
+}
+
+/// A byte move, an inversion or a copy after other steps, as one sequence; `None` for other instructions.
+#[must_use]
+pub fn moved_after(
+    before: &[Step],
+    step: &Step,
+    sources: &[Source],
+    with: Available,
+    values: &dyn Fn(ValueId) -> Range,
+) -> Option<Recipe> {
+    let mut choices = Choices::default();
+    let mut build = Build::after(before, with, values, &mut choices);
+    let result = match (step.words().as_str(), sources) {
+        ("prmt.b32", &[x, y, Source::Constant(selector)]) => build.prmt(x, y, selector),
+        ("xor.b32", &[x, y]) => build.xor(x, y),
+        (_, &[x]) => x,
+        _ => return None,
+    };
+    Some(build.finish(result))
 }
 
 /// Whether a sequence is the instruction itself.

@@ -32,6 +32,11 @@ pub(super) fn compute(build: &mut Build<'_>, work: Work, routes: &Routes, c: Sou
     if matches!(op, SimdArithmetic::AbsDiff | SimdArithmetic::Average) {
         return None;
     }
+    let signed = work.a_signed && work.b_signed && (dtype == Sign::Signed || !saturates);
+    let adds = matches!(op, SimdArithmetic::Add | SimdArithmetic::Sub);
+    if signed && routes.is_full() && saturates == adds && build.any(&[false, true]) {
+        return biased(build, work, op, routes, c);
+    }
     let pairs = routes.pairs();
     let words = pairs.len().div_ceil(2);
     // A full word of bytes that need no more than a byte is no better as two.
@@ -43,16 +48,75 @@ pub(super) fn compute(build: &mut Build<'_>, work: Work, routes: &Routes, c: Sou
     for word in 0..words {
         // Neighbours go to different words: with all lanes in place, the even and the odd ones.
         let of: Vec<(Pick, Pick)> = pairs.iter().skip(word).step_by(words).copied().collect();
-        let halves = exact(build, work, op, saturates, &of, packed)?;
+        let to = saturates.then_some(dtype == Sign::Signed);
+        let halves = exact(build, work, op, to, &of, packed)?;
         let halves = if saturates { clamped(build, halves, dtype == Sign::Signed, packed) } else { halves };
         made.push(halves.word);
     }
+    Some(collected(build, routes, &made, c))
+}
+
+/// Signed bytes with 128 added, so that they are zero-extended like unsigned ones: clamping a sum at zero is then part
+/// of clamping it at the other end.
+fn biased(
+    build: &mut Build<'_>,
+    work: Work,
+    op: SimdArithmetic,
+    routes: &Routes,
+    c: Source,
+) -> Option<Source> {
+    const BIAS: Source = Source::Constant(0x8080_8080);
+    const MOST: Source = Source::Constant(0x00ff_00ff);
+    let pairs = routes.pairs();
+    let words = pairs.len().div_ceil(2);
+    let mut lift = |pick: Pick| Pick { source: build.xor(pick.source, BIAS), ..pick };
+    let lifted: Vec<(Pick, Pick)> = pairs.iter().map(|&(a, b)| (lift(a), lift(b))).collect();
+    let second = op == SimdArithmetic::Add && build.any(&[false, true]);
+    let mut made = Vec::new();
+    for word in 0..words {
+        let of = |pairs: &[(Pick, Pick)]| -> (Vec<Pick>, Vec<Pick>) {
+            pairs.iter().skip(word).step_by(words).copied().unzip()
+        };
+        let ((a, b), (lifted_a, lifted_b)) = (of(&pairs), of(&lifted));
+        let (from, by) = if second { (&lifted_b, &a) } else { (&lifted_a, &b) };
+        let x = extended(build, from, false, 0)?;
+        let clamped_sum = |build: &mut Build<'_>, x: Source, y: Source| {
+            let sum = build.packed("add.s16x2", x, y);
+            build.packed("min.relu.s16x2", sum, MOST)
+        };
+        made.push(match op {
+            SimdArithmetic::Add => {
+                let y = extended(build, by, true, 0)?;
+                clamped_sum(build, x, y)
+            }
+            // 255 - clamp(x - y) = clamp((255 - x) + y)
+            SimdArithmetic::Sub => {
+                let y = extended(build, by, true, 0)?;
+                let x = build.xor(x, MOST);
+                let sum = clamped_sum(build, x, y);
+                build.xor(sum, MOST)
+            }
+            SimdArithmetic::Min | SimdArithmetic::Max => {
+                let y = extended(build, &lifted_b, false, 0)?;
+                let [x, y] = if work.commutes() && y < x { [y, x] } else { [x, y] };
+                build.packed(if op == SimdArithmetic::Min { "min.u16x2" } else { "max.u16x2" }, x, y)
+            }
+            SimdArithmetic::AbsDiff | SimdArithmetic::Average => return None,
+        });
+    }
+    let result = collected(build, routes, &made, c);
+    Some(build.xor(result, BIAS))
+}
+
+/// The lanes of a word and those of another one, where they belong.
+fn collected(build: &mut Build<'_>, routes: &Routes, made: &[Source], c: Source) -> Source {
+    let (pairs, words) = (routes.pairs(), made.len());
     let result = |item: &super::route::Item| {
         let at = pairs.iter().position(|&pair| pair == (item.a, item.b)).unwrap_or(0);
         (made[at % words], if at / words == 0 { 0 } else { 2 })
     };
     let results: Vec<(Source, u8)> = routes.items.iter().map(result).collect();
-    Some(routes.collect(build, &results, c))
+    routes.collect(build, &results, c)
 }
 
 /// Whether plain words do not do.
@@ -95,10 +159,11 @@ fn exact(
     build: &mut Build<'_>,
     work: Work,
     op: SimdArithmetic,
-    saturates: bool,
+    to_signed: Option<bool>,
     pairs: &[(Pick, Pick)],
     packed: bool,
 ) -> Option<Halves> {
+    let saturates = to_signed.is_some();
     // Where only the low byte matters, any extension does.
     let keep = saturates || matches!(op, SimdArithmetic::Min | SimdArithmetic::Max);
     let (a_signed, b_signed) = (keep && work.a_signed, keep && work.b_signed);
@@ -116,6 +181,13 @@ fn exact(
         SimdArithmetic::Add => {
             let word = if packed { build.packed("add.s16x2", x, y) } else { build.add(x, y) };
             halves(word, a.0 + b.0, a.1 + b.1)
+        }
+        SimdArithmetic::Sub if lifted && to_signed == Some(false) && build.any(&[true, false]) => {
+            // x - min(x, y) does not borrow.
+            let x = extended(build, &of_a, false, 0)?;
+            let least = build.packed("min.u16x2", x, y);
+            let word = build.sub(x, least);
+            halves(word, 0, a.1)
         }
         SimdArithmetic::Sub if lifted => {
             let word = build.sub(x, y);

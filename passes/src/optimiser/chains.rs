@@ -7,16 +7,16 @@
 //!
 //! Like every spelling it is proved as a whole, so what is looked through here decides only what is tried.
 
-use super::choose::{Spelling, Target};
+use super::choose::{self, Spelling, Target};
 use super::function::Work;
 use super::gather::{Offer, Spelled};
 use crate::graph::{Origin, ValueId};
-use crate::lower;
-use crate::recipe::{Code, Recipe, Source, Step};
+use crate::lower::{self, Available};
+use crate::recipe::{Code, Packing, Recipe, Source, Step};
 use crate::rules::{LOWER, Pass, Rule};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
-use ptxopt_grammar::video::{Form, Simd};
+use ptxopt_grammar::video::Form;
 use std::collections::BTreeMap;
 
 /// The most steps of a spelling that others are spelled after. A chain begins anew with the word that lies there.
@@ -27,7 +27,16 @@ const KEPT: usize = 2;
 
 /// What was found for chains of the same shape, values numbered in the order in which they are read.
 #[derive(Debug, Default)]
-pub(super) struct Chains(HashMap<(Vec<Step>, Simd, Vec<Source>), Vec<Spelling>>);
+pub(super) struct Chains(HashMap<Shape, Vec<Spelling>>);
+
+/// Steps, the instruction after them with its sources, and what the halves of the values are.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Shape {
+    before: Vec<Step>,
+    last: Step,
+    sources: Vec<Source>,
+    ranges: Vec<lower::Range>,
+}
 
 /// A recipe with the numbers of its values in the place of values, and the values.
 fn numbered(steps: &[Step], sources: &[Source]) -> (Vec<Step>, Vec<Source>, Vec<ValueId>) {
@@ -58,8 +67,15 @@ fn named(recipe: &Recipe, values: &[ValueId]) -> Recipe {
 }
 
 impl Chains {
-    /// The spellings of a SIMD instruction after other steps.
-    fn spell(&mut self, before: &[Step], form: Simd, sources: &[Source], target: &Target) -> Vec<Spelling> {
+    /// The spellings of an instruction after other steps; `range` says what the halves of values are.
+    fn spell(
+        &mut self,
+        before: &[Step],
+        last: &Step,
+        sources: &[Source],
+        target: &Target,
+        range: &dyn Fn(ValueId) -> lower::Range,
+    ) -> Vec<Spelling> {
         let (before, sources, values) = numbered(before, sources);
         let named = |all: &[Spelling]| -> Vec<Spelling> {
             let name = |spelling: &Spelling| Spelling {
@@ -68,20 +84,42 @@ impl Chains {
             };
             all.iter().map(name).collect()
         };
-        let key = (before, form, sources);
+        let ranges = values.iter().map(|&value| range(value)).collect();
+        // Its own sources are not those that it has after the steps.
+        let last = Step { sources: Vec::new(), ..last.clone() };
+        let key = Shape { before, last, sources, ranges };
         if let Some(known) = self.0.get(&key) {
             return named(known);
         }
-        let made = target.available().iter();
-        let made = made.flat_map(|&with| lower::spellings_after(&key.0, &key.1, &key.2, with));
-        let short = made.filter(|recipe| recipe.steps.len() <= MOST_STEPS);
-        let mut made: Vec<Spelling> = short.map(|recipe| Spelling::of(recipe, Vec::new(), target)).collect();
+        let mut made: Vec<Spelling> = target
+            .available()
+            .iter()
+            .flat_map(|&with| key.recipes(with))
+            .filter(|recipe| recipe.steps.len() <= MOST_STEPS)
+            .map(|recipe| Spelling::of(recipe, Vec::new(), target))
+            .collect();
         made.retain(|spelling| spelling.lacks.is_none() && spelling.cost().most != u32::MAX);
         made.sort_by_key(|spelling| spelling.cost().most);
-        made.truncate(KEPT);
+        choose::keep(&mut made, KEPT);
         let named = named(&made);
         self.0.insert(key, made);
         named
+    }
+}
+
+impl Shape {
+    fn recipes(&self, with: Available) -> Vec<Recipe> {
+        let range = |number: ValueId| self.ranges[number.index()];
+        match &self.last.code {
+            Code::Video(Form::Simd(form)) => {
+                lower::spellings_after(&self.before, form, &self.sources, with, &range)
+            }
+            Code::Video(_) | Code::Plain(_) | Code::Pack => {
+                lower::moved_after(&self.before, &self.last, &self.sources, with, &range)
+                    .into_iter()
+                    .collect()
+            }
+        }
     }
 }
 
@@ -89,29 +127,36 @@ impl Chains {
 type Before<'s> = (&'s [Step], &'s [&'static Rule]);
 
 impl Work<'_, '_, '_> {
-    /// The spellings of a SIMD instruction after those of its operands.
+    /// The spellings of a SIMD instruction, or of a move of bytes, after those of its operands.
     pub(super) fn chained(
         &mut self,
         stmt: StmtId,
         own: &Step,
         spelled: &BTreeMap<StmtId, Spelled>,
     ) -> Vec<Spelling> {
-        let Code::Video(Form::Simd(form)) = own.code else { return Vec::new() };
-        let [a, b, ..] = own.sources.as_slice() else { return Vec::new() };
-        if !self.options.passes.contains(&Pass::Lower) {
+        let simd = matches!(own.code, Code::Video(Form::Simd(_)));
+        if !self.options.passes.contains(&Pass::Lower) || !(simd || lower::is_move(own)) {
             return Vec::new();
         }
-        let (of_a, of_b) = (self.continued(stmt, *a, spelled), self.continued(stmt, *b, spelled));
+        let &[a, ref rest @ ..] = own.sources.as_slice() else { return Vec::new() };
+        let b = rest.first().copied().unwrap_or(a);
+        let (of_a, of_b) = (self.continued(stmt, a, spelled), self.continued(stmt, b, spelled));
         let of_b = if a == b { Vec::new() } else { of_b };
         let first = of_a.iter().map(|before| [Some(*before), None]);
         let second = of_b.iter().map(|before| [None, Some(*before)]);
         let both = of_a.first().zip(of_b.first()).map(|(a, b)| [Some(*a), Some(*b)]);
         let ways: Vec<[Option<Before<'_>>; 2]> = first.chain(second).chain(both).collect();
+        let knowledge = self.knowledge;
+        let range = |value: ValueId| {
+            let zeros = knowledge.facts[value.index()].zeros() & u128::from(u32::MAX);
+            lower::with_zeros(u32::try_from(zeros).expect("it was cut to 32 bits"))
+        };
         let mut all: Vec<Spelling> = Vec::new();
         for way in ways {
             let (steps, sources, trail) = joined(own, way);
             if steps.len() <= MOST_STEPS {
-                for spelling in self.chains.spell(&steps, form, &sources, &self.worth.target) {
+                let spellings = self.chains.spell(&steps, own, &sources, &self.worth.target, &range);
+                for spelling in spellings {
                     if !all.iter().any(|known| known.recipe == spelling.recipe) {
                         all.push(Spelling { trail: trail.clone(), ..spelling });
                     }
@@ -142,13 +187,14 @@ impl Work<'_, '_, '_> {
         };
         let mut offers: Vec<&Offer> = spelled.offers.iter().filter(fits).collect();
         offers.sort_by_key(|offer| offer.spelling.cost().most);
-        let packs = |offer: &&Offer| offer.spelling.recipe.packs();
-        let packed = offers.iter().copied().filter(packs).take(1);
-        let nearest = offers.iter().copied().filter(|offer| !packs(offer)).take(1);
-        packed
-            .chain(nearest)
-            .map(|offer| (offer.spelling.recipe.steps.as_slice(), offer.spelling.trail.as_slice()))
-            .collect()
+        let of = |packing: Packing| {
+            offers.iter().copied().find(move |offer| offer.spelling.recipe.packing() == packing)
+        };
+        let kinds = [Packing::Halves, Packing::Biased, Packing::None].into_iter().filter_map(of);
+        let offered =
+            kinds.map(|offer| (offer.spelling.recipe.steps.as_slice(), offer.spelling.trail.as_slice()));
+        let own = spelled.own.iter().map(|(_, own)| own.steps.as_slice());
+        own.filter(|own| lower::is_move(&own[0])).map(|own| (own, &[][..])).chain(offered).collect()
     }
 }
 
@@ -178,20 +224,23 @@ fn joined(own: &Step, way: [Option<Before<'_>>; 2]) -> (Vec<Step>, Vec<Source>, 
     (steps, sources, trail)
 }
 
-/// Adds the steps of a recipe after others, each once; the step with its result.
+/// Adds the steps of a recipe after others, each once, and copies not at all; its result.
 fn append(steps: &mut Vec<Step>, more: &[Step]) -> Source {
-    let mut places: Vec<usize> = Vec::with_capacity(more.len());
+    let mut places: Vec<Source> = Vec::with_capacity(more.len());
     for step in more {
-        let source = |source: &Source| match *source {
-            Source::Step(earlier) => Source::Step(places[earlier]),
+        let step = step.over(|source| match *source {
+            Source::Step(earlier) => places[earlier],
             Source::Value(_) | Source::Constant(_) => *source,
-        };
-        let step = step.over(source);
+        });
         let known = steps.iter().position(|known| *known == step);
-        places.push(known.unwrap_or_else(|| {
-            steps.push(step);
-            steps.len() - 1
-        }));
+        places.push(match (step.copied(), known) {
+            (Some(of @ (Source::Value(_) | Source::Step(_))), _) => of,
+            (_, Some(known)) => Source::Step(known),
+            _ => {
+                steps.push(step);
+                Source::Step(steps.len() - 1)
+            }
+        });
     }
-    Source::Step(*places.last().expect("a recipe has a step"))
+    *places.last().expect("a recipe has a step")
 }

@@ -9,7 +9,7 @@ use crate::cost::{Cost, Costs, forbidden};
 use crate::facts::Fact;
 use crate::graph::{Graph, ValueId};
 use crate::lower::{self, Available};
-use crate::recipe::{Code, Recipe, Source, Step};
+use crate::recipe::{Code, Packing, Recipe, Source, Step};
 use crate::rules::{LOWER, Pass, Rule};
 use crate::site::{Knowledge, Site};
 use hashbrown::{HashMap, HashSet};
@@ -101,6 +101,18 @@ const MOST_KEPT: usize = 24;
 /// How many are kept that the module must not have, for each head that it would need.
 const MOST_BLOCKED: usize = 4;
 
+/// Keeps so many spellings, those that come first, and the first of each that puts halves together at its end: that
+/// can be continued by the statements that read it, however dear it is.
+pub(super) fn keep(made: &mut Vec<Spelling>, most: usize) {
+    let first = |packing: Packing| made.iter().position(|spelling| spelling.recipe.packing() == packing);
+    let packed = [first(Packing::Halves), first(Packing::Biased)];
+    let mut at = 0;
+    made.retain(|_| {
+        at += 1;
+        at <= most || packed.contains(&Some(at - 1))
+    });
+}
+
 /// What becomes of spellings with a SIMD instruction when that is spelled by other instructions, those that cost least.
 fn lowered(all: &[Spelling], target: &Target) -> Vec<Spelling> {
     let mut made: Vec<Spelling> = Vec::new();
@@ -117,11 +129,7 @@ fn lowered(all: &[Spelling], target: &Target) -> Vec<Spelling> {
     made.sort_by_key(|spelling| spelling.cost().most);
     let (mut made, blocked): (Vec<_>, Vec<_>) =
         made.into_iter().partition(|spelling| spelling.lacks.is_none());
-    // One that packs its result can be continued by the statements that read it, so it is kept however dear it is.
-    let packed = made.iter().skip(MOST_KEPT).find(|spelling| spelling.recipe.packs()).cloned();
-    let has_packed = made.iter().take(MOST_KEPT).any(|spelling| spelling.recipe.packs());
-    made.truncate(MOST_KEPT);
-    made.extend(packed.filter(|_| !has_packed));
+    keep(&mut made, MOST_KEPT);
     // Those that the module must not have say what it lacks, and what it would save with a later head.
     let mut counts: HashMap<Option<Reach>, usize> = HashMap::new();
     made.extend(blocked.into_iter().filter(|spelling| {
@@ -152,7 +160,7 @@ fn without_simd(recipe: &Recipe, with: Available) -> Vec<Recipe> {
     if !behind.iter().flat_map(|step| &step.sources).all(apart) {
         return Vec::new();
     }
-    let mut made = lower::spellings_after(before, &form, &recipe.steps[at].sources, with);
+    let mut made = lower::spellings_after(before, &form, &recipe.steps[at].sources, with, &|_| lower::ANY);
     for recipe in &mut made {
         let first = recipe.steps.len();
         let moved = |source: &Source| match *source {

@@ -16,7 +16,7 @@ use super::worth::Worth;
 use super::{Clock, Options};
 use crate::cost::Cost;
 use crate::door::Door;
-use crate::graph::{Function, Graph};
+use crate::graph::{Function, Graph, ValueId};
 use crate::rules::{DEAD, Pass, Rule};
 use crate::select::dead;
 use crate::site::Knowledge;
@@ -78,7 +78,11 @@ pub(super) fn run(
         }
     };
     door.begin();
-    let knowledge = Knowledge::of(&graph);
+    let keeps_halves = |value: ValueId| {
+        let decl = graph.register_of(value).and_then(|register| graph.declaration(register));
+        decl.is_some_and(|decl| shared.fresh.declares_halves(module.decl_name(decl)))
+    };
+    let knowledge = Knowledge::with_whole(&graph, &keeps_halves);
     let mut work = Work {
         module,
         options: shared.options,

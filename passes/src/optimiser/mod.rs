@@ -13,6 +13,8 @@ mod everywhere;
 mod function;
 mod gather;
 mod guard;
+mod halved;
+mod halves;
 mod memo;
 mod raise;
 mod record;
@@ -35,7 +37,6 @@ use crate::graph::{Semantics, functions};
 use crate::rules::{Pass, is_interesting};
 use ptxopt_grammar::tree::{Module, StmtKind};
 use raise::Potential;
-use rounds::Run;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -153,7 +154,7 @@ impl Seen {
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Estimate {
     /// How many fewer.
-    pub saved: u64,
+    pub saved: i64,
     /// How many the statements cost that were changed or went.
     pub of: u64,
 }
@@ -211,7 +212,7 @@ fn optimise_within(
     if let Some(record) = refused(module, options) {
         return Outcome { records: vec![record], ..outcome };
     }
-    let mut outcome = Run::new(most_rounds, module, options, clock, outcome).finish(module, watch);
+    let mut outcome = halved::better(most_rounds, module, options, clock, outcome, watch);
     guard::guard(module, &mut outcome, options, most_rounds, clock);
     raise::finish(module, &mut outcome, options);
     priced_like(module, &mut outcome);

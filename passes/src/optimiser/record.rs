@@ -83,6 +83,8 @@ pub enum How {
     Dead,
     /// Its result is unused since a rewrite, whose record lists it.
     Freed,
+    /// Its result is kept as halves from then on, which put together are the same.
+    Halved,
     /// For a declaration: the name was searched for and occurs nowhere else.
     Unnamed,
     /// For the head of a module: new instructions need it.
@@ -207,12 +209,14 @@ impl Record {
 }
 
 impl Record {
-    /// What the rewrite saves at least by the tables, if it was made and its costs are known.
+    /// What the rewrite saves at least by the tables, if it was made and its costs are known; less than nothing for one
+    /// that pays for others.
     #[must_use]
     pub fn estimate(&self) -> Option<Estimate> {
         let (Kind::Passed(_), Some((before, after))) = (&self.kind, self.cost) else { return None };
-        let of = u64::from(before.least);
-        Some(Estimate { saved: of.saturating_sub(u64::from(after.most)), of })
+        // Of rewrites that share steps, one may pay for all.
+        let saved = i64::from(before.least) - i64::from(after.most);
+        Some(Estimate { saved, of: u64::from(before.least) })
     }
 }
 
@@ -334,6 +338,7 @@ impl std::fmt::Display for How {
             Self::Sampled => f.write_str("sampled, not proved"),
             Self::Dead => f.write_str("its result is unused"),
             Self::Freed => f.write_str("its result is unused since a rewrite"),
+            Self::Halved => f.write_str("put together again, the halves are the same word"),
             Self::Unnamed => f.write_str("nothing names it"),
             Self::Raised { independent: false } => f.write_str("new instructions need it"),
             Self::Raised { independent: true } => f.write_str(

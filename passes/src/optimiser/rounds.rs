@@ -4,6 +4,7 @@
 //! that the last sweep left: rewrites take none away, so they correspond one to one.
 
 use super::function::{self, Shared};
+use super::halves::Kept;
 use super::memo::Memo;
 use super::raise::{Heads, Potential};
 use super::record::{Bound, How, Kind, Record, Statements};
@@ -13,12 +14,13 @@ use super::weave::Fresh;
 use super::{Clock, Options, Outcome, choose};
 use crate::cost::Costs;
 use crate::door::Door;
-use crate::graph::{Function, functions};
+use crate::graph::{Function, Graph, functions};
 use crate::rules::{Pass, is_interesting};
 use choose::Target;
 use hashbrown::HashMap;
 use ptxopt_grammar::edit::{Edited, Edits};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
+use std::collections::BTreeMap;
 
 /// How far a run has come.
 #[derive(Debug)]
@@ -76,6 +78,8 @@ pub(super) struct Run<'r> {
     swept: Option<Vec<u8>>,
     /// The records so far.
     told: Vec<Told>,
+    /// The edits of the first round, if they are given.
+    begun: Option<Edits>,
     outcome: Outcome,
 }
 
@@ -139,6 +143,7 @@ impl<'r> Run<'r> {
             sweeping: false,
             swept: None,
             told: Vec::new(),
+            begun: None,
             outcome,
         }
     }
@@ -151,9 +156,33 @@ impl<'r> Run<'r> {
         self
     }
 
+    /// The same after words of some functions are kept as halves, by the numbers of the functions.
+    pub(super) fn halved(mut self, module: &Module<'_>, kept: &BTreeMap<usize, Kept>) -> Self {
+        let mut edits = Edits::new();
+        self.outcome.rounds += 1;
+        for (number, function) in functions(module).into_iter().enumerate() {
+            let Some(kept) = kept.get(&number) else { continue };
+            let graph = Graph::new(module, function, self.options.semantics);
+            let graph = graph.expect("a function of which words are kept has a graph");
+            let records = kept.write(&graph, &self.fresh, &mut edits);
+            let state = &mut self.states[number];
+            (state.open, state.changed) = (true, true);
+            let told = records.into_iter().map(|record| Told { round: 1, function: number, record });
+            self.told.extend(told);
+        }
+        for (number, state) in self.states.iter_mut().enumerate() {
+            state.open &= kept.contains_key(&number);
+        }
+        self.begun = Some(edits);
+        self
+    }
+
     /// Runs until nothing changes; `watch` is shown the number and the text of every round that changed something.
     pub(super) fn finish(mut self, module: &Module<'_>, watch: &mut dyn FnMut(u32, &[u8])) -> Outcome {
-        let mut edits = self.next(module, module);
+        let mut edits = match self.begun.take() {
+            Some(edits) => edits,
+            None => self.next(module, module),
+        };
         while !edits.is_empty() {
             let before = self.outcome.text.take();
             let edited = edits.apply(before.as_deref().unwrap_or(module.text()));
@@ -298,7 +327,7 @@ fn last_words(told: Vec<Told>, states: &[State], module: &Module<'_>) -> Vec<Rec
             Kind::Passed(How::Dead | How::Freed | How::Unnamed) => {
                 rewritten.insert(stmt(record), u32::MAX);
             }
-            Kind::Passed(How::Proved(_) | How::Sampled | How::Raised { .. }) => {
+            Kind::Passed(How::Proved(_) | How::Sampled | How::Halved | How::Raised { .. }) => {
                 rewritten.entry(stmt(record)).or_insert(*round);
             }
             Kind::Missed(_) | Kind::Wrong(_) | Kind::Diverged(_) | Kind::Illegal(_) | Kind::Unending(_) => {}

@@ -130,24 +130,27 @@ impl<'s> Settling<'s> {
         self.places.iter().filter_map(chosen).collect()
     }
 
-    /// The same choices made once, in the order of the text, and none for statements that go by them. What is used
-    /// does not depend on the order, but for values that go around a loop and are used by themselves alone.
+    /// The same choices made once, in the order of the text, and none for statements that go by the others. What is
+    /// used does not depend on the order, but for values that go around a loop and are used by themselves alone: a
+    /// choice that is taken back may be what kept another one.
     fn again<'u, 'm, 't>(
         &self,
         uses: &Uses<'u, 'm, 't>,
-        mut unchanged: Uses<'u, 'm, 't>,
+        unchanged: &dyn Fn() -> Uses<'u, 'm, 't>,
     ) -> Uses<'u, 'm, 't> {
-        for place in &self.places {
-            if let Some(candidate) = uses.chosen(place.stmt) {
-                unchanged.choose(&self.nodes, place.stmt, Some(Rc::clone(candidate)));
+        let chosen = |place: &Place| Some((place.stmt, Rc::clone(uses.chosen(place.stmt)?)));
+        let mut chosen: Vec<_> = self.places.iter().filter_map(chosen).collect();
+        loop {
+            let mut again = unchanged();
+            for (stmt, candidate) in &chosen {
+                again.choose(&self.nodes, *stmt, Some(Rc::clone(candidate)));
+            }
+            let before = chosen.len();
+            chosen.retain(|&(stmt, _)| again.is_live(stmt));
+            if chosen.len() == before {
+                return again;
             }
         }
-        for place in &self.places {
-            if !unchanged.is_live(place.stmt) {
-                unchanged.choose(&self.nodes, place.stmt, None);
-            }
-        }
-        unchanged
     }
 
     /// Takes spellings away from those that can be chosen, by number.
@@ -178,7 +181,7 @@ impl Work<'_, '_, '_> {
             if attempt == 0 {
                 self.note_potential(spelled, uses.total(), &unchanged, &pays);
             }
-            uses = settling.again(&uses, unchanged());
+            uses = settling.again(&uses, &unchanged);
             let mut failed = false;
             for (stmt, number) in self.worse_somewhere(&settling, &uses) {
                 failed = true;
@@ -199,6 +202,7 @@ impl Work<'_, '_, '_> {
         }
         self.cut_off(&mut settling, &mut uses);
         self.keep_good_everywhere(&settling, &mut uses);
+        uses = settling.again(&uses, &unchanged);
         self.write(&mut settling, &uses, unchanged(), edits);
         self.explain(&mut settling, &mut uses, &pays);
         settling.told.into_values().flatten().collect()

@@ -44,6 +44,21 @@ impl Fresh {
         name.starts_with(self.stem.as_bytes())
     }
 
+    /// The prefix of registers that keep halves of a word.
+    fn halves(&self) -> String {
+        format!("{}s", self.stem)
+    }
+
+    /// The name of a register that keeps halves of a word.
+    pub(super) fn half(&self, number: u32) -> String {
+        format!("{}{number}", self.halves())
+    }
+
+    /// Whether a declaration is that of the registers that keep halves.
+    pub(super) fn declares_halves(&self, name: &[u8]) -> bool {
+        name == self.halves().as_bytes()
+    }
+
     pub(super) fn name(&self, width: u32, number: u32) -> String {
         format!("{}{number}", self.prefix(width))
     }
@@ -89,6 +104,34 @@ pub(super) fn replace(module: &Module<'_>, stmt: StmtId, lines: &[String], edits
         new.push_str(line);
     }
     edits.replace(span, new);
+}
+
+/// Puts lines before a statement, without its guard.
+pub(super) fn insert_before(module: &Module<'_>, stmt: StmtId, lines: &[String], edits: &mut Edits) {
+    let start = module.stmt_span(stmt).start;
+    let separator = separator(module.text(), start);
+    let new: String = lines.iter().flat_map(|line| [line, &separator]).map(String::as_str).collect();
+    if !new.is_empty() {
+        edits.replace(start..start, new);
+    }
+}
+
+/// Puts lines after a statement, each under its guard.
+pub(super) fn insert_after(module: &Module<'_>, stmt: StmtId, lines: &[String], edits: &mut Edits) {
+    let span = module.stmt_span(stmt);
+    let (separator, guard) = (separator(module.text(), span.start), guard(module, stmt));
+    let new: String = lines.iter().flat_map(|line| [&separator, &guard, line]).map(String::as_str).collect();
+    if !new.is_empty() {
+        edits.replace(span.end..span.end, new);
+    }
+}
+
+/// What stands between two statements, the first of which begins here.
+fn separator(text: &[u8], start: usize) -> String {
+    match indentation(text, start) {
+        Some(indent) => format!("{}{}", line_ending(text), String::from_utf8_lossy(indent)),
+        None => " ".to_owned(),
+    }
 }
 
 /// The guard of a statement with the blanks after it, as it is written; nothing if it has none.
@@ -166,7 +209,8 @@ fn declaration(
                 module.decl(decl).kind == DeclKind::Register && module.decl_name(decl) == prefix.as_bytes()
             })
     };
-    let stmts = (first.index()..function.body.end).take(WIDTHS.len()).filter_map(StmtId::new);
+    // Before it there may be those of the other widths, and that of the registers that keep halves.
+    let stmts = (first.index()..function.body.end).take(WIDTHS.len() + 1).filter_map(StmtId::new);
     for stmt in stmts {
         if let Some(node) = module.stmt_nodes(stmt).find(is_ours) {
             let decl = module.decl_of(node)?;
@@ -189,7 +233,6 @@ pub(super) fn declare(
     let Some(first) = StmtId::new(function.body.start) else { return };
     let open = StmtId::new(function.body.start - 1).expect("a body begins with its brace");
     let after = module.stmt_span(open).end;
-    let indent = indentation(text, module.stmt_span(first).start);
     let mut new = String::new();
     for (&width, &count) in counts {
         if let Some((before, number)) = declaration(module, function, fresh, width) {
@@ -199,14 +242,26 @@ pub(super) fn declare(
             continue;
         }
         let ty = if width == 1 { "pred".to_owned() } else { format!("b{width}") };
-        let separator = match indent {
-            Some(indent) => format!("{}{}", line_ending(text), String::from_utf8_lossy(indent)),
-            None => " ".to_owned(),
-        };
+        let separator = separator(text, module.stmt_span(first).start);
         write!(new, "{separator}.reg .{ty} {}<{count}>;", fresh.prefix(width))
             .expect("strings can be written to");
     }
     if !new.is_empty() {
         edits.replace(after..after, new);
     }
+}
+
+/// Declares the registers that keep halves.
+pub(super) fn declare_halves(
+    module: &Module<'_>,
+    function: &Function,
+    fresh: &Fresh,
+    count: usize,
+    edits: &mut Edits,
+) {
+    let Some(first) = StmtId::new(function.body.start) else { return };
+    let open = StmtId::new(function.body.start - 1).expect("a body begins with its brace");
+    let after = module.stmt_span(open).end;
+    let separator = separator(module.text(), module.stmt_span(first).start);
+    edits.replace(after..after, format!("{separator}.reg .b32 {}<{count}>;", fresh.halves()));
 }

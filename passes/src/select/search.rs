@@ -1,10 +1,13 @@
 //! The search: one place after the other takes the spelling with which everything costs least, until nothing changes.
 //!
 //! A place alone may find no better spelling where several together would: what they share is paid for once. So for
-//! each node that spellings of several places contain, these places are tried together.
+//! each node that spellings of several places contain, these places are tried together. And what computes a value goes
+//! only when nothing reads it any more, so for each value all its readers are tried together with spellings that do not
+//! read it.
 
 use super::{NodeId, Nodes, Uses};
 use crate::graph::ValueId;
+use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,6 +18,9 @@ const SWEEPS: usize = 4;
 
 /// How many places are tried together, at most.
 const TOGETHER: usize = 32;
+
+/// Over how many moves a value is followed to what would have to do without it.
+const MOVES: usize = 1;
 
 /// A spelling of a place.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -54,10 +60,46 @@ pub(crate) struct Gain<'g> {
 }
 
 /// Chooses spellings; `pays` says whether a gain is worth a change.
+///
+/// A place that is improved alone may read a value that would have gone, and a value that goes may be what others would
+/// have read. So both orders are tried, and the better one counts.
 pub(crate) fn search(
     uses: &mut Uses<'_, '_, '_>,
     nodes: &Nodes,
     places: &[Place],
+    pays: &dyn Fn(&Gain<'_>) -> bool,
+) {
+    let readers = Readers::of(uses, places);
+    let chosen = |uses: &Uses<'_, '_, '_>| -> Vec<Option<Rc<Candidate>>> {
+        places.iter().map(|place| uses.chosen(place.stmt).cloned()).collect()
+    };
+    let choose = |uses: &mut Uses<'_, '_, '_>, choices: Vec<Option<Rc<Candidate>>>| {
+        for (place, choice) in places.iter().zip(choices) {
+            uses.choose(nodes, place.stmt, choice);
+        }
+    };
+    let before = chosen(uses);
+    sweeps(uses, nodes, places, &readers, pays);
+    let (alone, least) = (chosen(uses), uses.total());
+    choose(uses, before);
+    let mut retired = false;
+    for place in places {
+        retired |= readers.retire(uses, nodes, place, pays);
+    }
+    if retired {
+        sweeps(uses, nodes, places, &readers, pays);
+    }
+    if !retired || uses.total() >= least {
+        choose(uses, alone);
+    }
+}
+
+/// Improves places until nothing changes.
+fn sweeps(
+    uses: &mut Uses<'_, '_, '_>,
+    nodes: &Nodes,
+    places: &[Place],
+    readers: &Readers<'_>,
     pays: &dyn Fn(&Gain<'_>) -> bool,
 ) {
     for _ in 0..SWEEPS {
@@ -66,6 +108,9 @@ pub(crate) fn search(
             changed |= improve(uses, nodes, place, pays);
         }
         changed |= together(uses, nodes, places, pays);
+        for place in places {
+            changed |= readers.retire(uses, nodes, place, pays);
+        }
         if !changed {
             break;
         }
@@ -133,6 +178,75 @@ fn together(
         }
     }
     changed
+}
+
+/// The places that read a value, for the values that nothing else reads.
+struct Readers<'p>(HashMap<ValueId, Vec<&'p Place>>);
+
+impl<'p> Readers<'p> {
+    fn of(uses: &Uses<'_, '_, '_>, places: &'p [Place]) -> Self {
+        let mut readers: HashMap<ValueId, Vec<&Place>> = HashMap::new();
+        for place in places {
+            for value in uses.sources(place.stmt) {
+                readers.entry(value).or_default().push(place);
+            }
+        }
+        readers.retain(|&value, readers| readers.len() == uses.reads_at_first(value));
+        readers.values_mut().for_each(|readers| readers.dedup_by_key(|place| place.stmt));
+        Self(readers)
+    }
+
+    /// Tries to do without the result of a place, and without what is computed of it alone; whether that was better.
+    fn retire(
+        &self,
+        uses: &mut Uses<'_, '_, '_>,
+        nodes: &Nodes,
+        place: &Place,
+        pays: &dyn Fn(&Gain<'_>) -> bool,
+    ) -> bool {
+        let mut values: Vec<ValueId> = uses.results(place.stmt).collect();
+        for _ in 0..=MOVES {
+            let Some(readers) = self.all(&values, uses) else { return false };
+            if let Some(others) = without(uses, nodes, &values, &readers)
+                && others.iter().any(|(place, to)| uses.chosen(place.stmt) != Some(to))
+                && all_or_none(uses, nodes, &others, pays)
+            {
+                return true;
+            }
+            values.extend(readers.iter().flat_map(|place| uses.results(place.stmt)));
+        }
+        false
+    }
+
+    /// The places that read any of these values and compute none of them; `None` if others read one too, if there
+    /// are none, or many.
+    fn all(&self, values: &[ValueId], uses: &Uses<'_, '_, '_>) -> Option<Vec<&'p Place>> {
+        let mut all: Vec<&Place> = Vec::new();
+        for value in values {
+            for &place in self.0.get(value)? {
+                let known = all.iter().any(|known| known.stmt == place.stmt);
+                if !known && !uses.results(place.stmt).any(|result| values.contains(&result)) {
+                    all.push(place);
+                }
+            }
+        }
+        (1..=TOGETHER).contains(&all.len()).then_some(all)
+    }
+}
+
+/// For each of these places its cheapest spelling that reads none of these values, if all have one.
+fn without<'p>(
+    uses: &Uses<'_, '_, '_>,
+    nodes: &Nodes,
+    values: &[ValueId],
+    readers: &[&'p Place],
+) -> Option<Vec<(&'p Place, &'p Rc<Candidate>)>> {
+    let avoids = |to: &&Rc<Candidate>| !uses.reads_of(to).any(|read| values.contains(&read));
+    let spelled = |place: &&'p Place| {
+        let least = place.candidates.iter().filter(avoids).min_by_key(|to| alone(nodes, to))?;
+        Some((*place, least))
+    };
+    readers.iter().map(spelled).collect()
 }
 
 /// What a spelling costs if it shares nothing.

@@ -145,3 +145,48 @@ fn what_shares_nothing_and_does_not_pay_alone_stays() {
 fn what_does_not_pay_even_together_stays() {
     assert_eq!(chosen([1, 1], 2 * COST - 2), [false, false]);
 }
+
+/// What is chosen where a word is computed once and read twice, and each reader can do without it, which costs so much
+/// in place of one instruction.
+fn doing_without(read_once_more: bool, instead: u32) -> [bool; 2] {
+    const DEAR: &str = "vmax4.u32.u32.u32 %r0, %a, %b, %c; add.u32 %e, %r0, %a; sub.u32 %f, %r0, %a;\n\
+         vmin4.u32.u32.u32 %d, %e, %f, %c;";
+    let more = if read_once_more { "st.global.b32 [%in], %r0;" } else { "" };
+    let text = crate::rules::example_module(&format!("{DEAR} {more}"));
+    let module = ptxopt_grammar::parse(text.as_bytes()).expect("it is legal");
+    let mut it = fixture(&module);
+    let named = |start: &str| {
+        let stmts = module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Instruction);
+        let mut found = stmts.filter(|&stmt| module.stmt_text(stmt).starts_with(start.as_bytes()));
+        found.next().expect("it is there")
+    };
+    let readers = ["add", "sub"].map(named);
+    // A spelling of the word itself keeps it among the places.
+    let mut places =
+        vec![Place { stmt: it.stmts[0], candidates: vec![it.candidate(it.stmts[0], 0, 9, 99, 99)] }];
+    for (at, stmt) in readers.into_iter().enumerate() {
+        let mark = if at == 0 { 1 } else { 2 };
+        places.push(Place { stmt, candidates: vec![it.candidate(stmt, 0, mark, instead - 1, 1)] });
+    }
+    places.sort_by_key(|place| place.stmt);
+    let price = it.price();
+    let mut uses = Uses::of(&it.graph, &BTreeSet::new(), true, &price, it.stmts);
+    search(&mut uses, &it.nodes, &places, &pays);
+    readers.map(|stmt| uses.chosen(stmt).is_some())
+}
+
+#[test]
+fn a_word_goes_when_all_that_read_it_can_do_without() {
+    // Two instructions become twelve, and one of ten goes.
+    assert_eq!(doing_without(false, COST / 2), [true, true]);
+}
+
+#[test]
+fn a_word_that_is_read_elsewhere_too_stays_and_is_read() {
+    assert_eq!(doing_without(true, COST / 2), [false, false]);
+}
+
+#[test]
+fn a_word_that_costs_less_than_doing_without_stays() {
+    assert_eq!(doing_without(false, COST / 2 + 1), [false, false]);
+}

@@ -39,6 +39,8 @@ pub(crate) struct Uses<'u, 'm, 't> {
     deletes: bool,
     /// By value: how often it is used.
     count: Vec<u32>,
+    /// The same in the original.
+    at_first: Vec<u32>,
     /// By node: how many chosen spellings pay for it.
     refs: Vec<u32>,
     parts: HashMap<(ValueId, u32), u32>,
@@ -71,6 +73,7 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
             price,
             deletes,
             count: vec![0; graph.values().len()],
+            at_first: Vec::new(),
             refs: Vec::new(),
             parts: HashMap::new(),
             first: body.start,
@@ -93,6 +96,7 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
             let at = uses.at(stmt);
             uses.used[at] = graph.results(stmt).any(|value| uses.is_used(value));
         }
+        uses.at_first.clone_from(&uses.count);
         for stmt in emulated.into_iter().filter(|&stmt| uses.is_live(stmt)).collect::<Vec<_>>() {
             uses.charge(stmt);
         }
@@ -112,6 +116,26 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
     /// Whether a value is used.
     pub(crate) fn is_used(&self, value: ValueId) -> bool {
         self.count[value.index()] > 0
+    }
+
+    /// How often a value is used in the original.
+    pub(crate) fn reads_at_first(&self, value: ValueId) -> usize {
+        self.at_first[value.index()] as usize
+    }
+
+    /// The results of a statement.
+    pub(crate) fn results(&self, stmt: StmtId) -> impl Iterator<Item = ValueId> + use<'u, 'm, 't> {
+        self.graph.results(stmt)
+    }
+
+    /// What a statement's own instruction reads, with repeats.
+    pub(crate) fn sources(&self, stmt: StmtId) -> impl Iterator<Item = ValueId> + use<'u, 'm, 't> {
+        sources(self.graph, stmt)
+    }
+
+    /// What a spelling reads.
+    pub(crate) fn reads_of(&self, candidate: &Candidate) -> impl Iterator<Item = ValueId> {
+        candidate.values.iter().map(|&value| underlying(self.graph, value))
     }
 
     /// What everything costs, less what it cost in the beginning.

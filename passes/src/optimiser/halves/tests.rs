@@ -1,0 +1,145 @@
+//! A word taken apart and put together is the same word, only that is added, and only where it may be worth it.
+
+use super::{Kept, Style, frequencies, keeps};
+use crate::cost::{Costs, Gpu};
+use crate::graph::{Graph, Semantics, functions};
+use crate::optimiser::weave::Fresh;
+use crate::prover::{Query, Verdict, prove};
+use crate::rules::example_module;
+use hashbrown::HashMap;
+use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::meaning::term::{Term, Terms};
+use ptxopt_grammar::meaning::{Place, meaning};
+use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
+
+/// A loop that adds and compares bytes, with `%h` carried around it.
+const LOOP: &str = "mov.b32 %r0, 0; mov.b32 %r1, 0;\nstep: vadd4.u32.u32.u32.sat %r1, %r1, %a, %a;\n\
+     vmax4.u32.u32.u32 %r1, %r1, %b, %b;\nadd.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, %c; @%p0 bra step;\n\
+     mov.b32 %d, %r1;";
+
+fn parsed(text: &str) -> Module<'_> {
+    ptxopt_grammar::parse(text.as_bytes()).unwrap_or_else(|all| panic!("{text}\n{all:?}"))
+}
+
+fn graph<'m, 't>(module: &'m Module<'t>) -> Graph<'m, 't> {
+    Graph::new(module, functions(module).remove(0), Semantics::Undisputed).expect("it can be modelled")
+}
+
+/// The names of the registers that are kept as halves on a GPU.
+fn kept(body: &str, gpu: &str) -> Vec<String> {
+    let text = example_module(body);
+    let module = parsed(&text);
+    let graph = graph(&module);
+    let gpu = Gpu::named(gpu).expect("it is known");
+    let kept = Kept::of(&graph, Costs::on(&[gpu]));
+    let registers = kept.map(|kept| kept.0.into_keys().collect::<Vec<_>>()).unwrap_or_default();
+    registers.into_iter().filter_map(|register| graph.register_text(register)).collect()
+}
+
+#[test]
+fn a_word_that_is_taken_apart_and_put_together_is_the_same() {
+    for style in [Style::Zeros, Style::Biased] {
+        let split = style.split("%a", "%r0", "%r1").join("\n");
+        let join = style.join("%b", "%r0", "%r1").join("\n");
+        let text = example_module(&format!("{split}\n{join}"));
+        let module = parsed(&text);
+        let mut terms = Terms::new();
+        let word = terms.input(0, 32);
+        let mut registers: HashMap<Vec<u8>, Term> = HashMap::from([(b"%a".to_vec(), word)]);
+        let stmts = functions(&module).remove(0).body.filter_map(StmtId::new);
+        let added = |&stmt: &StmtId| {
+            let text = module.stmt_text(stmt);
+            module.kind(stmt) == StmtKind::Instruction
+                && (text.starts_with(b"prmt") || text.starts_with(b"xor"))
+        };
+        for stmt in stmts.filter(added) {
+            let mut read = |_: &mut Terms, place: Place, _: u32| registers.get(place.text(&module)).copied();
+            let writes = meaning(&module, stmt, &mut terms, &mut read).expect("it has a meaning");
+            for write in writes {
+                registers.insert(write.place.text(&module).to_vec(), write.value);
+            }
+        }
+        let result = registers[b"%b".as_slice()];
+        assert!(
+            matches!(prove(&Query::new(&terms, vec![word], vec![result])), Verdict::Proved(_)),
+            "{style:?}"
+        );
+    }
+}
+
+#[test]
+fn only_moves_between_a_word_and_its_halves_are_added() {
+    let text = example_module(LOOP);
+    let module = parsed(&text);
+    let graph = graph(&module);
+    let gpu = Gpu::named("sm_90").expect("it is known");
+    let kept = Kept::of(&graph, Costs::on(&[gpu])).expect("a loop may be worth it");
+    let mut edits = Edits::new();
+    let records = kept.write(&graph, &Fresh::new(text.as_bytes()), &mut edits);
+    let edited = edits.apply(text.as_bytes()).expect("edits do not overlap").to_vec();
+    let edited = String::from_utf8(edited).expect("it is text");
+    let instructions = |module: &Module<'_>| -> Vec<String> {
+        let stmts = module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Instruction);
+        stmts.map(|stmt| String::from_utf8_lossy(module.stmt_text(stmt)).into_owned()).collect()
+    };
+    let mut all = instructions(&parsed(&edited));
+    let count = all.len();
+    all.retain(|text| !text.contains("%opts"));
+    assert_eq!(all, instructions(&module), "{edited}");
+    let added: usize = records.iter().map(|record| record.after.len() - 1).sum();
+    assert_eq!(count - all.len(), added, "all of them are told");
+}
+
+#[test]
+fn a_word_that_a_loop_carries_is_kept() {
+    assert_eq!(kept(LOOP, "sm_90"), ["%a", "%b", "%r1"]);
+}
+
+#[test]
+fn without_packed_halves_of_one_instruction_no_word_is_kept() {
+    assert!(kept(LOOP, "sm_75").is_empty());
+}
+
+#[test]
+fn a_word_that_may_be_undefined_is_not_kept() {
+    let body = LOOP.replace("mov.b32 %r1, 0;", "");
+    assert!(!kept(&body, "sm_90").contains(&"%r1".to_owned()));
+}
+
+#[test]
+fn a_word_that_goes_by_other_instructions_is_not_kept() {
+    let body = LOOP
+        .replace("add.u32 %r0, %r0, 1;", "add.u32 %r0, %r0, 1; mul.lo.u32 %r1, %r1, %c; not.b32 %r1, %r1;");
+    assert!(!kept(&body, "sm_90").contains(&"%r1".to_owned()));
+}
+
+#[test]
+fn bytes_that_go_to_other_lanes_are_no_reason() {
+    for other in ["vadd4.u32.u32.u32 %d, %a, %b, %c;", "vadd4.u32.u32.u32.sat %d, %a.b1234, %b, %c;"] {
+        let text = example_module(other);
+        let module = parsed(&text);
+        assert!(!keeps(&module, &functions(&module).remove(0)), "{other}");
+    }
+    let text = example_module("vadd4.u32.u32.u32.sat %d, %a, %b, %c;");
+    let module = parsed(&text);
+    assert!(keeps(&module, &functions(&module).remove(0)));
+}
+
+#[test]
+fn loops_in_loops_count_eightfold_up_to_three() {
+    let (mut body, mut end) = (String::new(), String::new());
+    for depth in 0..5 {
+        body += &format!("l{depth}: add.u32 %r{depth}, %a, {depth};\n");
+        end = format!("setp.lt.u32 %p0, %r{depth}, %b; @%p0 bra l{depth};\n{end}");
+    }
+    let text = example_module(&(body + &end + "mov.b32 %d, 0;"));
+    let module = parsed(&text);
+    let graph = graph(&module);
+    let often = frequencies(graph.flow());
+    let of = |start: &str| {
+        let stmt = module.stmts().find(|&stmt| module.stmt_text(stmt).starts_with(start.as_bytes()));
+        often[&graph.flow().block(stmt.expect("it is there"))]
+    };
+    let of = ["ld.param", "add.u32 %r0", "add.u32 %r1", "add.u32 %r2", "add.u32 %r4"].map(of);
+    assert_eq!(of, [1, 8, 64, 512, 512]);
+}
