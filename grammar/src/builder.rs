@@ -394,6 +394,14 @@ impl<'t> Builder<'t> {
         }
     }
 
+    /// A value in a section that is a directive: the name of a section.
+    pub(crate) fn section_value(&mut self, token: u32) {
+        if Type::parse(self.text_of(token)).is_known() {
+            let found = Diagnostic::new(self.span(token, token + 1), "a type is no value");
+            self.diagnostics.push(found.label("expected a number, a label or the name of a section"));
+        }
+    }
+
     fn missing_type(&mut self, first: u32, what: &str) {
         let span = self.tokens.span(TokenId(first));
         self.diagnostics.push(
@@ -418,6 +426,10 @@ impl<'t> Builder<'t> {
         }
         if let Some(linkage) = head.linkage.filter(|_| head.linkage_twice) {
             self.second_linkage(linkage);
+        }
+        if let Some(second) = head.second_length {
+            let found = Diagnostic::new(self.span(second, second + 1), "a second length of a vector");
+            self.diagnostics.push(found.label("expected a type such as `.b32`"));
         }
         if let Some(late) = head.after_type {
             self.diagnostics.push(self.late(&head, late));
@@ -451,6 +463,7 @@ impl<'t> Builder<'t> {
             linkage: None,
             linkage_twice: false,
             after_type: None,
+            second_length: None,
             type_token: None,
             ty: Type::None,
             lanes: 1,
@@ -470,6 +483,7 @@ impl<'t> Builder<'t> {
                 head.linkage_twice |= head.linkage.is_some();
                 head.linkage = Some(node.first);
             } else if let [b'.', b'v', lanes @ (b'2' | b'4')] = word {
+                head.second_length = head.second_length.or((head.lanes > 1).then_some(node.first));
                 head.lanes = lanes - b'0';
             } else if kind == Tok::Directive && head.ty == Type::None {
                 head.ty = Type::parse(word);
@@ -513,6 +527,8 @@ struct Head {
     linkage_twice: bool,
     /// The first token that follows the type.
     after_type: Option<u32>,
+    /// The second length of a vector, of which there may be one.
+    second_length: Option<u32>,
     type_token: Option<u32>,
     ty: Type,
     lanes: u8,
