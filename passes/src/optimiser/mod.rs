@@ -21,6 +21,7 @@ mod settle;
 mod stays;
 mod unused;
 mod visible;
+mod wanted;
 mod weave;
 mod worth;
 
@@ -56,6 +57,9 @@ pub struct Options {
     pub limit: Option<u64>,
     /// Whether statements and declarations that were unused in the text as it came are deleted too.
     pub dce_all: bool,
+    /// Whether the reasons why statements stay as they are get recorded. The text is the same either way; without them,
+    /// what cannot change is not analysed.
+    pub explain: bool,
     /// The functions that are left alone, and why.
     pub leave: BTreeMap<String, String>,
     /// Rules that propose nothing for plain code: to measure what each of them is worth there.
@@ -73,6 +77,7 @@ impl Default for Options {
             semantics: Semantics::default(),
             limit: None,
             dce_all: false,
+            explain: true,
             leave: BTreeMap::new(),
             without: Vec::new(),
         }

@@ -9,6 +9,7 @@ use super::raise::{Heads, Potential};
 use super::record::{Bound, How, Kind, Record, Statements};
 use super::unused::{self, Place};
 use super::visible::declarations;
+use super::wanted::Wanted;
 use super::weave::Fresh;
 use super::{Clock, Options, Outcome, choose};
 use crate::cost::Costs;
@@ -118,7 +119,9 @@ impl<'r> Run<'r> {
         outcome: Outcome,
     ) -> Self {
         let state = |function| {
-            let open = options.dce_all || has_interesting(module, function);
+            let open = options.dce_all
+                || Wanted::of(module, function) != Wanted::Nothing
+                || options.explain && has_interesting(module, function);
             State { open, changed: false, left_alone: false, looked: [0; 2] }
         };
         Self {

@@ -75,6 +75,8 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error>
             }
         }
     }
+    // Nobody sees why statements stay but in remarks and sums.
+    plan.options.explain = plan.show.remarks.is_some() || plan.show.stats || console.summary;
     let plan = plan;
     // If remarks cannot be written, that must be found before any output is written.
     let remarks = match plan.begin_remarks() {
