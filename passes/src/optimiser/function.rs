@@ -74,7 +74,10 @@ pub(super) fn run(
         return left(module, function, reason);
     }
     let wanted = Wanted::of(module, function);
-    let graph = match Graph::new(module, function.clone(), shared.options.semantics) {
+    let takes = |stmt| wanted.takes(module, stmt);
+    let part: Option<&dyn Fn(StmtId) -> bool> =
+        if shared.options.explain || wanted == Wanted::Everything { None } else { Some(&takes) };
+    let graph = match Graph::about(module, function.clone(), shared.options.semantics, part) {
         Ok(graph) => graph,
         Err(unmodelled) => {
             let why = Why::Unmodelled(unmodelled.reason);
