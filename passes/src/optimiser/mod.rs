@@ -7,6 +7,7 @@
 //! leave is replayed, function by function, against the original, and where that shows a difference, or any other
 //! bug, the function goes back to what it was.
 
+mod batches;
 mod chains;
 mod choose;
 mod everywhere;
@@ -60,6 +61,8 @@ pub struct Options {
     /// Whether the reasons why statements stay as they are get recorded. The text is the same either way; without them,
     /// what cannot change is not analysed.
     pub explain: bool,
+    /// How many functions are worked on at the same time, at most; the result does not depend on it.
+    pub threads: usize,
     /// The functions that are left alone, and why.
     pub leave: BTreeMap<String, String>,
     /// Rules that propose nothing for plain code: to measure what each of them is worth there.
@@ -78,6 +81,7 @@ impl Default for Options {
             limit: None,
             dce_all: false,
             explain: true,
+            threads: 1,
             leave: BTreeMap::new(),
             without: Vec::new(),
         }
@@ -92,7 +96,7 @@ impl Options {
 }
 
 /// A clock: the time since some moment.
-pub type Clock<'c> = &'c dyn Fn() -> Duration;
+pub type Clock<'c> = &'c (dyn Fn() -> Duration + Sync);
 
 /// What became of a module.
 #[derive(Debug)]
