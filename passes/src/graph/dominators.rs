@@ -140,13 +140,16 @@ mod tests {
             };
             let found = immediate(&lists(|&edge| edge), &lists(|&(from, to)| (to, from)), BlockId(0));
             let mut graph = DiGraph::<(), ()>::new();
-            (0..count).for_each(|_| drop(graph.add_node(())));
-            graph.extend_with_edges(edges.iter().map(|&(from, to)| (NodeIndex::new(from), NodeIndex::new(to))));
+            for _ in 0..count {
+                graph.add_node(());
+            }
+            graph.extend_with_edges(
+                edges.iter().map(|&(from, to)| (NodeIndex::new(from), NodeIndex::new(to))),
+            );
             let all = simple_fast(&graph, NodeIndex::new(0));
             let above = |block| all.immediate_dominator(NodeIndex::new(block));
-            let expected: Vec<Option<BlockId>> = (0..count)
-                .map(|block| above(block).map(|above| BlockId::numbered(above.index())))
-                .collect();
+            let expected: Vec<Option<BlockId>> =
+                (0..count).map(|block| above(block).map(|above| BlockId::numbered(above.index()))).collect();
             assert_eq!(found, expected, "round {round}: {edges:?}");
         }
     }

@@ -130,7 +130,8 @@ impl Flow {
 
     /// Blocks begin at labels and after what can leave; the entry comes before all of them.
     fn cut(module: &Module<'_>, body: &Range<usize>) -> Self {
-        let [first, end] = [body.start, body.end].map(|at| u32::try_from(at).expect("statements have 32-bit numbers"));
+        let [first, end] =
+            [body.start, body.end].map(|at| u32::try_from(at).expect("statements have 32-bit numbers"));
         let mut blocks = Vec::new();
         blocks.push(first..first);
         let mut block_of = Vec::with_capacity(body.len());
@@ -184,7 +185,8 @@ impl Flow {
                     Control::Return | Control::Exit | Control::Trap => falls &= guarded,
                     Control::Branch => {
                         let target = target(module, stmt).and_then(target_of);
-                        let target = target.ok_or_else(|| unmodelled(stmt, "where it branches to is unclear"))?;
+                        let target =
+                            target.ok_or_else(|| unmodelled(stmt, "where it branches to is unclear"))?;
                         edges.push((block, target));
                         falls &= guarded;
                     }

@@ -304,7 +304,9 @@ impl<'m, 't> Graph<'m, 't> {
             (Origin::Phi(block), Some(register)) => {
                 let first = self.flow.stmts(block).next();
                 self.flow.block(stmt) == block
-                    && first.is_some_and(|first| self.writes(register, first).next().is_none_or(|next| next >= stmt))
+                    && first.is_some_and(|first| {
+                        self.writes(register, first).next().is_none_or(|next| next >= stmt)
+                    })
             }
             (Origin::Opaque, Some(register)) => self.writers.get(register.index()).is_empty(),
             (Origin::Opaque | Origin::Phi(_), None)

@@ -158,10 +158,11 @@ mod tests {
 
     /// A body of so many blocks that branch at random.
     fn flow(count: usize, below: &mut dyn FnMut(usize) -> usize) -> Flow {
-        let mut text = ".version 8.0\n.target sm_90\n.address_size 64\n.func f()\n{\n.reg .pred p;\n".to_owned();
+        let mut text =
+            ".version 8.0\n.target sm_90\n.address_size 64\n.func f()\n{\n.reg .pred p;\n".to_owned();
         for block in 0..count {
             let guard = ["", "@p "][below(2)];
-            write!(text, "L{block}: {guard}bra L{};\n", below(count)).expect("strings can be written to");
+            writeln!(text, "L{block}: {guard}bra L{};", below(count)).expect("strings can be written to");
         }
         text.push_str("ret;\n}\n");
         let module = ptxopt_grammar::parse(text.as_bytes()).expect("it is legal");
@@ -212,7 +213,11 @@ mod tests {
             let mut phis = Phis::of(&flow);
             for _ in 0..4 {
                 let mut pick = || -> Vec<BlockId> {
-                    flow.order().iter().copied().filter(|&block| block != Flow::ENTRY && below(4) == 0).collect()
+                    flow.order()
+                        .iter()
+                        .copied()
+                        .filter(|&block| block != Flow::ENTRY && below(4) == 0)
+                        .collect()
                 };
                 let (written, read) = (pick(), pick());
                 let mut found = Vec::new();

@@ -89,7 +89,11 @@ impl Slice {
                         values.extend_from_slice(phis.get(value.index()));
                     }
                     Origin::Undefined | Origin::Opaque if !self.known[value.index()] => found.push(value),
-                    Origin::Undefined | Origin::Opaque | Origin::Phi(_) | Origin::Read(_) | Origin::Sink(_) => {}
+                    Origin::Undefined
+                    | Origin::Opaque
+                    | Origin::Phi(_)
+                    | Origin::Read(_)
+                    | Origin::Sink(_) => {}
                 }
                 self.known[value.index()] = true;
             }

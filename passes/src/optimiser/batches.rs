@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn small_functions_share_a_batch_and_each_is_in_one() {
         assert_eq!(cut(&[]), []);
-        assert_eq!(cut(&[10, 10, 10]), [0..3]);
+        assert_eq!(cut(&[10, 10, 10]), vec![0..3]);
         assert_eq!(cut(&[LEAST, 10, LEAST - 10, 1]), [0..1, 1..3, 3..4]);
         assert!(cut(&[LEAST; 10 * MOST]).len() <= MOST);
     }
