@@ -116,7 +116,10 @@ pub(super) fn run(
             spelled.insert(stmt, next);
         }
     }
-    records.extend(work.settle(&spelled, edits));
+    let open = spelled.values().any(|spelled| spelled.offers.iter().any(|offer| offer.obstacle.is_none()));
+    if open || shared.options.explain || !work.dead.is_empty() {
+        records.extend(work.settle(&spelled, edits));
+    }
     records
 }
 
