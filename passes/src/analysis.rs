@@ -42,11 +42,8 @@ impl Knowledge {
 const MANY: usize = 16;
 
 fn facts(graph: &Graph<'_, '_>) -> Facts {
-    let unknown = |value| {
-        let width = graph.value(value).width.max(1);
-        if graph.is_known(value) { Fact::bottom(width) } else { Fact::top(width) }
-    };
-    let mut facts = Facts::of(graph.values().map(unknown));
+    let begin = |value| (graph.value(value).width.max(1), graph.is_known(value));
+    let mut facts = Facts::of(graph.values().map(begin));
     let mut grown: HashMap<ValueId, u32> = HashMap::new();
     let mut joined: HashMap<ValueId, Fact> = HashMap::new();
     let mut work = Queue::new(graph.values().len());

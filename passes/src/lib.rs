@@ -19,6 +19,7 @@ pub mod recipe;
 pub mod rules;
 mod select;
 pub mod site;
+mod threads;
 
 use rules::Pass as Group;
 

@@ -7,6 +7,9 @@ use super::Fact;
 use hashbrown::HashMap;
 use std::ops::Index;
 
+/// How many widths there are, from 0 on.
+const WIDTHS: usize = 129;
+
 /// Facts by number of the value.
 #[derive(Clone, Debug)]
 pub struct Facts {
@@ -14,15 +17,16 @@ pub struct Facts {
     list: Vec<Fact>,
     /// By width: the place of the fact that says nothing, and of the one that says that no number is possible. All
     /// values of which these are true share them.
-    shared: Vec<[Option<u32>; 2]>,
+    shared: [[Option<u32>; 2]; WIDTHS],
 }
 
 impl Facts {
-    /// These facts, each of which says nothing or that no number is possible.
-    pub(crate) fn of(all: impl Iterator<Item = Fact>) -> Self {
-        let mut facts = Self { places: Vec::new(), list: Vec::new(), shared: Vec::new() };
-        for fact in all {
-            let place = facts.shared(fact);
+    /// Of values of these widths: that no number is possible, or nothing.
+    pub(crate) fn of(all: impl Iterator<Item = (u32, bool)>) -> Self {
+        let mut facts = Self { places: Vec::new(), list: Vec::new(), shared: [[None; 2]; WIDTHS] };
+        facts.places.reserve_exact(all.size_hint().0);
+        for (width, impossible) in all {
+            let place = facts.shared(width, impossible);
             facts.places.push(place);
         }
         facts
@@ -32,23 +36,22 @@ impl Facts {
         u32::try_from(self.list.len()).expect("there are no more facts than values")
     }
 
-    fn shared(&mut self, fact: Fact) -> u32 {
-        let (width, next) = (fact.width() as usize, self.next());
-        if self.shared.len() <= width {
-            self.shared.resize(width + 1, [None; 2]);
+    fn shared(&mut self, width: u32, impossible: bool) -> u32 {
+        let place = &mut self.shared[width as usize][usize::from(impossible)];
+        if let Some(place) = *place {
+            return place;
         }
-        let place = *self.shared[width][usize::from(fact.is_bottom())].get_or_insert(next);
-        if place == next {
-            self.list.push(fact);
-        }
-        place
+        let next = u32::try_from(self.list.len()).expect("there are no more facts than values");
+        *place = Some(next);
+        self.list.push(if impossible { Fact::bottom(width) } else { Fact::top(width) });
+        next
     }
 
     /// Says something else of a value for which some number is possible.
     pub(crate) fn set(&mut self, value: usize, fact: Fact) {
         let place = self.places[value] as usize;
         if fact.is_top() {
-            self.places[value] = self.shared(fact);
+            self.places[value] = self.shared(fact.width(), false);
         } else if self.list[place].is_top() || self.list[place].is_bottom() {
             self.places[value] = self.next();
             self.list.push(fact);
@@ -110,7 +113,7 @@ mod tests {
 
     #[test]
     fn values_that_share_a_fact_do_not_change_together() {
-        let mut facts = Facts::of([Fact::top(8), Fact::top(8), Fact::bottom(8), Fact::top(32)].into_iter());
+        let mut facts = Facts::of([(8, false), (8, false), (8, true), (32, false)].into_iter());
         facts.set(0, Fact::exact(5, 8));
         facts.set(2, Fact::exact(5, 8));
         facts.set(2, Fact::from_unsigned(5, 6, 8));

@@ -8,8 +8,6 @@ use super::memo::Memo;
 use crate::door::{Check, Door};
 use crate::graph::Function;
 use std::ops::Range;
-use std::sync::Mutex;
-use std::thread;
 
 /// How many statements a batch has at least, but for the last one.
 const LEAST: usize = 4096;
@@ -40,34 +38,6 @@ pub(super) fn batches(functions: &[Function], check: Check) -> Vec<Batch> {
     batches
 }
 
-/// Does the work of each batch, on so many threads at most; the results are in the order of the batches.
-pub(super) fn on_threads<R: Send>(
-    threads: usize,
-    batches: Vec<&mut Batch>,
-    work: &(dyn Fn(&mut Batch) -> R + Sync),
-) -> Vec<R> {
-    let threads = threads.min(batches.len());
-    if threads <= 1 {
-        return batches.into_iter().map(work).collect();
-    }
-    let waiting = Mutex::new(batches.into_iter().enumerate());
-    let take = || waiting.lock().expect("no thread panics while it takes a batch").next();
-    let one = || {
-        let mut done = Vec::new();
-        while let Some((number, batch)) = take() {
-            done.push((number, work(batch)));
-        }
-        done
-    };
-    let mut done: Vec<(usize, R)> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(one)).collect();
-        let join = |thread: thread::ScopedJoinHandle<'_, _>| thread.join().expect("a panic ends the program");
-        threads.into_iter().flat_map(join).collect()
-    });
-    done.sort_unstable_by_key(|&(number, _)| number);
-    done.into_iter().map(|(_, result)| result).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,14 +58,5 @@ mod tests {
         assert_eq!(cut(&[10, 10, 10]), vec![0..3]);
         assert_eq!(cut(&[LEAST, 10, LEAST - 10, 1]), [0..1, 1..3, 3..4]);
         assert!(cut(&[LEAST; 10 * MOST]).len() <= MOST);
-    }
-
-    #[test]
-    fn results_are_in_the_order_of_the_batches() {
-        let mut all = batches(&functions(&[LEAST; 40]), Check::Proved);
-        for threads in [1, 2, 7, 100] {
-            let done = on_threads(threads, all.iter_mut().collect(), &|batch| batch.functions.start);
-            assert_eq!(done, (0..40).collect::<Vec<_>>());
-        }
     }
 }

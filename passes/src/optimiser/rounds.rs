@@ -3,7 +3,7 @@
 //! Sweeps come where rewrites have come to an end, and compare the declarations of the text with those of the text
 //! that the last sweep left: rewrites take none away, so they correspond one to one.
 
-use super::batches::{Batch, batches, on_threads};
+use super::batches::{Batch, batches};
 use super::function::{self, Shared};
 use super::raise::{Heads, Potential};
 use super::record::{Bound, How, Kind, Record, Statements};
@@ -15,6 +15,7 @@ use super::{Clock, Options, Outcome, choose};
 use crate::cost::Costs;
 use crate::graph::{Function, functions};
 use crate::rules::{Pass, is_interesting};
+use crate::threads::on_threads;
 use choose::Target;
 use hashbrown::HashMap;
 use ptxopt_grammar::edit::{Edited, Edits};
