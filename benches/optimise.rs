@@ -1,7 +1,7 @@
 //! What optimising costs: `cargo bench --bench optimise`.
 //!
-//! Prints, next to the identity run over the same text in the same session, the time of a whole run over a large module
-//! without video or byte code, and how many edits a second are found, proved and written: on shapes that repeat, where
+//! Prints, next to the time of parsing the same text in the same session, that of a whole run over large modules in which
+//! nothing changes, and how many edits a second are found, proved and written: on shapes that repeat, where
 //! the answers are remembered, and on shapes of which no two are alike.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
@@ -11,6 +11,7 @@ mod large;
 #[path = "../tests/support/modules.rs"]
 mod modules;
 
+use ptxopt_grammar::table::Row;
 use ptxopt_grammar::tree::StmtKind;
 use ptxopt_passes::optimiser::{Kind, Options, Outcome, optimise};
 use ptxopt_passes::rules::is_interesting;
@@ -41,24 +42,39 @@ fn best<T>(mut work: impl FnMut() -> T) -> Duration {
     [(); 3].map(time).into_iter().min().expect("there are runs")
 }
 
-/// A whole run over a large module in which no rule finds its instruction, next to the identity run.
+/// A whole run over large modules in which nothing changes, next to parsing alone: without byte code, with byte moves
+/// that stay, and with the reasons why all that stays does.
 fn overhead() {
-    let text = without_bytes(&large::large_module(50_000_000));
-    let identity = best(|| ptxopt_grammar::parse(&text).expect("the text is legal").stmts().len());
-    let whole = best(|| run(&text));
+    let large = large::large_module(50_000_000);
+    let none = without(&large, is_interesting);
+    ratio("without video or byte code", &none, false);
+    let plain = without(&large, |row| row.video.is_some());
+    let settled = run(&plain).text.unwrap_or(plain);
+    ratio("with byte moves that stay", &settled, false);
+    ratio("the same, and why it stays", &settled, true);
+}
+
+fn ratio(what: &str, text: &[u8], explain: bool) {
+    let parsing = best(|| ptxopt_grammar::parse(text).expect("the text is legal").stmts().len());
+    let options = Options { explain, ..Options::default() };
+    let whole = best(|| {
+        let module = ptxopt_grammar::parse(text).expect("the text is legal");
+        let outcome = optimise(&module, &options, &|| Duration::ZERO);
+        assert!(outcome.text.is_none(), "nothing is to change");
+    });
     println!(
-        "{} MB without video or byte code: identity {identity:.0?}, all passes {whole:.0?}, ratio {:.2}",
+        "{} MB {what}: parsing {parsing:.0?}, all passes {whole:.0?}, ratio {:.2}",
         text.len() / 1_000_000,
-        whole.as_secs_f64() / identity.as_secs_f64(),
+        whole.as_secs_f64() / parsing.as_secs_f64(),
     );
 }
 
-/// The text with every instruction that rules look at turned into a comment.
-fn without_bytes(text: &[u8]) -> Vec<u8> {
+/// The text with blanks in the place of some instructions.
+fn without(text: &[u8], goes: impl Fn(&Row) -> bool) -> Vec<u8> {
     let module = ptxopt_grammar::parse(text).expect("the text is legal");
     let mut out = text.to_vec();
     for stmt in module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Instruction) {
-        if module.row(stmt).is_some_and(is_interesting) {
+        if module.row(stmt).is_some_and(&goes) {
             let span = module.stmt_span(stmt);
             out[span].fill(b' ');
         }

@@ -59,7 +59,7 @@ fn block(graph: &Graph<'_, '_>, value: ValueId) -> Option<BlockId> {
 }
 
 fn block_label(graph: &Graph<'_, '_>, block: BlockId) -> String {
-    let names = |blocks: Vec<BlockId>| -> String {
+    let names = |blocks: &[BlockId]| -> String {
         let names: Vec<String> = blocks.iter().map(|block| format!("B{}", block.index())).collect();
         names.join(" ")
     };

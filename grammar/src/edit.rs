@@ -48,6 +48,11 @@ impl Edits {
         self.list.push(Edit { span, with: with.into() });
     }
 
+    /// Takes in other edits of the same text, as if they were asked for now.
+    pub fn extend(&mut self, other: Self) {
+        self.list.extend(other.list);
+    }
+
     /// Whether there are no edits.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -90,7 +90,8 @@ impl Module<'_> {
         if effects.has(Effects::ACTS) {
             effects = effects.with(Effects::ORDERED);
         }
-        if self.operands(stmt).iter().any(|&operand| self.reads_changing_register(operand)) {
+        let mut operands = self.roots_backwards(self.node_range(stmt));
+        if operands.any(|operand| self.reads_changing_register(operand)) {
             effects = effects.with(Effects::IMPURE);
         }
         effects

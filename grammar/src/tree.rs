@@ -196,15 +196,19 @@ impl<'t> Module<'t> {
     }
 
     fn roots(&self, range: Range<u32>) -> Vec<NodeId> {
-        let mut roots = Vec::new();
-        let mut end = range.end;
-        while end > range.start {
-            end -= 1;
-            roots.push(NodeId(end));
-            end -= self.nodes[end as usize].below();
-        }
+        let mut roots: Vec<NodeId> = self.roots_backwards(range).collect();
         roots.reverse();
         roots
+    }
+
+    /// The outermost nodes of a range, the last first.
+    pub(crate) fn roots_backwards(&self, range: Range<u32>) -> impl Iterator<Item = NodeId> + '_ {
+        let mut end = range.end;
+        std::iter::from_fn(move || {
+            let root = end.checked_sub(1).filter(|_| end > range.start)?;
+            end = root - self.nodes[root as usize].below();
+            Some(NodeId(root))
+        })
     }
 
     /// The guard of `stmt`: its predicate's name, and whether it is negated.

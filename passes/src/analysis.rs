@@ -5,14 +5,16 @@
 //! demands every bit that it reads, and so does an instruction without a meaning once any of its own bits are
 //! demanded. Both iterations end because a widened fact and a growing mask can each change at most a few hundred
 //! times.
+//!
+//! Where only a part of the graph has terms, nothing is known of the values outside it, and all their bits are demanded.
 
-use crate::facts::{Fact, demanded, forward};
+use crate::facts::{Fact, Facts, Masks, Queue, demanded, forward};
 use crate::graph::{Graph, Origin, Use, ValueId};
 use crate::lanes::Contents;
 use crate::site::Knowledge;
+use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::ones;
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 
 /// How often a fact may grow before its ranges are given up; only facts in loops grow that often.
 const GROWTHS: u32 = 8;
@@ -43,31 +45,60 @@ impl Knowledge {
     }
 }
 
-fn facts(graph: &Graph<'_, '_>) -> Vec<Fact> {
-    let mut facts: Vec<Fact> =
-        graph.values().map(|value| Fact::bottom(graph.value(value).width.max(1))).collect();
-    let mut grown = vec![0_u32; facts.len()];
-    let mut work: BTreeSet<ValueId> = graph.values().collect();
-    while let Some(value) = work.pop_first() {
-        let old = &facts[value.index()];
-        let mut new = old.join(&one(graph, value, &facts));
-        if new == *old {
+/// From how many incoming edges on a phi takes in only those whose facts have grown. Otherwise each of them would ask
+/// for all of them again, which is quadratic.
+const MANY: usize = 16;
+
+fn facts(graph: &Graph<'_, '_>) -> Facts {
+    let begin = |value| (graph.value(value).width.max(1), graph.is_known(value));
+    let mut facts = Facts::of(graph.values().map(begin));
+    let mut grown: HashMap<ValueId, u32> = HashMap::new();
+    let mut joined: HashMap<ValueId, Fact> = HashMap::new();
+    let mut work = Queue::new(graph.values().len());
+    graph.values().filter(|&value| graph.is_known(value)).for_each(|value| work.insert(value.index()));
+    while let Some(value) = work.pop_first().map(ValueId::numbered) {
+        let old = facts[value.index()];
+        if old.is_top() {
             continue;
         }
-        grown[value.index()] += 1;
-        if grown[value.index()] > GROWTHS {
-            new = Fact::widen(old, &new);
-            if new == *old {
-                continue;
+        let found = if is_wide(graph, value) {
+            joined.remove(&value).unwrap_or(Fact::bottom(old.width()))
+        } else {
+            one(graph, value, &facts)
+        };
+        let mut new = old.join(&found);
+        if new == old {
+            continue;
+        }
+        // The first growth is from "cannot happen".
+        if !old.is_bottom() {
+            let grown = grown.entry(value).or_insert(1);
+            *grown += 1;
+            if *grown > GROWTHS {
+                new = Fact::widen(&old, &new);
+                if new == old {
+                    continue;
+                }
             }
         }
-        facts[value.index()] = new;
-        work.extend(graph.uses(value).map(|(user, _)| user));
+        facts.set(value.index(), new);
+        for (user, _) in graph.uses(value).filter(|&(user, _)| graph.is_known(user)) {
+            work.insert(user.index());
+            if is_wide(graph, user) {
+                let joined = joined.entry(user).or_insert(new);
+                *joined = joined.join(&new);
+            }
+        }
     }
     facts
 }
 
-fn one(graph: &Graph<'_, '_>, value: ValueId, facts: &[Fact]) -> Fact {
+/// Whether a value is a phi with many incoming edges.
+fn is_wide(graph: &Graph<'_, '_>, value: ValueId) -> bool {
+    matches!(graph.value(value).origin, Origin::Phi(_)) && graph.operands(value).len() >= MANY
+}
+
+fn one(graph: &Graph<'_, '_>, value: ValueId, facts: &Facts) -> Fact {
     let entry = graph.value(value);
     let width = entry.width.max(1);
     match (entry.origin, entry.def) {
@@ -85,27 +116,31 @@ fn one(graph: &Graph<'_, '_>, value: ValueId, facts: &[Fact]) -> Fact {
     }
 }
 
-fn demands(graph: &Graph<'_, '_>, whole: &dyn Fn(ValueId) -> bool) -> Vec<u128> {
-    let mut bits = vec![0_u128; graph.values().len()];
-    let mut work: BTreeSet<ValueId> = BTreeSet::new();
+fn demands(graph: &Graph<'_, '_>, whole: &dyn Fn(ValueId) -> bool) -> Masks {
+    let mut bits = Masks::none(graph.values().len());
+    let mut work = Queue::new(graph.values().len());
     for value in graph.values() {
+        let width = graph.value(value).width;
         if let Origin::Sink(_) = graph.value(value).origin {
-            work.insert(value);
+            work.insert(value.index());
+        } else if width > 0 && !graph.is_followed(value) {
+            bits.set(value.index(), ones(width));
+            work.insert(value.index());
         }
     }
-    let want = |bits: &mut Vec<u128>, work: &mut BTreeSet<ValueId>, value: ValueId, more: u128| {
+    let want = |bits: &mut Masks, work: &mut Queue, value: ValueId, more: u128| {
         let more = if more != 0 && whole(value) { ones(graph.value(value).width) } else { more };
-        let known = &mut bits[value.index()];
-        if *known | more != *known {
-            *known |= more;
-            work.insert(value);
+        let known = bits[value.index()];
+        if known | more != known {
+            bits.set(value.index(), known | more);
+            work.insert(value.index());
         }
     };
-    while let Some(value) = work.pop_last() {
+    while let Some(value) = work.pop_last().map(ValueId::numbered) {
         let own = bits[value.index()];
         let entry = graph.value(value);
         let is_sink = matches!(entry.origin, Origin::Sink(_));
-        for (operand, slot) in graph.operands(value).collect::<Vec<_>>() {
+        for (operand, slot) in graph.operands(value) {
             match slot {
                 Use::Whole if is_sink || own != 0 => {
                     want(&mut bits, &mut work, operand, ones(graph.value(operand).width));

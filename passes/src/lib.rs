@@ -2,7 +2,8 @@
 //!
 //! A function becomes a graph of values (`graph`), about which facts are found (`facts`, `analysis`, `lanes`); rules
 //! and generators propose other spellings (`rules`, `lower`), costs choose (`cost`), the door proves (`door`, `prover`), and what is proved
-//! and cheaper is spliced into the text (`optimiser`). Nothing here uses a file, a clock or a thread.
+//! and cheaper is spliced into the text (`optimiser`). Nothing here uses a file or a clock; functions are worked on by as
+//! many threads as the caller allows.
 
 pub mod analysis;
 pub mod cost;
@@ -18,6 +19,7 @@ pub mod recipe;
 pub mod rules;
 mod select;
 pub mod site;
+mod threads;
 
 use rules::Pass as Group;
 

@@ -3,7 +3,7 @@
 //! The instruction is that of a statement, or another spelling of its value that an earlier rule found. A rule only
 //! proposes, so a mistake here makes no rewrite wrong: facts choose what is proposed, and every proposal is proved.
 
-use crate::facts::Fact;
+use crate::facts::{Fact, Facts, Masks};
 use crate::graph::{Graph, ValueId};
 use crate::lanes::{Byte, Contents};
 use crate::recipe::{Code, Source, Step};
@@ -14,9 +14,9 @@ use std::cell::RefCell;
 #[derive(Debug)]
 pub struct Knowledge {
     /// By value: what it can be.
-    pub facts: Vec<Fact>,
+    pub facts: Facts,
     /// By value: its demanded bits.
-    pub demanded: Vec<u128>,
+    pub demanded: Masks,
     pub(crate) contents: RefCell<Contents>,
 }
 

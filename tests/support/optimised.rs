@@ -92,6 +92,17 @@ pub(crate) fn is_consistent(module: &Module<'_>, outcome: &Outcome, options: &Op
             ));
         }
     }
+    let quiet = optimise(module, &Options { explain: false, threads: 3, ..options.clone() });
+    if quiet.text != outcome.text {
+        return Err(
+            "the text depends on whether reasons are recorded, or on the number of threads".to_owned()
+        );
+    }
+    if passed(&quiet) != passed(outcome) {
+        return Err(
+            "the rewrites depend on whether reasons are recorded, or on the number of threads".to_owned()
+        );
+    }
     let Some(text) = &outcome.text else {
         let made = outcome.records.iter().any(|record| matches!(record.kind, Kind::Passed(_)));
         return if made { Err("a rewrite was recorded and not made".to_owned()) } else { Ok(()) };
@@ -108,6 +119,12 @@ pub(crate) fn is_consistent(module: &Module<'_>, outcome: &Outcome, options: &Op
         }
     }
     Ok(())
+}
+
+/// The records of what was done.
+fn passed(outcome: &Outcome) -> Vec<String> {
+    let all = outcome.records.iter().filter(|record| matches!(record.kind, Kind::Passed(_)));
+    all.map(|record| format!("{record:?}")).collect()
 }
 
 /// A text without blanks and guard, as records have it or not.

@@ -12,6 +12,7 @@ pub mod disputed;
 pub(crate) mod integer;
 mod lanes;
 pub(crate) mod logic;
+mod node;
 pub mod smt;
 pub mod term;
 pub mod video;

@@ -7,11 +7,14 @@
 //! one term. Children have smaller indices than the terms made of them, so a loop in the order of the arena sees
 //! children first.
 
-use hashbrown::{HashMap, HashSet};
+use super::node::Node;
+use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+use std::collections::BinaryHeap;
+use std::hash::BuildHasher;
 
 /// A term of a [`Terms`] arena.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Term(u32);
+pub struct Term(pub(super) u32);
 
 impl Term {
     /// Its place in the arena; children come before the terms made of them.
@@ -87,8 +90,12 @@ pub const fn signed(value: u128, width: u32) -> i128 {
 /// An arena of terms.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
-    nodes: Vec<(Op, u32)>,
-    known: HashMap<(Op, u32), Term>,
+    nodes: Vec<Node>,
+    /// The numbers among the terms.
+    numbers: Vec<u128>,
+    /// All terms, found by what they are.
+    known: HashTable<Term>,
+    hasher: DefaultHashBuilder,
 }
 
 impl Terms {
@@ -113,13 +120,13 @@ impl Terms {
     /// What a term is.
     #[must_use]
     pub fn op(&self, term: Term) -> Op {
-        self.nodes[term.index()].0
+        self.nodes[term.index()].op(&self.numbers)
     }
 
     /// How many bits it has.
     #[must_use]
     pub fn width(&self, term: Term) -> u32 {
-        self.nodes[term.index()].1
+        self.nodes[term.index()].width()
     }
 
     /// All terms, children first.
@@ -160,27 +167,38 @@ impl Terms {
     /// All terms that a term is made of, itself included, children first.
     #[must_use]
     pub fn cone(&self, root: Term) -> Vec<Term> {
-        let mut seen: HashSet<Term> = HashSet::new();
-        seen.insert(root);
-        let mut cone = vec![root];
-        let mut at = 0;
-        while let Some(&term) = cone.get(at) {
-            cone.extend(self.children(term).filter(|&child| seen.insert(child)));
-            at += 1;
+        // Children have smaller indices than what is made of them, so the copies of a term come out together.
+        let mut waiting = BinaryHeap::from([root]);
+        let mut cone: Vec<Term> = Vec::new();
+        while let Some(term) = waiting.pop() {
+            if cone.last() != Some(&term) {
+                cone.push(term);
+                waiting.extend(self.children(term));
+            }
         }
-        // Children have smaller indices than what is made of them.
-        cone.sort_unstable();
+        cone.reverse();
         cone
     }
 
     fn make(&mut self, op: Op, width: u32) -> Term {
         assert!((1..=MOST_BITS).contains(&width), "a term has 1 to {MOST_BITS} bits, not {width}");
-        *self.known.entry((op, width)).or_insert_with(|| {
-            let term =
-                Term(u32::try_from(self.nodes.len()).expect("memory ends before the numbers of terms"));
-            self.nodes.push((op, width));
-            term
-        })
+        let Self { nodes, numbers, known, hasher } = self;
+        let hash = hasher.hash_one((op, width));
+        let is_it = |&term: &Term| {
+            let node = nodes[term.index()];
+            node.width() == width && node.op(numbers) == op
+        };
+        if let Some(&term) = known.find(hash, is_it) {
+            return term;
+        }
+        let term = Term(u32::try_from(nodes.len()).expect("memory ends before the numbers of terms"));
+        nodes.push(Node::of(op, width, numbers));
+        let again = |term: &Term| {
+            let node = nodes[term.index()];
+            hasher.hash_one((node.op(numbers), node.width()))
+        };
+        known.insert_unique(hash, term, again);
+        term
     }
 
     /// The input with this number.

@@ -11,7 +11,9 @@ mod cone;
 mod demanded;
 mod fact;
 mod forward;
+mod queue;
 mod shift;
+mod store;
 #[cfg(test)]
 mod tests;
 mod transfer;
@@ -20,3 +22,5 @@ pub use cone::Cone;
 pub use demanded::demanded;
 pub use fact::Fact;
 pub use forward::forward;
+pub(crate) use queue::Queue;
+pub use store::{Facts, Masks};

@@ -5,10 +5,12 @@
 //! registers cannot be followed has no graph.
 
 use super::flow::control;
+use super::lists::Lists;
 use super::names::{self, Named};
 use super::opaque;
 use super::registers::{Accesses, Register, Registers};
-use super::{Flow, Function, Graph, Origin, Unmodelled, Use, Value, ValueId};
+use super::slice::Slice;
+use super::{Flow, Function, Graph, Link, Origin, Unmodelled, Use, Value, ValueId};
 use hashbrown::HashMap;
 use ptxopt_grammar::meaning::disputed::disputed_at;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms};
@@ -35,13 +37,28 @@ impl<'m, 't> Graph<'m, 't> {
     ///
     /// The first statement that cannot be modelled.
     pub fn new(module: &'m Module<'t>, function: Function, semantics: Semantics) -> Result<Self, Unmodelled> {
+        Self::about(module, function, semantics, None)
+    }
+
+    /// The graph of a function, with terms where they matter to the statements that are `wanted`: for what these are
+    /// made of, and for all that is made of that.
+    ///
+    /// # Errors
+    ///
+    /// The first statement that cannot be modelled.
+    pub(crate) fn about(
+        module: &'m Module<'t>,
+        function: Function,
+        semantics: Semantics,
+        wanted: Option<&dyn Fn(StmtId) -> bool>,
+    ) -> Result<Self, Unmodelled> {
         let flow = Flow::new(module, &function.body)?;
         let mut registers = Registers::new();
         let accesses = registers.accesses(module, function.head, &function.body);
         let parameters = registers.returned(module, function.head);
         check(module, &function, &flow, &registers, &parameters)?;
-        let guarded = |stmt| module.guard(stmt).is_some();
-        let named = names::name(&flow, &registers, &accesses, &parameters, &guarded);
+        let named = names::name(&flow, &registers, &accesses, &parameters);
+        let slice = wanted.map(|wanted| Slice::of(module, &flow, &accesses, &named, wanted));
         let mut builder = Builder {
             module,
             semantics,
@@ -53,21 +70,26 @@ impl<'m, 't> Graph<'m, 't> {
             reads: HashMap::new(),
         };
         for &block in flow.order() {
-            for stmt in flow.stmts(block) {
+            let stmts = flow.stmts(block);
+            for stmt in stmts.filter(|&stmt| slice.as_ref().is_none_or(|slice| slice.has(stmt))) {
                 builder.stmt(stmt);
             }
         }
-        let Builder { terms, named: Named { values, seen, old }, reads, .. } = builder;
-        let mut writers: HashMap<Register, u32> = HashMap::new();
-        for access in accesses.list.iter().filter(|access| access.write) {
-            *writers.entry(access.register).or_default() += 1;
-        }
+        let Builder { terms, named: Named { values, links, seen, old }, reads, .. } = builder;
+        let by = |key: fn(&Link) -> ValueId, item: fn(&Link) -> ValueId| {
+            Lists::of(values.len(), || links.iter().map(|link| (key(link).index(), (item(link), link.slot))))
+        };
+        let operands = by(|link| link.to, |link| link.from);
+        let uses = by(|link| link.from, |link| link.to);
+        let writers = writers(&registers, &accesses, &function);
         Ok(Self {
             module,
             function,
             flow,
             terms,
             values,
+            operands,
+            uses,
             registers,
             accesses,
             seen,
@@ -75,8 +97,19 @@ impl<'m, 't> Graph<'m, 't> {
             reads,
             semantics,
             writers,
+            slice,
         })
     }
+}
+
+/// By register: the statements that write it, in the order of the text.
+fn writers(registers: &Registers, accesses: &Accesses, function: &Function) -> Lists<StmtId> {
+    Lists::of(registers.len(), || {
+        let stmts = function.body.clone().filter_map(StmtId::new);
+        let all = stmts.flat_map(|stmt| accesses.range(stmt).map(move |at| (stmt, accesses.list[at])));
+        let writes = all.filter(|(_, access)| access.write);
+        writes.map(|(stmt, access)| (access.register.index(), stmt))
+    })
 }
 
 /// Refuses what a graph of one function cannot show.
@@ -102,21 +135,25 @@ fn check(
 }
 
 /// Which values may be undefined: those of registers that some path from the entry does not write.
-fn maybe_undefined(named: &Named, accesses: &Accesses) -> BTreeSet<ValueId> {
-    let mut keeps: HashMap<ValueId, Vec<ValueId>> = HashMap::new();
-    for (at, access) in accesses.list.iter().enumerate() {
-        if let (true, Some(old)) = (access.write, named.old[at]) {
-            keeps.entry(old).or_default().push(named.seen[at]);
-        }
+fn maybe_undefined(named: &Named, accesses: &Accesses) -> Vec<bool> {
+    let count = named.values.len();
+    let ids = (0..count).map(ValueId::numbered);
+    let mut work: Vec<ValueId> =
+        ids.filter(|value| named.values[value.index()].origin == Origin::Undefined).collect();
+    if work.is_empty() {
+        return Vec::new();
     }
-    let mut work: Vec<ValueId> = named.values.node_indices().map(ValueId::of).collect();
-    work.retain(|value| named.values[value.node()].origin == Origin::Undefined);
-    let mut undefined: BTreeSet<ValueId> = work.iter().copied().collect();
+    let phis = || named.links.iter().map(|link| (link.from.index(), link.to));
+    let kept = || named.old.iter().map(|&(at, old)| (old.index(), named.seen[at as usize]));
+    debug_assert!(named.old.iter().all(|&(at, _)| accesses.list[at as usize].write), "a write keeps a value");
+    let next = Lists::of(count, || phis().chain(kept()));
+    let mut undefined = vec![false; count];
+    for value in &work {
+        undefined[value.index()] = true;
+    }
     while let Some(value) = work.pop() {
-        let phis = named.values.neighbors(value.node()).map(ValueId::of);
-        let kept = keeps.get(&value).into_iter().flatten().copied();
-        for next in phis.chain(kept) {
-            if undefined.insert(next) {
+        for &next in next.get(value.index()) {
+            if !std::mem::replace(&mut undefined[next.index()], true) {
                 work.push(next);
             }
         }
@@ -129,10 +166,11 @@ struct Builder<'b, 'm, 't> {
     semantics: Semantics,
     accesses: &'b Accesses,
     named: Named,
-    undefined: BTreeSet<ValueId>,
+    /// By value: whether it may be undefined; no value is if the list is empty.
+    undefined: Vec<bool>,
     terms: Terms,
     /// Special registers and addresses: the same at each use.
-    fixed: HashMap<(Option<DeclId>, Vec<u8>, u32), ValueId>,
+    fixed: HashMap<(Option<DeclId>, &'t [u8], u32), ValueId>,
     /// The values that stand for reads of what may be undefined.
     reads: HashMap<usize, ValueId>,
 }
@@ -157,7 +195,13 @@ impl Builder<'_, '_, '_> {
 
     fn add(&mut self, width: u32, origin: Origin) -> ValueId {
         let value = Value { width, origin, register: None, def: None, core: None };
-        ValueId::of(self.named.values.add_node(value))
+        let id = ValueId::numbered(self.named.values.len());
+        self.named.values.push(value);
+        id
+    }
+
+    fn link(&mut self, from: ValueId, to: ValueId, slot: Use) {
+        self.named.links.push(Link { from, to, slot });
     }
 
     /// The value that an access reads; one of its own if it may be undefined.
@@ -167,20 +211,20 @@ impl Builder<'_, '_, '_> {
     }
 
     fn shield(&mut self, at: usize, value: ValueId) -> ValueId {
-        if !self.undefined.contains(&value) {
+        if !self.undefined.get(value.index()).is_some_and(|&undefined| undefined) {
             return value;
         }
         if let Some(&read) = self.reads.get(&at) {
             return read;
         }
-        let read = self.add(self.named.values[value.node()].width, Origin::Read(value));
-        self.named.values.add_edge(value.node(), read.node(), Use::Phi(0));
+        let read = self.add(self.named.values[value.index()].width, Origin::Read(value));
+        self.link(value, read, Use::Phi(0));
         self.reads.insert(at, read);
         read
     }
 
     fn input(&mut self, value: ValueId) -> Term {
-        let width = self.named.values[value.node()].width;
+        let width = self.named.values[value.index()].width;
         self.terms.input(value.number(), width)
     }
 
@@ -201,7 +245,7 @@ impl Builder<'_, '_, '_> {
     fn fixed(&mut self, node: NodeId, width: u32) -> ValueId {
         // In different scopes one name may be two variables.
         let decl = self.module.decl_of(node);
-        let key = (decl, self.module.node_text(node).to_vec(), width);
+        let key = (decl, self.module.node_text(node), width);
         if let Some(&value) = self.fixed.get(&key) {
             return value;
         }
@@ -220,7 +264,7 @@ impl Builder<'_, '_, '_> {
                 Place::Carry => self.access(stmt, None, false).map(|at| self.read(at))?,
                 Place::Special(node) | Place::Address(node) => self.fixed(node, width),
             };
-            let fits = self.named.values[value.node()].width == width;
+            let fits = self.named.values[value.index()].width == width;
             fits.then(|| terms.input(value.number(), width))
         });
         self.terms = terms;
@@ -232,7 +276,7 @@ impl Builder<'_, '_, '_> {
                 Place::Carry => self.access(stmt, None, true)?,
                 Place::Special(_) | Place::Address(_) => return None,
             };
-            (self.named.values[self.named.seen[at].node()].width == self.terms.width(value)).then_some(())?;
+            (self.named.values[self.named.seen[at].index()].width == self.terms.width(value)).then_some(())?;
             places.push((at, value));
         }
         // Whatever the statement writes must have a meaning, or none of it has.
@@ -255,7 +299,7 @@ impl Builder<'_, '_, '_> {
 
     /// Says what an access writes.
     fn define(&mut self, stmt: StmtId, at: usize, core: Term) {
-        let def = match (self.guard(stmt), self.named.old[at]) {
+        let def = match (self.guard(stmt), self.named.old(at)) {
             (Some(guard), Some(old)) => {
                 let old = self.shield(at, old);
                 let old = self.input(old);
@@ -264,10 +308,10 @@ impl Builder<'_, '_, '_> {
             (None | Some(_), _) => core,
         };
         let value = self.named.seen[at];
-        let node = &mut self.named.values[value.node()];
+        let node = &mut self.named.values[value.index()];
         (node.def, node.core) = (Some(def), Some(core));
         for input in inputs_of(&self.terms, def) {
-            self.named.values.add_edge(input.node(), value.node(), Use::Term);
+            self.link(input, value, Use::Term);
         }
     }
 
@@ -276,7 +320,7 @@ impl Builder<'_, '_, '_> {
         let range = self.accesses.range(stmt);
         let mut readers = Vec::new();
         for at in range.clone().filter(|&at| self.accesses.list[at].write) {
-            let width = self.named.values[self.named.seen[at].node()].width;
+            let width = self.named.values[self.named.seen[at].index()].width;
             let bits = opaque::loaded_bits(self.module, stmt).unwrap_or(width).min(width);
             let raw = self.add(bits, Origin::Opaque);
             let raw_term = self.input(raw);
@@ -300,7 +344,7 @@ impl Builder<'_, '_, '_> {
                 Some(_) | None => Use::Whole,
             };
             for &reader in &readers {
-                self.named.values.add_edge(value.node(), reader.node(), slot);
+                self.link(value, reader, slot);
             }
         }
     }

@@ -7,17 +7,18 @@
 //! function with an unknown instruction has no flow, since that may jump anywhere. Nothing here recurses, so the
 //! depth of a function's control flow cannot overflow the stack.
 
-use petgraph::algo::dominators::simple_fast;
-use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::{DfsPostOrder, EdgeRef};
+use super::dominators;
+use super::lists::Lists;
+use petgraph::visit::{DfsPostOrder, GraphBase, IntoNeighbors, VisitMap, Visitable};
 use ptxopt_grammar::table::Control;
 use ptxopt_grammar::tree::{DeclId, Module, NodeKind, StmtId, StmtKind};
-use std::collections::BTreeMap;
+use std::iter::{Copied, Rev};
 use std::ops::Range;
+use std::slice::Iter;
 
 /// A block, by its number in the order of the text.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct BlockId(u32);
+pub struct BlockId(pub(super) u32);
 
 impl BlockId {
     /// Its place in the list of blocks.
@@ -26,12 +27,8 @@ impl BlockId {
         self.0 as usize
     }
 
-    fn node(self) -> NodeIndex {
-        NodeIndex::new(self.index())
-    }
-
-    fn of(node: NodeIndex) -> Self {
-        Self(u32::try_from(node.index()).expect("petgraph counts nodes in 32 bits"))
+    pub(super) fn numbered(index: usize) -> Self {
+        Self(u32::try_from(index).expect("there are no more blocks than statements"))
     }
 }
 
@@ -47,14 +44,71 @@ pub struct Unmodelled {
 /// The control flow of a function.
 #[derive(Debug)]
 pub struct Flow {
-    graph: DiGraph<Range<usize>, ()>,
+    /// The statements of each block.
+    blocks: Vec<Range<u32>>,
     first: usize,
     block_of: Vec<BlockId>,
+    /// Where control goes, in the order of the text.
+    successors: Lists<BlockId>,
+    /// Where control comes from, in the order of the text, blocks out of reach left out.
+    predecessors: Lists<BlockId>,
     idom: Vec<Option<BlockId>>,
     order: Vec<BlockId>,
+    /// The blocks that each dominates immediately, in the order of [`Self::order`].
+    dominated: Lists<BlockId>,
     /// Numbers of entering and leaving each block in a walk of the dominator tree: a dominator's span contains the
     /// spans of the blocks that it dominates.
     spans: Vec<(u32, u32)>,
+}
+
+/// An edge: the block that control leaves, and the one that it enters.
+type Edge = (BlockId, BlockId);
+
+/// The edges as petgraph's walks see them.
+struct Edges(Lists<BlockId>);
+
+impl GraphBase for Edges {
+    type NodeId = BlockId;
+    type EdgeId = Edge;
+}
+
+impl<'e> IntoNeighbors for &'e Edges {
+    type Neighbors = Rev<Copied<Iter<'e, BlockId>>>;
+
+    fn neighbors(self, block: BlockId) -> Self::Neighbors {
+        // A walk pushes neighbours on a stack, so the last one comes first.
+        self.0.get(block.index()).iter().copied().rev()
+    }
+}
+
+impl Visitable for Edges {
+    type Map = Seen;
+
+    fn visit_map(&self) -> Seen {
+        Seen(vec![false; self.0.len()])
+    }
+
+    fn reset_map(&self, map: &mut Seen) {
+        map.0.clear();
+        map.0.resize(self.0.len(), false);
+    }
+}
+
+/// The blocks that a walk has been to.
+struct Seen(Vec<bool>);
+
+impl VisitMap<BlockId> for Seen {
+    fn visit(&mut self, block: BlockId) -> bool {
+        !std::mem::replace(&mut self.0[block.index()], true)
+    }
+
+    fn is_visited(&self, block: &BlockId) -> bool {
+        self.0[block.index()]
+    }
+
+    fn unvisit(&mut self, block: BlockId) -> bool {
+        std::mem::replace(&mut self.0[block.index()], false)
+    }
 }
 
 impl Flow {
@@ -68,43 +122,61 @@ impl Flow {
     /// The first statement that cannot be modelled.
     pub fn new(module: &Module<'_>, body: &Range<usize>) -> Result<Self, Unmodelled> {
         let mut flow = Self::cut(module, body);
-        flow.connect(module)?;
+        let edges = flow.edges(module)?;
+        flow.connect(&edges);
         flow.dominate();
         Ok(flow)
     }
 
     /// Blocks begin at labels and after what can leave; the entry comes before all of them.
     fn cut(module: &Module<'_>, body: &Range<usize>) -> Self {
-        let mut graph = DiGraph::new();
-        graph.add_node(body.start..body.start);
+        let [first, end] =
+            [body.start, body.end].map(|at| u32::try_from(at).expect("statements have 32-bit numbers"));
+        let mut blocks = Vec::new();
+        blocks.push(first..first);
         let mut block_of = Vec::with_capacity(body.len());
-        let mut start = body.start;
-        for at in body.clone() {
-            let stmt = id(at);
+        let mut start = first;
+        for at in first..end {
+            let stmt = id(at as usize);
             if module.kind(stmt) == StmtKind::Label && at > start {
-                graph.add_node(start..at);
+                blocks.push(start..at);
                 start = at;
             }
-            block_of.push(BlockId::of(NodeIndex::new(graph.node_count())));
+            block_of.push(BlockId::numbered(blocks.len()));
             if control(module, stmt).is_some_and(|control| !matches!(control, Control::Next | Control::Call))
             {
-                graph.add_node(start..at + 1);
+                blocks.push(start..at + 1);
                 start = at + 1;
             }
         }
         // The last block, empty or not, is where control falls out of the body.
-        graph.add_node(start..body.end);
-        Self { graph, first: body.start, block_of, idom: Vec::new(), order: Vec::new(), spans: Vec::new() }
+        blocks.push(start..end);
+        Self {
+            blocks,
+            first: body.start,
+            block_of,
+            successors: Lists::default(),
+            predecessors: Lists::default(),
+            idom: Vec::new(),
+            order: Vec::new(),
+            dominated: Lists::default(),
+            spans: Vec::new(),
+        }
     }
 
-    fn connect(&mut self, module: &Module<'_>) -> Result<(), Unmodelled> {
+    /// All edges: of one block those of its branch first, then the one to the next block.
+    fn edges(&self, module: &Module<'_>) -> Result<Vec<Edge>, Unmodelled> {
         let labels = self.labels(module);
-        for block in 0..self.graph.node_count() {
-            let node = NodeIndex::new(block);
-            let range = self.graph[node].clone();
-            let mut falls = block + 1 < self.graph.node_count();
-            let last = range.clone().last().map(id);
-            if let Some(stmt) = last
+        let target_of = |label: DeclId| {
+            let at = labels.binary_search_by_key(&label, |&(label, _)| label).ok()?;
+            Some(labels[at].1)
+        };
+        let mut edges: Vec<Edge> = Vec::with_capacity(2 * self.blocks.len());
+        for (number, range) in self.blocks.iter().enumerate() {
+            let block = BlockId::numbered(number);
+            let mut falls = number + 1 < self.blocks.len();
+            let begin = edges.len();
+            if let Some(stmt) = range.clone().last().map(|at| id(at as usize))
                 && let Some(control) = control(module, stmt)
             {
                 let guarded = module.guard(stmt).is_some();
@@ -112,16 +184,14 @@ impl Flow {
                     Control::Next | Control::Call => {}
                     Control::Return | Control::Exit | Control::Trap => falls &= guarded,
                     Control::Branch => {
-                        let target = target(module, stmt).and_then(|label| labels.get(&label));
-                        let &target =
+                        let target = target(module, stmt).and_then(target_of);
+                        let target =
                             target.ok_or_else(|| unmodelled(stmt, "where it branches to is unclear"))?;
-                        self.graph.update_edge(node, target.node(), ());
+                        edges.push((block, target));
                         falls &= guarded;
                     }
                     Control::IndirectBranch => {
-                        for target in labels.values() {
-                            self.graph.update_edge(node, target.node(), ());
-                        }
+                        edges.extend(labels.iter().map(|&(_, target)| (block, target)));
                         falls &= guarded;
                     }
                     Control::Unknown => {
@@ -129,15 +199,18 @@ impl Flow {
                     }
                 }
             }
-            if falls {
-                self.graph.update_edge(node, NodeIndex::new(block + 1), ());
+            // Each label begins a block of its own, so only the next block can be there twice.
+            let next = (block, BlockId::numbered(number + 1));
+            if falls && !edges[begin..].contains(&next) {
+                edges.push(next);
             }
         }
-        Ok(())
+        Ok(edges)
     }
 
-    fn labels(&self, module: &Module<'_>) -> BTreeMap<DeclId, BlockId> {
-        let mut labels = BTreeMap::new();
+    /// The labels and their blocks, sorted by label.
+    fn labels(&self, module: &Module<'_>) -> Vec<(DeclId, BlockId)> {
+        let mut labels = Vec::new();
         for (at, &block) in self.block_of.iter().enumerate() {
             let stmt = id(self.first + at);
             if module.kind(stmt) == StmtKind::Label {
@@ -145,27 +218,34 @@ impl Flow {
                 labels.extend(declared.map(|label| (label, block)));
             }
         }
+        labels.sort_unstable();
         labels
     }
 
-    fn dominate(&mut self) {
-        let entry = Self::ENTRY.node();
-        let dominators = simple_fast(&self.graph, entry);
-        let mut walk = DfsPostOrder::new(&self.graph, entry);
-        while let Some(node) = walk.next(&self.graph) {
-            self.order.push(BlockId::of(node));
+    /// Takes the edges in, and finds the order of the blocks that control can reach.
+    fn connect(&mut self, edges: &[Edge]) {
+        let count = self.blocks.len();
+        let as_made = Edges(Lists::of(count, || edges.iter().map(|&(from, to)| (from.index(), to))));
+        let mut walk = DfsPostOrder::new(&as_made, Self::ENTRY);
+        while let Some(block) = walk.next(&as_made) {
+            self.order.push(block);
         }
         self.order.reverse();
-        let count = self.graph.node_count();
-        self.idom = (0..count)
-            .map(|block| dominators.immediate_dominator(NodeIndex::new(block)).map(BlockId::of))
-            .collect();
-        let mut below: Vec<Vec<BlockId>> = vec![Vec::new(); count];
-        for &block in self.order.iter().rev() {
-            if let Some(above) = self.idom[block.index()] {
-                below[above.index()].push(block);
-            }
-        }
+        let Seen(reached) = walk.finished;
+        let Edges(mut successors) = as_made;
+        (0..count).for_each(|block| successors.get_mut(block).sort_unstable());
+        self.successors = successors;
+        let here = |&&(from, _): &&Edge| reached[from.index()];
+        self.predecessors =
+            Lists::of(count, || edges.iter().filter(here).map(|&(from, to)| (to.index(), from)));
+        self.idom = dominators::immediate(&self.successors, &self.predecessors, Self::ENTRY);
+    }
+
+    /// Numbers the tree of dominators.
+    fn dominate(&mut self) {
+        let count = self.blocks.len();
+        let below = |block: &BlockId| self.idom[block.index()].map(|above| (above.index(), *block));
+        self.dominated = Lists::of(count, || self.order.iter().filter_map(below));
         self.spans = vec![(u32::MAX, 0); count];
         let (mut clock, mut stack) = (0, vec![(Self::ENTRY, false)]);
         while let Some((block, done)) = stack.pop() {
@@ -176,7 +256,7 @@ impl Flow {
             self.spans[block.index()].0 = clock;
             clock += 1;
             stack.push((block, true));
-            stack.extend(below[block.index()].iter().map(|&child| (child, false)));
+            stack.extend(self.dominated.get(block.index()).iter().map(|&child| (child, false)));
         }
     }
 
@@ -189,13 +269,13 @@ impl Flow {
     /// How many blocks there are, those out of reach included.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.graph.node_count()
+        self.blocks.len()
     }
 
     /// Whether there are none; never, since there is the entry.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.graph.node_count() == 0
+        self.blocks.is_empty()
     }
 
     /// Whether control can reach a block.
@@ -206,7 +286,17 @@ impl Flow {
 
     /// The statements of a block.
     pub fn stmts(&self, block: BlockId) -> impl DoubleEndedIterator<Item = StmtId> + use<> {
-        self.graph[block.node()].clone().map(id)
+        self.blocks[block.index()].clone().map(|at| id(at as usize))
+    }
+
+    /// The number of the first statement of the body.
+    pub(super) fn first_stmt(&self) -> usize {
+        self.first
+    }
+
+    /// How many statements the body has.
+    pub(super) fn stmt_count(&self) -> usize {
+        self.block_of.len()
     }
 
     /// The block that a statement lies in.
@@ -217,25 +307,19 @@ impl Flow {
 
     /// The blocks from which control comes, in the order of the text.
     #[must_use]
-    pub fn predecessors(&self, block: BlockId) -> Vec<BlockId> {
-        let edges = self.graph.edges_directed(block.node(), petgraph::Direction::Incoming);
-        let mut blocks: Vec<BlockId> = edges.map(|edge| BlockId::of(edge.source())).collect();
-        blocks.retain(|&block| self.reachable(block));
-        blocks.sort_unstable();
-        blocks
+    pub fn predecessors(&self, block: BlockId) -> &[BlockId] {
+        self.predecessors.get(block.index())
     }
 
-    /// The blocks to which control goes.
+    /// The blocks to which control goes, in the order of the text.
     #[must_use]
-    pub fn successors(&self, block: BlockId) -> Vec<BlockId> {
-        let mut blocks: Vec<BlockId> = self.graph.neighbors(block.node()).map(BlockId::of).collect();
-        blocks.sort_unstable();
-        blocks
+    pub fn successors(&self, block: BlockId) -> &[BlockId] {
+        self.successors.get(block.index())
     }
 
     /// Whether control may reach the end of the body.
     pub(super) fn falls_out(&self, module: &Module<'_>) -> bool {
-        let last = BlockId::of(NodeIndex::new(self.len() - 1));
+        let last = BlockId::numbered(self.len() - 1);
         let end = self.stmts(last).next_back();
         let leaves = end.and_then(|stmt| control(module, stmt)).is_some_and(|control| {
             matches!(control, Control::Return | Control::Exit | Control::Trap | Control::Branch)
@@ -262,37 +346,10 @@ impl Flow {
         self.predecessors(block).iter().any(|&from| self.dominates(block, from))
     }
 
-    /// For each block, where its dominance ends: the blocks that it does not strictly dominate, one of whose
-    /// predecessors it does.
+    /// The blocks that a block dominates immediately.
     #[must_use]
-    pub fn frontiers(&self) -> Vec<Vec<BlockId>> {
-        let mut frontiers = vec![Vec::new(); self.len()];
-        for &block in &self.order {
-            let from = self.predecessors(block);
-            let Some(above) = self.idom[block.index()].filter(|_| from.len() >= 2) else { continue };
-            for mut runner in from {
-                while runner != above {
-                    let frontier: &mut Vec<BlockId> = &mut frontiers[runner.index()];
-                    if frontier.last() != Some(&block) {
-                        frontier.push(block);
-                    }
-                    runner = self.idom[runner.index()].expect("the entry dominates all that leads to a join");
-                }
-            }
-        }
-        frontiers
-    }
-
-    /// The blocks that each dominates immediately.
-    #[must_use]
-    pub fn dominated(&self) -> Vec<Vec<BlockId>> {
-        let mut below = vec![Vec::new(); self.len()];
-        for &block in &self.order {
-            if let Some(above) = self.idom[block.index()] {
-                below[above.index()].push(block);
-            }
-        }
-        below
+    pub fn dominated(&self, block: BlockId) -> &[BlockId] {
+        self.dominated.get(block.index())
     }
 }
 

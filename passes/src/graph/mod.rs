@@ -13,11 +13,15 @@
 //! term holds wherever it may be read. The roles of operands and the scopes of names are the grammar's.
 
 mod build;
+mod dominators;
 mod flow;
 mod function;
+mod lists;
 mod names;
 mod opaque;
+mod phis;
 mod registers;
+mod slice;
 mod step;
 #[cfg(test)]
 mod tests;
@@ -29,12 +33,11 @@ pub use function::{Function, functions};
 pub use registers::{Access, Register};
 
 use hashbrown::HashMap;
-use petgraph::Direction;
-use petgraph::graph::{DiGraph, NodeIndex};
-use petgraph::visit::EdgeRef;
+use lists::Lists;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::names::Component;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId};
+use slice::Slice;
 
 /// How many statements are looked at for one that reads a value.
 const NEAR: usize = 64;
@@ -62,12 +65,8 @@ impl ValueId {
         Self(number)
     }
 
-    fn node(self) -> NodeIndex {
-        NodeIndex::new(self.index())
-    }
-
-    fn of(node: NodeIndex) -> Self {
-        Self(u32::try_from(node.index()).expect("petgraph counts nodes in 32 bits"))
+    pub(crate) fn numbered(index: usize) -> Self {
+        Self(u32::try_from(index).expect("a text below 4 GiB has fewer values"))
     }
 }
 
@@ -116,25 +115,39 @@ pub enum Use {
     Phi(u32),
 }
 
+/// An edge of the graph: a value, what uses it, and how.
+#[derive(Clone, Copy)]
+struct Link {
+    from: ValueId,
+    to: ValueId,
+    slot: Use,
+}
+
 /// A function as a graph.
 pub struct Graph<'m, 't> {
     module: &'m Module<'t>,
     function: Function,
     flow: Flow,
     terms: Terms,
-    values: DiGraph<Value, Use>,
+    values: Vec<Value>,
+    /// By value: what it is made of, in the order in which it was found.
+    operands: Lists<(ValueId, Use)>,
+    /// By value: what is made of it.
+    uses: Lists<(ValueId, Use)>,
     registers: registers::Registers,
     /// For each statement of the body, what it reads and writes.
     accesses: registers::Accesses,
     /// For each access, the value that is read or written.
     seen: Vec<ValueId>,
-    /// For each access that is a write under a guard, the value that stays where the guard fails.
-    old: Vec<Option<ValueId>>,
+    /// The accesses that are writes under a guard, sorted, with the values that stay where the guard fails.
+    old: Vec<(u32, ValueId)>,
     /// For each access that reads what may be undefined, the value that stands for this read.
     reads: HashMap<usize, ValueId>,
     semantics: Semantics,
-    /// How often each register is written.
-    writers: HashMap<Register, u32>,
+    /// By register: the statements that write it, in the order of the text.
+    writers: Lists<StmtId>,
+    /// The part that has terms; `None` for all of it.
+    slice: Option<Slice>,
 }
 
 impl std::fmt::Debug for Graph<'_, '_> {
@@ -176,25 +189,35 @@ impl<'m, 't> Graph<'m, 't> {
 
     /// All values, sinks included.
     pub fn values(&self) -> impl ExactSizeIterator<Item = ValueId> + use<> {
-        self.values.node_indices().map(ValueId::of)
+        (0..self.values.len()).map(ValueId::numbered)
     }
 
     /// A value.
     #[must_use]
     pub fn value(&self, value: ValueId) -> &Value {
-        &self.values[value.node()]
+        &self.values[value.index()]
     }
 
     /// The uses of a value, and how each uses it.
     pub fn uses(&self, value: ValueId) -> impl Iterator<Item = (ValueId, Use)> + '_ {
-        let edges = self.values.edges_directed(value.node(), Direction::Outgoing);
-        edges.map(|edge| (ValueId::of(edge.target()), *edge.weight()))
+        self.uses.get(value.index()).iter().rev().copied()
     }
 
     /// The operands of a value, and how it uses each.
-    pub fn operands(&self, value: ValueId) -> impl Iterator<Item = (ValueId, Use)> + '_ {
-        let edges = self.values.edges_directed(value.node(), Direction::Incoming);
-        edges.map(|edge| (ValueId::of(edge.source()), *edge.weight()))
+    pub fn operands(&self, value: ValueId) -> impl ExactSizeIterator<Item = (ValueId, Use)> + '_ {
+        self.operands.get(value.index()).iter().rev().copied()
+    }
+
+    /// Whether everything that a value is made of has its terms.
+    #[must_use]
+    pub(crate) fn is_known(&self, value: ValueId) -> bool {
+        self.slice.as_ref().is_none_or(|slice| slice.is_known(value))
+    }
+
+    /// Whether everything that is made of a value has its terms.
+    #[must_use]
+    pub(crate) fn is_followed(&self, value: ValueId) -> bool {
+        self.slice.as_ref().is_none_or(|slice| slice.is_followed(value))
     }
 
     /// What a statement reads and writes: each use of a register with its value.
@@ -212,7 +235,10 @@ impl<'m, 't> Graph<'m, 't> {
 
     /// The values that stay in the registers a statement writes where its guard fails.
     pub fn kept(&self, stmt: StmtId) -> impl Iterator<Item = ValueId> + '_ {
-        self.accesses.range(stmt).filter_map(|at| self.old[at])
+        let range = self.accesses.range(stmt);
+        let from = self.old.partition_point(|&(at, _)| (at as usize) < range.start);
+        let kept = self.old[from..].iter().take_while(move |&&(at, _)| (at as usize) < range.end);
+        kept.map(|&(_, value)| value)
     }
 
     /// Whether all that a statement does is to compute.
@@ -282,10 +308,10 @@ impl<'m, 't> Graph<'m, 't> {
                 let first = self.flow.stmts(block).next();
                 self.flow.block(stmt) == block
                     && first.is_some_and(|first| {
-                        !self.writes_register(register, first) && !self.written_between(register, first, stmt)
+                        self.writes(register, first).next().is_none_or(|next| next >= stmt)
                     })
             }
-            (Origin::Opaque, Some(register)) => self.writers.get(&register).is_none_or(|&count| count == 0),
+            (Origin::Opaque, Some(register)) => self.writers.get(register.index()).is_empty(),
             (Origin::Opaque | Origin::Phi(_), None)
             | (Origin::Undefined | Origin::Read(_) | Origin::Sink(_) | Origin::Result(_), _) => false,
         }
@@ -295,29 +321,27 @@ impl<'m, 't> Graph<'m, 't> {
     fn held_by_reader(&self, value: ValueId, stmt: StmtId) -> bool {
         let Some(register) = self.value(value).register else { return false };
         let first = self.flow.stmts(self.flow.block(stmt)).next().map_or(stmt.index(), StmtId::index);
-        for before in (first..stmt.index()).rev().take(NEAR).filter_map(StmtId::new) {
-            if self.writes_register(register, before) {
-                return false;
-            }
-            if self.accesses(before).any(|(access, read)| !access.write && read == value) {
-                return true;
-            }
-        }
-        false
+        let writers = self.writers.get(register.index());
+        let written = writers[..writers.partition_point(|&writer| writer < stmt)].last();
+        let begin = written.map_or(first, |writer| first.max(writer.index() + 1));
+        let near = begin.max(stmt.index().saturating_sub(NEAR))..stmt.index();
+        let reads =
+            |before: StmtId| self.accesses(before).any(|(access, read)| !access.write && read == value);
+        near.filter_map(StmtId::new).any(reads)
     }
 
     fn written_once(&self, register: Register) -> bool {
-        self.writers.get(&register).is_some_and(|&count| count == 1)
+        self.writers.get(register.index()).len() == 1
     }
 
-    fn writes_register(&self, register: Register, stmt: StmtId) -> bool {
-        self.accesses(stmt).any(|(access, _)| access.write && access.register == register)
+    /// The statements from `first` on that write a register, in the order of the text.
+    fn writes(&self, register: Register, first: StmtId) -> impl Iterator<Item = StmtId> + '_ {
+        let all = self.writers.get(register.index());
+        all[all.partition_point(|&writer| writer < first)..].iter().copied()
     }
 
     /// Whether a register is written after `from` and before `to`, both in one block.
     fn written_between(&self, register: Register, from: StmtId, to: StmtId) -> bool {
-        (from.index() + 1..to.index())
-            .filter_map(StmtId::new)
-            .any(|stmt| self.writes_register(register, stmt))
+        self.writes(register, from).find(|&writer| writer != from).is_some_and(|next| next < to)
     }
 }

@@ -38,6 +38,8 @@ pub struct Access {
     pub register: Register,
     /// Whether it is written; else read.
     pub write: bool,
+    /// Whether the statement has a guard; what such a statement writes keeps its old value where the guard fails.
+    pub guarded: bool,
 }
 
 /// The registers of a function.
@@ -63,6 +65,7 @@ pub(super) struct Accesses {
     pub(super) list: Vec<Access>,
     ends: Vec<u32>,
     first: usize,
+    writes: usize,
 }
 
 impl Accesses {
@@ -70,6 +73,18 @@ impl Accesses {
         let at = stmt.index() - self.first;
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
         start..self.ends[at] as usize
+    }
+
+    /// The accesses of consecutive statements.
+    pub(super) fn of_all(&self, mut stmts: impl DoubleEndedIterator<Item = StmtId>) -> Range<usize> {
+        let Some(first) = stmts.next() else { return 0..0 };
+        let last = stmts.next_back().unwrap_or(first);
+        self.range(first).start..self.range(last).end
+    }
+
+    /// How many of them are writes.
+    pub(super) fn writes(&self) -> usize {
+        self.writes
     }
 }
 
@@ -116,6 +131,7 @@ impl Registers {
     pub(super) fn accesses(&mut self, module: &Module<'_>, head: StmtId, body: &Range<usize>) -> Accesses {
         let returned = self.returned(module, head);
         let mut accesses = Accesses { first: body.start, ..Accesses::default() };
+        accesses.ends.reserve_exact(body.len());
         for at in body.clone() {
             let stmt = StmtId::new(at).expect("the body is made of statements");
             if module.kind(stmt) == StmtKind::Instruction {
@@ -124,6 +140,8 @@ impl Registers {
             let end = u32::try_from(accesses.list.len()).expect("a text below 4 GiB has fewer names");
             accesses.ends.push(end);
         }
+        accesses.list.shrink_to_fit();
+        accesses.writes = accesses.list.iter().filter(|access| access.write).count();
         accesses
     }
 
@@ -131,30 +149,23 @@ impl Registers {
         let roles = module.roles(stmt);
         let effects = module.effects(stmt);
         let control = module.row(stmt).map_or(Control::Unknown, |row| row.control);
-        let hidden = |register, write| Access { node: None, register, write };
+        let guarded = module.guard(stmt).is_some();
+        let access = |node, register, write| Access { node, register, write, guarded };
         for &(node, _) in roles.iter().filter(|(_, role)| *role != Role::Write) {
-            list.extend(self.of_name(module, node).map(|register| Access {
-                node: Some(node),
-                register,
-                write: false,
-            }));
+            list.extend(self.of_name(module, node).map(|register| access(Some(node), register, false)));
         }
         if effects.has(Effects::READS_CARRY) {
-            list.push(hidden(Register::CARRY, false));
+            list.push(access(None, Register::CARRY, false));
         }
         if matches!(control, Control::Return | Control::Exit) {
-            list.extend(returned.iter().map(|&register| hidden(register, false)));
+            list.extend(returned.iter().map(|&register| access(None, register, false)));
         }
         for &(node, _) in roles.iter().filter(|(_, role)| *role != Role::Read) {
-            list.extend(self.of_name(module, node).map(|register| Access {
-                node: Some(node),
-                register,
-                write: true,
-            }));
+            list.extend(self.of_name(module, node).map(|register| access(Some(node), register, true)));
         }
         // The carry flag does not survive a call.
         if effects.has(Effects::WRITES_CARRY) || control == Control::Call {
-            list.push(hidden(Register::CARRY, true));
+            list.push(access(None, Register::CARRY, true));
         }
     }
 

@@ -320,3 +320,92 @@ fn one_name_in_two_scopes_is_two_addresses() {
         assert_ne!(read[0], read[1]);
     });
 }
+
+#[test]
+fn a_register_that_is_written_anew_before_it_is_read_needs_no_phi() {
+    let body = "L: mov.b32 %r1, 1; add.u32 %r2, %r1, 1; st.global.u32 [0], %r2; @%p1 bra L; ret;";
+    with(body, |_, graph| {
+        assert!(graph.values().all(|value| !matches!(graph.value(value).origin, Origin::Phi(_))));
+    });
+}
+
+#[test]
+fn nested_loops_have_a_phi_for_each_counter_and_no_more() {
+    let depth = 300;
+    let mut body = format!(".reg .b32 %i<{depth}>;\n");
+    for at in 0..depth {
+        body.push_str(&format!("mov.b32 %i{at}, 0;\nL{at}:\n"));
+    }
+    for at in (0..depth).rev() {
+        body.push_str(&format!("add.u32 %i{at}, %i{at}, 1; setp.lt.u32 %p1, %i{at}, 9; @%p1 bra L{at};\n"));
+    }
+    with(&(body + "ret;"), |_, graph| {
+        let phis = graph.values().filter(|&value| matches!(graph.value(value).origin, Origin::Phi(_)));
+        assert_eq!(phis.count(), depth);
+    });
+}
+
+#[test]
+fn a_phi_of_many_ways_knows_what_comes_from_each() {
+    let count = 40;
+    let branches: String = (1..count).map(|at| format!("@%p1 bra L{at};\n")).collect();
+    let ways: String = (0..count).map(|at| format!("L{at}: mov.b32 %r2, {}; bra E;\n", 2 * at)).collect();
+    let end = "E: add.u32 %r3, %r2, 1; st.global.u32 [0], %r3; ret;";
+    with(&(branches + &ways + end), |module, graph| {
+        let fact = Knowledge::of(graph).facts[result(graph, stmt(module, "add")).index()];
+        assert_eq!((fact.unsigned(), fact.ones()), ((1, 79), 1));
+    });
+}
+
+const PARTS: [&str; 4] = [
+    include_str!("../../../tests/cases/optimise/simplify/one-move.ptx"),
+    include_str!("../../../tests/cases/optimise/dce/user_dead_code_goes.ptx"),
+    include_str!("../../../tests/kernels/memcpyish.ptx"),
+    include_str!("../../../tests/corpus/modules/by-hand/lanes.ptx"),
+];
+
+#[test]
+fn a_part_of_a_graph_says_the_same_of_its_values() {
+    let mut compared = 0;
+    for text in PARTS {
+        let module = ptxopt_grammar::parse(text.as_bytes()).expect("the case is legal");
+        let moves = |stmt| module.row(stmt).is_some_and(|row| row.name == "prmt");
+        for function in functions(&module) {
+            let whole =
+                Graph::new(&module, function.clone(), Semantics::Undisputed).expect("it can be modelled");
+            let part = Graph::about(&module, function, Semantics::Undisputed, Some(&moves));
+            let part = part.expect("it can be modelled");
+            let (all, some) = (Knowledge::of(&whole), Knowledge::of(&part));
+            for (value, _) in part.values().map(|value| (value, part.value(value))) {
+                // Values of registers are numbered before those of reads and effects.
+                if part.value(value).register.is_none() {
+                    break;
+                }
+                if part.is_known(value) {
+                    assert_eq!(some.facts[value.index()], all.facts[value.index()]);
+                    assert_eq!(some.demanded[value.index()], all.demanded[value.index()]);
+                    compared += 1;
+                } else {
+                    assert!(some.facts[value.index()].is_top());
+                }
+            }
+        }
+    }
+    assert!(compared > 100, "too few: {compared}");
+}
+
+#[test]
+fn what_lies_outside_a_part_is_demanded_whole() {
+    let body = "ld.global.u32 %r1, [0]; and.b32 %r2, %r1, 255; prmt.b32 %r3, %r2, %r2, 0x4440;\n\
+                st.global.u32 [0], %r3; ld.global.u32 %r4, [8]; and.b32 %r5, %r4, 1; st.global.u32 [4], %r5; ret;";
+    let text = text(body);
+    let module = ptxopt_grammar::parse(text.as_bytes()).expect("it is legal");
+    let moves = |stmt| module.row(stmt).is_some_and(|row| row.name == "prmt");
+    let graph = Graph::about(&module, functions(&module).remove(0), Semantics::Undisputed, Some(&moves));
+    let graph = graph.expect("it can be modelled");
+    let knowledge = Knowledge::of(&graph);
+    let demanded = |start| knowledge.demanded[result(&graph, stmt(&module, start)).index()];
+    assert_eq!(demanded("ld.global.u32 %r1"), 0xff);
+    assert_eq!(demanded("ld.global.u32 %r4"), u128::from(u32::MAX));
+    assert!(graph.value(result(&graph, stmt(&module, "and.b32 %r5"))).def.is_none());
+}

@@ -11,6 +11,7 @@ use super::memo::Memo;
 use super::record::{How, Kind, Record, Why};
 use super::rounds::Progress;
 use super::visible::{Declarations, Scopes};
+use super::wanted::Wanted;
 use super::weave::{self, Fresh};
 use super::worth::Worth;
 use super::{Clock, Options};
@@ -39,6 +40,8 @@ pub(super) struct Work<'w, 'm, 't> {
     pub(super) worth: Worth<'w, 'm, 't>,
     pub(super) knowledge: &'w Knowledge,
     pub(super) scopes: Scopes<'w>,
+    /// The statements that selection could change.
+    pub(super) wanted: Wanted,
     /// The statements that were unused in the text as it came, if those are deleted.
     pub(super) dead: BTreeSet<StmtId>,
     /// How many new registers of each width there are.
@@ -70,7 +73,11 @@ pub(super) fn run(
     if let Some(reason) = shared.options.leave.get(&function.name) {
         return left(module, function, reason);
     }
-    let graph = match Graph::new(module, function.clone(), shared.options.semantics) {
+    let wanted = Wanted::of(module, function);
+    let takes = |stmt| wanted.takes(module, stmt);
+    let part: Option<&dyn Fn(StmtId) -> bool> =
+        if shared.options.explain || wanted == Wanted::Everything { None } else { Some(&takes) };
+    let graph = match Graph::about(module, function.clone(), shared.options.semantics, part) {
         Ok(graph) => graph,
         Err(unmodelled) => {
             let why = Why::Unmodelled(unmodelled.reason);
@@ -97,6 +104,7 @@ pub(super) fn run(
         worth: Worth { graph: &graph, target: shared.target },
         knowledge: &knowledge,
         scopes: Scopes::of(module, function, shared.declarations),
+        wanted,
         dead: BTreeSet::new(),
         counts: weave::declared(module, function, shared.fresh),
     };
@@ -106,12 +114,16 @@ pub(super) fn run(
     let stmts = body.filter(|&stmt| module.kind(stmt) == StmtKind::Instruction);
     let mut spelled: BTreeMap<StmtId, Spelled> = BTreeMap::new();
     for stmt in stmts {
-        if !work.dead.contains(&stmt) {
+        let asked = shared.options.explain || wanted.takes(module, stmt);
+        if asked && !work.dead.contains(&stmt) {
             let next = work.gather(stmt, &spelled, &mut records);
             spelled.insert(stmt, next);
         }
     }
-    records.extend(work.settle(&spelled, edits));
+    let open = spelled.values().any(|spelled| spelled.offers.iter().any(|offer| offer.obstacle.is_none()));
+    if open || shared.options.explain || !work.dead.is_empty() {
+        records.extend(work.settle(&spelled, edits));
+    }
     records
 }
 

@@ -9,7 +9,8 @@ use super::record::{How, Kind, Record, Statements};
 use super::rounds::{Run, parsed};
 use super::{Clock, Options, Outcome, Seen};
 use crate::graph::{Function, functions};
-use crate::machine::replay::{Changed, Difference, Shown, replay};
+use crate::machine::replay::{Changed, Difference, Replay, Shown, replay};
+use crate::threads::on_threads;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -38,7 +39,10 @@ pub(super) fn guard(
     let Some(text) = outcome.text.take() else { return };
     let start = clock();
     let changed = changed(module, &outcome.records);
-    let shown = replay(module, &parsed(&text), &changed);
+    let new = parsed(&text);
+    let replay_of = Replay::new(module, &new, &changed);
+    let shown = on_threads(options.threads, (0..changed.len()).collect(), &|at| replay_of.function(at));
+    drop(new);
     let mut bugs = Vec::new();
     for (changed, shown) in changed.iter().zip(shown) {
         let Some(Shown { reached: (reached, all), difference }) = shown else { continue };

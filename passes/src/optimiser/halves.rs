@@ -311,7 +311,7 @@ pub(super) fn frequencies(flow: &Flow) -> HashMap<BlockId, i64> {
         if depths[&head] >= DEEPEST {
             continue;
         }
-        let back = flow.predecessors(head).into_iter().filter(|&from| flow.dominates(head, from));
+        let back = flow.predecessors(head).iter().copied().filter(|&from| flow.dominates(head, from));
         let mut inside: HashSet<BlockId> = HashSet::from([head]);
         let mut work: Vec<BlockId> = back.collect();
         while let Some(block) = work.pop() {

@@ -7,6 +7,7 @@
 //! leave is replayed, function by function, against the original, and where that shows a difference, or any other
 //! bug, the function goes back to what it was.
 
+mod batches;
 mod chains;
 mod choose;
 mod everywhere;
@@ -23,6 +24,7 @@ mod settle;
 mod stays;
 mod unused;
 mod visible;
+mod wanted;
 mod weave;
 mod worth;
 
@@ -57,6 +59,11 @@ pub struct Options {
     pub limit: Option<u64>,
     /// Whether statements and declarations that were unused in the text as it came are deleted too.
     pub dce_all: bool,
+    /// Whether the reasons why statements stay as they are get recorded. The text is the same either way; without them,
+    /// what cannot change is not analysed.
+    pub explain: bool,
+    /// How many functions are worked on at the same time, at most; the result does not depend on it.
+    pub threads: usize,
     /// The functions that are left alone, and why.
     pub leave: BTreeMap<String, String>,
     /// Rules that propose nothing for plain code: to measure what each of them is worth there.
@@ -74,6 +81,8 @@ impl Default for Options {
             semantics: Semantics::default(),
             limit: None,
             dce_all: false,
+            explain: true,
+            threads: 1,
             leave: BTreeMap::new(),
             without: Vec::new(),
         }
@@ -88,7 +97,7 @@ impl Options {
 }
 
 /// A clock: the time since some moment.
-pub type Clock<'c> = &'c dyn Fn() -> Duration;
+pub type Clock<'c> = &'c (dyn Fn() -> Duration + Sync);
 
 /// What became of a module.
 #[derive(Debug)]

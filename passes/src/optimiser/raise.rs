@@ -167,6 +167,13 @@ impl Potential {
         self.0[reach as usize] += u64::try_from(saved).unwrap_or(0);
     }
 
+    /// Adds what other functions could save more.
+    pub(super) fn include(&mut self, other: Self) {
+        for (saved, more) in self.0.iter_mut().zip(other.0) {
+            *saved += more;
+        }
+    }
+
     /// The reach that saves most, the least of equals, and how many machine instructions.
     fn best(self) -> Option<(Reach, u64)> {
         let all = Reach::ALL.into_iter().zip(self.0);

@@ -3,19 +3,20 @@
 //! Sweeps come where rewrites have come to an end, and compare the declarations of the text with those of the text
 //! that the last sweep left: rewrites take none away, so they correspond one to one.
 
+use super::batches::{Batch, batches};
 use super::function::{self, Shared};
 use super::halves::Kept;
-use super::memo::Memo;
 use super::raise::{Heads, Potential};
 use super::record::{Bound, How, Kind, Record, Statements};
 use super::unused::{self, Place};
 use super::visible::declarations;
+use super::wanted::Wanted;
 use super::weave::Fresh;
 use super::{Clock, Options, Outcome, choose};
 use crate::cost::Costs;
-use crate::door::Door;
 use crate::graph::{Function, Graph, functions};
 use crate::rules::{Pass, is_interesting};
+use crate::threads::on_threads;
 use choose::Target;
 use hashbrown::HashMap;
 use ptxopt_grammar::edit::{Edited, Edits};
@@ -64,10 +65,9 @@ pub(super) struct Run<'r> {
     options: &'r Options,
     clock: Clock<'r>,
     fresh: Fresh,
-    door: Door,
     progress: Progress,
     heads: Heads,
-    memo: Memo,
+    batches: Vec<Batch>,
     /// For each text, where its pieces came from.
     origins: Vec<Origins>,
     /// The state of each function.
@@ -122,24 +122,26 @@ impl<'r> Run<'r> {
         outcome: Outcome,
     ) -> Self {
         let state = |function| {
-            let open = options.dce_all || has_interesting(module, function);
+            let open = options.dce_all
+                || Wanted::of(module, function) != Wanted::Nothing
+                || options.explain && has_interesting(module, function);
             State { open, changed: false, left_alone: false, looked: [0; 2] }
         };
+        let functions = functions(module);
         Self {
             most_rounds,
             options,
             clock,
             fresh: Fresh::new(module.text()),
-            door: Door::new(options.check),
             progress: Progress {
                 left: options.limit,
                 held_back: options.limit == Some(0),
                 potential: Some(Potential::default()),
             },
             heads: Heads::of(module, options).0,
-            memo: Memo::default(),
+            batches: batches(&functions, options.check),
             origins: Vec::new(),
-            states: functions(module).iter().map(state).collect(),
+            states: functions.iter().map(state).collect(),
             sweeping: false,
             swept: None,
             told: Vec::new(),
@@ -193,7 +195,7 @@ impl<'r> Run<'r> {
             edits = self.next(module, &parsed(&text));
             self.outcome.text = Some(text);
         }
-        self.outcome.remembered = self.door.remembered();
+        self.outcome.remembered = self.batches.iter().map(|batch| batch.door.remembered()).sum();
         self.outcome.records = last_words(self.told, &self.states, module);
         self.outcome
     }
@@ -261,21 +263,40 @@ impl<'r> Run<'r> {
             clock,
             declarations: &declarations,
         };
+        let functions = functions(module);
+        let all: Vec<Looked> = if options.limit.is_some() {
+            // Which rewrites are within the limit depends on all before them.
+            let progress = &mut self.progress;
+            let look = |batch: &mut Batch| look(module, &functions, &self.states, &shared, batch, progress);
+            self.batches.iter_mut().map(look).collect()
+        } else {
+            let potential = self.progress.potential;
+            let look = |batch: &mut Batch| {
+                let mut progress = Progress { left: None, held_back: false, potential };
+                let looked = look(module, &functions, &self.states, &shared, batch, &mut progress);
+                Looked { potential: progress.potential, ..looked }
+            };
+            let open = self.batches.iter_mut().filter(|batch| is_open(&self.states, batch)).collect();
+            on_threads(options.threads, open, &look)
+        };
         let round = self.outcome.rounds;
         let mut told = Vec::new();
-        for (number, (function, state)) in functions(module).iter().zip(&mut self.states).enumerate() {
-            if !state.open {
-                continue;
+        for looked in all {
+            edits.extend(looked.edits);
+            if let (Some(all), Some(more)) = (&mut self.progress.potential, looked.potential) {
+                all.include(more);
             }
-            state.looked = [round, state.looked[0]];
-            let (door, progress, memo) = (&mut self.door, &mut self.progress, &mut self.memo);
-            let records = function::run(module, function, &shared, door, progress, memo, &mut edits);
-            // What no edit touched will look the same in the next round.
-            state.open = records.iter().any(|record| matches!(record.kind, Kind::Passed(_)));
-            state.changed |= state.open;
-            state.left_alone |=
-                records.iter().any(|record| matches!(&record.kind, Kind::Missed(why) if why.is_general()));
-            told.extend(records.into_iter().map(|record| Told { round, function: number, record }));
+            for (number, records) in looked.records {
+                let state = &mut self.states[number];
+                state.looked = [round, state.looked[0]];
+                // What no edit touched will look the same in the next round.
+                state.open = records.iter().any(|record| matches!(record.kind, Kind::Passed(_)));
+                state.changed |= state.open;
+                state.left_alone |= records
+                    .iter()
+                    .any(|record| matches!(&record.kind, Kind::Missed(why) if why.is_general()));
+                told.extend(records.into_iter().map(|record| Told { round, function: number, record }));
+            }
         }
         self.tell(told);
         self.outcome.potential = self.progress.potential.take().or(self.outcome.potential);
@@ -312,6 +333,37 @@ impl<'r> Run<'r> {
         self.tell(told);
         edits
     }
+}
+
+/// What came of a batch in a round.
+struct Looked {
+    edits: Edits,
+    /// By number of the function.
+    records: Vec<(usize, Vec<Record>)>,
+    /// What raising the head could save more in these functions, if that is not told otherwise.
+    potential: Option<Potential>,
+}
+
+fn is_open(states: &[State], batch: &Batch) -> bool {
+    states[batch.functions.clone()].iter().any(|state| state.open)
+}
+
+/// Looks at the functions of a batch in which there may be something to do.
+fn look(
+    module: &Module<'_>,
+    functions: &[Function],
+    states: &[State],
+    shared: &Shared<'_>,
+    batch: &mut Batch,
+    progress: &mut Progress,
+) -> Looked {
+    let mut looked = Looked { edits: Edits::new(), records: Vec::new(), potential: None };
+    for number in batch.functions.clone().filter(|&number| states[number].open) {
+        let (door, memo, edits) = (&mut batch.door, &mut batch.memo, &mut looked.edits);
+        let records = function::run(module, &functions[number], shared, door, progress, memo, edits);
+        looked.records.push((number, records));
+    }
+    looked
 }
 
 /// The reasons that still hold at the end. Every round that looks at a function records anew why its statements stay,

@@ -72,7 +72,8 @@ impl<'s> Settling<'s> {
             told: BTreeMap::new(),
         };
         for (&stmt, spelled) in spelled {
-            if spelled.own.as_ref().is_some_and(|&(value, _)| uses.is_used(value)) {
+            let used = spelled.own.as_ref().is_some_and(|&(value, _)| uses.is_used(value));
+            if used && work.wanted.takes(work.module, stmt) {
                 let numbers = (0..spelled.offers.len()).filter(|&number| open(&spelled.offers[number]));
                 let candidates = numbers
                     .filter_map(|number| settling.candidate(work, stmt, number, target).map(Rc::new))
@@ -178,7 +179,7 @@ impl Work<'_, '_, '_> {
         let mut settling = Settling::of(spelled, self, &uses, &worth.target, &open);
         for attempt in 0..ATTEMPTS {
             search(&mut uses, &settling.nodes, &settling.places, &pays);
-            if attempt == 0 {
+            if attempt == 0 && self.options.explain {
                 self.note_potential(spelled, uses.total(), &unchanged, &pays);
             }
             uses = settling.again(&uses, &unchanged);
@@ -204,7 +205,9 @@ impl Work<'_, '_, '_> {
         self.keep_good_everywhere(&settling, &mut uses);
         uses = settling.again(&uses, &unchanged);
         self.write(&mut settling, &uses, unchanged(), edits);
-        self.explain(&mut settling, &mut uses, &pays);
+        if self.options.explain {
+            self.explain(&mut settling, &mut uses, &pays);
+        }
         settling.told.into_values().flatten().collect()
     }
 

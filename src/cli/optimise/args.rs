@@ -33,7 +33,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub(super) out_dir: Option<PathBuf>,
 
-    /// How many files to process at the same time; the default is one per core
+    /// How many files, or functions of one, to work on at the same time; the default is one per core
     #[arg(short, long, value_name = "N", value_parser = at_least_one)]
     pub(super) jobs: Option<NonZeroUsize>,
 

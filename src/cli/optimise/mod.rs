@@ -75,6 +75,12 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error>
             }
         }
     }
+    // Nobody sees why statements stay but in remarks and sums.
+    plan.options.explain = plan.show.remarks.is_some() || plan.show.stats || console.summary;
+    let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
+    let all = args.jobs.map_or_else(cores, NonZeroUsize::get);
+    // Threads that no file takes work on the functions of the others.
+    plan.options.threads = (all / plan.jobs.len().max(1)).max(1);
     let plan = plan;
     // If remarks cannot be written, that must be found before any output is written.
     let remarks = match plan.begin_remarks() {
@@ -84,8 +90,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error>
             return Ok(Status::Unreachable);
         }
     };
-    let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
-    let threads = args.jobs.map_or_else(cores, NonZeroUsize::get).min(plan.jobs.len());
+    let threads = all.min(plan.jobs.len());
     let next = AtomicUsize::new(0);
     let (sender, reports) = mpsc::channel();
     Ok(thread::scope(|scope| {

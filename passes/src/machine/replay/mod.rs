@@ -105,12 +105,39 @@ impl<'m, 't> Side<'m, 't> {
     }
 }
 
+/// Two texts, decoded so that functions of the one can be replayed in the other.
+pub struct Replay<'r, 'm, 't> {
+    old: Side<'m, 't>,
+    new: Side<'m, 't>,
+    changed: &'r [Changed],
+}
+
+impl std::fmt::Debug for Replay<'_, '_, '_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Replay").field("changed", &self.changed).finish_non_exhaustive()
+    }
+}
+
+impl<'r, 'm, 't> Replay<'r, 'm, 't> {
+    /// The functions that were `changed`, in both texts.
+    #[must_use]
+    pub fn new(before: &'m Module<'t>, after: &'m Module<'t>, changed: &'r [Changed]) -> Self {
+        let names: Vec<&str> = changed.iter().map(|changed| changed.function.as_str()).collect();
+        Self { old: Side::new(before, &names), new: Side::new(after, &names), changed }
+    }
+
+    /// What a replay of one of them shows, by its place in the list; `None` for one that either text lacks.
+    #[must_use]
+    pub fn function(&self, at: usize) -> Option<Shown> {
+        function(&self.old, &self.new, at, &self.changed[at].stmts)
+    }
+}
+
 /// Replays functions of `before` in `after`, in order; `None` for one that either text lacks.
 #[must_use]
 pub fn replay(before: &Module<'_>, after: &Module<'_>, changed: &[Changed]) -> Vec<Option<Shown>> {
-    let names: Vec<&str> = changed.iter().map(|changed| changed.function.as_str()).collect();
-    let (old, new) = (Side::new(before, &names), Side::new(after, &names));
-    changed.iter().enumerate().map(|(at, changed)| function(&old, &new, at, &changed.stmts)).collect()
+    let replay = Replay::new(before, after, changed);
+    (0..changed.len()).map(|at| replay.function(at)).collect()
 }
 
 fn function(old: &Side<'_, '_>, new: &Side<'_, '_>, at: usize, changed: &BTreeSet<StmtId>) -> Option<Shown> {

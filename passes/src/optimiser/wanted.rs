@@ -1,0 +1,48 @@
+//! Which statements of a function selection could change at all, decided before anything is analysed.
+//!
+//! Nothing is given up by that. [`Worth::is_left_to_the_assembler`](super::worth::Worth::is_left_to_the_assembler)
+//! refuses every change of plain code, unless a video instruction changes or goes with it, or the statement moves bytes
+//! itself. So a function without video instructions changes in its byte moves alone, and one that has neither does not
+//! change. The reasons why other statements stay are recorded only if somebody asks for them.
+
+use crate::graph::Function;
+use crate::rules::is_byte_move;
+use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
+
+/// The statements of a function that selection could change.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Wanted {
+    /// None.
+    Nothing,
+    /// Those that move bytes.
+    ByteMoves,
+    /// Any: with a video instruction, other statements may go or share steps.
+    Everything,
+}
+
+impl Wanted {
+    /// Those of a function.
+    pub(super) fn of(module: &Module<'_>, function: &Function) -> Self {
+        let mut wanted = Self::Nothing;
+        for stmt in function.body.clone().filter_map(StmtId::new) {
+            if module.kind(stmt) != StmtKind::Instruction {
+                continue;
+            }
+            match module.row(stmt) {
+                Some(row) if row.video.is_some() => return Self::Everything,
+                Some(row) if is_byte_move(row) => wanted = Self::ByteMoves,
+                Some(_) | None => {}
+            }
+        }
+        wanted
+    }
+
+    /// Whether a statement is one of them.
+    pub(super) fn takes(self, module: &Module<'_>, stmt: StmtId) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::ByteMoves => module.row(stmt).is_some_and(is_byte_move),
+            Self::Everything => true,
+        }
+    }
+}
