@@ -73,7 +73,11 @@ pub(super) fn run(
     if let Some(reason) = shared.options.leave.get(&function.name) {
         return left(module, function, reason);
     }
-    let wanted = Wanted::of(module, function);
+    let wanted = if weave::keeps_halves(module, function, shared.fresh) {
+        Wanted::Everything
+    } else {
+        Wanted::of(module, function)
+    };
     let takes = |stmt| wanted.takes(module, stmt);
     let part: Option<&dyn Fn(StmtId) -> bool> =
         if shared.options.explain || wanted == Wanted::Everything { None } else { Some(&takes) };
@@ -85,11 +89,11 @@ pub(super) fn run(
         }
     };
     door.begin();
-    let keeps_halves = |value: ValueId| {
+    let holds_half = |value: ValueId| {
         let decl = graph.register_of(value).and_then(|register| graph.declaration(register));
         decl.is_some_and(|decl| shared.fresh.declares_halves(module.decl_name(decl)))
     };
-    let knowledge = Knowledge::with_whole(&graph, &keeps_halves);
+    let knowledge = Knowledge::with_whole(&graph, &holds_half);
     let mut work = Work {
         module,
         options: shared.options,

@@ -264,14 +264,15 @@ fn traffic(graph: &Graph<'_, '_>) -> BTreeMap<Register, Traffic> {
         inside && is_integer(graph, register) && !graph.is_component(register)
     };
     let mut all: BTreeMap<Register, Traffic> = BTreeMap::new();
-    let mut undefined: HashSet<Register> = HashSet::new();
+    let mut left: HashSet<Register> = HashSet::new();
     for &block in flow.order() {
         for stmt in flow.stmts(block).filter(|&stmt| module.kind(stmt) == StmtKind::Instruction) {
             let step = graph.step(stmt).filter(|_| module.guard(stmt).is_none());
+            let changes_guard = changes_guard(graph, stmt);
             for (access, value) in graph.accesses(stmt).filter(|(access, _)| is_word(access.register)) {
                 // Of what may be undefined, nothing is known of the halves either.
-                if matches!(graph.value(value).origin, Origin::Read(_)) {
-                    undefined.insert(access.register);
+                if matches!(graph.value(value).origin, Origin::Read(_)) || changes_guard {
+                    left.insert(access.register);
                 }
                 let role = role(graph, stmt, step.as_ref(), access.write);
                 let traffic = all.entry(access.register).or_default();
@@ -282,8 +283,17 @@ fn traffic(graph: &Graph<'_, '_>) -> BTreeMap<Register, Traffic> {
             }
         }
     }
-    all.retain(|register, _| !undefined.contains(register));
+    all.retain(|register, _| !left.contains(register));
     all
+}
+
+/// Whether a statement writes the predicate that guards it, so that what follows it cannot have the same guard.
+fn changes_guard(graph: &Graph<'_, '_>, stmt: StmtId) -> bool {
+    let Some((guard, _)) = graph.module().guard(stmt) else { return false };
+    let by = graph.accesses(stmt).find(|(access, _)| access.node == Some(guard));
+    by.is_some_and(|(by, _)| {
+        graph.accesses(stmt).any(|(access, _)| access.write && access.register == by.register)
+    })
 }
 
 fn role(graph: &Graph<'_, '_>, stmt: StmtId, step: Option<&Step>, write: bool) -> Role {

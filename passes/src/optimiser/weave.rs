@@ -200,7 +200,20 @@ fn declaration(
     fresh: &Fresh,
     width: u32,
 ) -> Option<(u32, std::ops::Range<usize>)> {
-    let prefix = fresh.prefix(width);
+    declaration_of(module, function, &fresh.prefix(width))
+}
+
+/// Whether a function has registers that keep halves of words.
+pub(super) fn keeps_halves(module: &Module<'_>, function: &Function, fresh: &Fresh) -> bool {
+    declaration_of(module, function, &fresh.halves()).is_some()
+}
+
+/// The declaration of registers with this prefix among the first statements: how many, and where the number stands.
+fn declaration_of(
+    module: &Module<'_>,
+    function: &Function,
+    prefix: &str,
+) -> Option<(u32, std::ops::Range<usize>)> {
     let first = StmtId::new(function.body.start)?;
     let is_ours = |&node: &ptxopt_grammar::tree::NodeId| {
         let declared = module.node_kind(node) == NodeKind::Declared;

@@ -107,6 +107,16 @@ fn a_word_that_may_be_undefined_is_not_kept() {
 }
 
 #[test]
+fn a_word_that_is_written_together_with_its_guard_is_not_kept() {
+    let shuffle = |to: &str| {
+        let shuffle = format!("@%p1 shfl.sync.idx.b32 {to}, %a, 0, 31, -1;");
+        LOOP.replace("mov.b32 %r1, 0;", &format!("mov.b32 %r1, 0; setp.eq.u32 %p1, %a, 0; {shuffle}"))
+    };
+    assert!(kept(&shuffle("%r1|%p2"), "sm_90").contains(&"%r1".to_owned()));
+    assert!(!kept(&shuffle("%r1|%p1"), "sm_90").contains(&"%r1".to_owned()));
+}
+
+#[test]
 fn a_word_that_goes_by_other_instructions_is_not_kept() {
     let body = LOOP
         .replace("add.u32 %r0, %r0, 1;", "add.u32 %r0, %r0, 1; mul.lo.u32 %r1, %r1, %c; not.b32 %r1, %r1;");
