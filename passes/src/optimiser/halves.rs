@@ -23,6 +23,7 @@ use crate::rules::{LOWER, Pass};
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::names::DeclKind;
+use ptxopt_grammar::table::Control;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use ptxopt_grammar::video::{self, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 use std::collections::BTreeMap;
@@ -268,10 +269,10 @@ fn traffic(graph: &Graph<'_, '_>) -> BTreeMap<Register, Traffic> {
     for &block in flow.order() {
         for stmt in flow.stmts(block).filter(|&stmt| module.kind(stmt) == StmtKind::Instruction) {
             let step = graph.step(stmt).filter(|_| module.guard(stmt).is_none());
-            let changes_guard = changes_guard(graph, stmt);
+            let is_there = is_there(module, stmt);
             for (access, value) in graph.accesses(stmt).filter(|(access, _)| is_word(access.register)) {
                 // Of what may be undefined, nothing is known of the halves either.
-                if matches!(graph.value(value).origin, Origin::Read(_)) || changes_guard {
+                if matches!(graph.value(value).origin, Origin::Read(_)) || access.write && !is_there {
                     left.insert(access.register);
                 }
                 let role = role(graph, stmt, step.as_ref(), access.write);
@@ -287,13 +288,10 @@ fn traffic(graph: &Graph<'_, '_>) -> BTreeMap<Register, Traffic> {
     all
 }
 
-/// Whether a statement writes the predicate that guards it, so that what follows it cannot have the same guard.
-fn changes_guard(graph: &Graph<'_, '_>, stmt: StmtId) -> bool {
-    let Some((guard, _)) = graph.module().guard(stmt) else { return false };
-    let by = graph.accesses(stmt).find(|(access, _)| access.node == Some(guard));
-    by.is_some_and(|(by, _)| {
-        graph.accesses(stmt).any(|(access, _)| access.write && access.register == by.register)
-    })
+/// Whether what a statement writes is there for the next statement, under the same guard: not if threads exchange it,
+/// which may take until a later statement, or write the predicate that guards it too.
+fn is_there(module: &Module<'_>, stmt: StmtId) -> bool {
+    module.row(stmt).is_some_and(|row| !row.effects.convergent && row.control == Control::Next)
 }
 
 fn role(graph: &Graph<'_, '_>, stmt: StmtId, step: Option<&Step>, write: bool) -> Role {
