@@ -91,6 +91,25 @@ const WORDS: [(&str, u32, Kind); 59] = {
 };
 
 impl TypeWord {
+    /// How many there are.
+    pub(super) const COUNT: usize = WORDS.len();
+
+    /// The type with this number, from 0.
+    pub(super) const fn numbered(place: usize) -> Option<Self> {
+        #[expect(clippy::cast_possible_truncation, reason = "it was just compared")]
+        if place < Self::COUNT { Some(Self(place as u8)) } else { None }
+    }
+
+    /// How many bits a number of this type has; `None` for predicates and packed numbers.
+    #[must_use]
+    pub const fn bits(self) -> Option<u32> {
+        let (_, bits, kind) = WORDS[self.0 as usize];
+        match kind {
+            Kind::Integer | Kind::Bits | Kind::Float => Some(bits),
+            Kind::Packed | Kind::Predicate | Kind::Opaque => None,
+        }
+    }
+
     /// The type that a modifier, without its dot, spells.
     #[must_use]
     pub fn parse(modifier: &[u8]) -> Option<Self> {
@@ -99,8 +118,8 @@ impl TypeWord {
 
     /// How it is spelled, without a dot.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        WORDS[usize::from(self.0)].0
+    pub const fn word(self) -> &'static str {
+        WORDS[self.0 as usize].0
     }
 
     /// All types.

@@ -6,17 +6,23 @@
 
 use super::table::{self, Cells};
 use super::{Cost, OperandKind};
-use crate::recipe::is_move;
 use hashbrown::HashMap;
+use ptxopt_grammar::table::instruction::{Instruction, op};
+use ptxopt_grammar::table::types::TypeWord;
 use std::sync::LazyLock;
 
-/// By opcode and modifiers, the rows that differ in their sources.
-static TABLE: LazyLock<HashMap<String, Vec<Row>>> = LazyLock::new(|| {
-    let mut table: HashMap<String, Vec<Row>> = HashMap::new();
+/// By instruction, the rows that differ in their sources.
+static TABLE: LazyLock<HashMap<Instruction, Vec<Row>>> = LazyLock::new(|| {
+    let mut table: HashMap<Instruction, Vec<Row>> = HashMap::new();
     for (name, columns) in table::rows(include_str!("plain.tsv")) {
         let mut fields = name.split(' ');
-        let words = fields.next().expect("a name has words").to_owned();
-        table.entry(words).or_default().push(Row { sources: fields.map(Source::parse).collect(), columns });
+        let words = fields.next().expect("a name has words");
+        let instruction =
+            Instruction::parse(words.as_bytes()).expect("rows are of instructions that there are");
+        table
+            .entry(instruction)
+            .or_default()
+            .push(Row { sources: fields.map(Source::parse).collect(), columns });
     }
     table
 });
@@ -97,14 +103,14 @@ impl Precision {
 }
 
 /// The cost of an instruction on a generation.
-pub(super) fn cost(generation: usize, words: &str, operands: &[OperandKind]) -> Cost {
-    if is_move(words) && matches!(operands, [OperandKind::Constant(_)]) {
+pub(super) fn cost(generation: usize, instruction: Instruction, operands: &[OperandKind]) -> Cost {
+    if instruction.is_move() && matches!(operands, [OperandKind::Constant(_)]) {
         // The instruction that uses the constant has it as its own, and is measured with it.
         return Cost::NOTHING;
     }
-    let rows = TABLE.get(words).map(Vec::as_slice).unwrap_or_default();
+    let rows = TABLE.get(&instruction).map(Vec::as_slice).unwrap_or_default();
     let found = [Precision::Value, Precision::Kind, Precision::Any].into_iter().find_map(|precision| {
-        let source = |at| precision.source(measured(words, precision, operands, at));
+        let source = |at| precision.source(measured(instruction, precision, operands, at));
         let wanted = || (0..operands.len()).map(source);
         rows.iter().find(|row| row.sources.iter().copied().eq(wanted()))
     });
@@ -117,20 +123,24 @@ pub(super) fn cost(generation: usize, words: &str, operands: &[OperandKind]) -> 
 /// An amount that shifts a word by less than its width is no small constant, since those shift everything out: all
 /// such amounts cost the same, and one stands for them. All selectors of `prmt` cost the same that read its first
 /// source at all, whatever number they are.
-fn measured(words: &str, precision: Precision, operands: &[OperandKind], at: usize) -> OperandKind {
-    match (operands[at], words) {
-        (OperandKind::Constant(1..32), "shl.b32" | "shr.b32" | "shr.u32" | "shr.s32")
-            if precision == Precision::Kind =>
-        {
-            OperandKind::Constant(1)
-        }
-        (OperandKind::Constant(selector), "prmt.b32")
-            if precision == Precision::Kind
+fn measured(
+    instruction: Instruction,
+    precision: Precision,
+    operands: &[OperandKind],
+    at: usize,
+) -> OperandKind {
+    let of_words = || instruction.types().next().and_then(TypeWord::bits) == Some(32);
+    let OperandKind::Constant(value) = operands[at] else { return OperandKind::Register };
+    match value {
+        _ if precision != Precision::Kind => operands[at],
+        1..32 if instruction.row().shifts && of_words() => OperandKind::Constant(1),
+        selector
+            if instruction == op::PRMT_B32
                 && at == 2
                 && (0..4).any(|byte| selector >> (4 * byte) & 4 == 0) =>
         {
             OperandKind::Constant(100)
         }
-        (operand, _) => operand,
+        _ => operands[at],
     }
 }

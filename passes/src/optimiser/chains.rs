@@ -12,7 +12,7 @@ use super::function::Work;
 use super::gather::{Offer, Spelled};
 use crate::graph::{Origin, ValueId};
 use crate::lower;
-use crate::recipe::{Code, Recipe, Source, Step};
+use crate::recipe::{Code, Recipe, Source, Sources, Step};
 use crate::rules::{LOWER, Pass, Rule};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
@@ -153,10 +153,10 @@ impl Work<'_, '_, '_> {
 }
 
 /// The steps before an instruction, its sources after them, and the rules that led to all this.
-fn joined(own: &Step, way: [Option<Before<'_>>; 2]) -> (Vec<Step>, Vec<Source>, Vec<&'static Rule>) {
+fn joined(own: &Step, way: [Option<Before<'_>>; 2]) -> (Vec<Step>, Sources, Vec<&'static Rule>) {
     let mut steps: Vec<Step> = Vec::new();
     let mut trail: Vec<&'static Rule> = Vec::new();
-    let mut sources = own.sources.clone();
+    let mut sources = own.sources;
     for (at, before) in way.into_iter().enumerate() {
         let Some((more, rules)) = before else { continue };
         let result = append(&mut steps, more);

@@ -13,6 +13,7 @@ use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{LOWER, Pass, Rule};
 use crate::site::{Knowledge, Site};
 use hashbrown::{HashMap, HashSet};
+use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::video::{Form, Routing, Simd};
 use std::collections::VecDeque;
 
@@ -26,8 +27,8 @@ pub(super) struct Spelling {
     pub(super) trail: Vec<&'static Rule>,
     /// What each step costs where it stands in the recipe.
     pub(super) costs: Vec<Cost>,
-    /// An instruction of the recipe that the module must not contain, by its opcode with modifiers.
-    pub(super) lacks: Option<String>,
+    /// An instruction of the recipe that the module must not contain.
+    pub(super) lacks: Option<Instruction>,
     /// How far the module's head must be raised for it, whether that is allowed or not; `None` if it cannot have it.
     pub(super) reach: Option<Reach>,
 }
@@ -185,7 +186,7 @@ impl Target {
         let distinct: HashSet<Source> = step.sources.iter().copied().collect();
         let (signs, routed, lanes) = match &step.code {
             Code::Video(form) => {
-                let signs = form.to_string().matches(".s32").count();
+                let signs = form.instruction().modifiers().filter(|&modifier| modifier == op::S32).count();
                 let (routed, lanes) = match form {
                     Form::Simd(simd) => {
                         let plain = Routing::plain(simd.routing.lanes()).masked(simd.routing.mask());
@@ -208,7 +209,7 @@ impl Target {
     /// What spellings may be made of: with `lop3` if the module may have it; both ways if only a later head would allow
     /// it, so that the head is raised only for what is cheaper.
     pub(super) fn available(&self) -> &'static [Available] {
-        match self.heads.reach(&Recipe::one(Step::plain("lop3.b32", &[]))) {
+        match self.heads.reach(&Recipe::one(Step::plain(op::LOP3_B32, &[]))) {
             Some(Reach::Own) => &[Available { lop3: true }],
             Some(Reach::Version | Reach::Target | Reach::Family) => {
                 &[Available { lop3: false }, Available { lop3: true }]
@@ -222,11 +223,11 @@ impl Target {
         self.costs.shares(&recipe.steps)
     }
 
-    /// The first instruction of a recipe that the module must not contain, by its opcode with modifiers.
-    pub(super) fn lacks(&self, recipe: &Recipe) -> Option<String> {
+    /// The first instruction of a recipe that the module must not contain.
+    pub(super) fn lacks(&self, recipe: &Recipe) -> Option<Instruction> {
         let head = self.heads.allowed();
-        let mut words = recipe.steps.iter().map(Step::words);
-        words.find(|words| !head.is_some_and(|head| head.allows(words.as_bytes())))
+        let mut all = recipe.steps.iter().map(Step::spelled);
+        all.find(|&instruction| !head.is_some_and(|head| head.has(instruction)))
     }
 }
 

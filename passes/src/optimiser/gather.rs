@@ -66,9 +66,9 @@ impl Work<'_, '_, '_> {
         if self.knowledge.demanded[value.index()] == 0 {
             return stays(Why::Unused);
         }
-        let own = Recipe::one(step.clone());
+        let own = Recipe::one(step);
         let mut offers = Vec::new();
-        let mut spellings = self.spellings((stmt, step.clone()), value, records);
+        let mut spellings = self.spellings((stmt, step), value, records);
         spellings.extend(self.chained(stmt, &step, before));
         for spelling in spellings {
             let (obstacle, reach) = self.obstacle_to(stmt, value, &spelling);
@@ -168,13 +168,13 @@ impl Work<'_, '_, '_> {
                 Code::Pack => vec![to, Given::Vector],
                 Code::Plain(_) | Code::Video(_) => std::iter::once(to).chain(from).collect(),
             };
-            match legal::instruction(step.words().as_bytes(), &given) {
+            match legal::instruction(step.spelled().to_string().as_bytes(), &given) {
                 Ok(()) => {}
                 Err(Fault::Operands) => return false,
                 Err(Fault::Form) => {
                     let mut record = self.missed(stmt, Why::Unproved);
                     record.rules = spelling.trail.iter().map(|rule| rule.name).collect();
-                    records.push(Record { kind: Kind::Illegal(step.words()), ..record });
+                    records.push(Record { kind: Kind::Illegal(step.spelled().to_string()), ..record });
                     return false;
                 }
             }

@@ -73,7 +73,7 @@ impl Numbers {
             Source::Step(_) | Source::Constant(_) => Some(*source),
         };
         let sources = step.sources.iter().map(source).collect::<Option<_>>()?;
-        Some(Step { sources, ..step.clone() })
+        Some(Step { sources, ..*step })
     }
 
     fn shapes(&self, recipe: &Recipe) -> Option<Recipe> {

@@ -15,11 +15,12 @@ use super::weave;
 use crate::cost::Cost;
 use crate::door::Candidate as Question;
 use crate::graph::ValueId;
-use crate::recipe::{Text, is_move};
+use crate::recipe::Text;
 use crate::rules::Pass;
 use crate::select::{Candidate, Gain, NodeId, Nodes, Place, Uses, search};
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::table::instruction::Instruction;
 use ptxopt_grammar::tree::StmtId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -51,7 +52,8 @@ fn is_idle(lines: &[String]) -> bool {
     let Some((words, operands)) = line.strip_suffix(';').and_then(|line| line.split_once(' ')) else {
         return false;
     };
-    is_move(words) && operands.split_once(", ").is_some_and(|(to, from)| to == from)
+    Instruction::parse(words.as_bytes()).is_some_and(Instruction::is_move)
+        && operands.split_once(", ").is_some_and(|(to, from)| to == from)
 }
 
 impl<'s> Settling<'s> {

@@ -29,7 +29,7 @@ impl Worth<'_, '_, '_> {
     /// the lanes of an operand with other instructions that are taken apart.
     pub(super) fn price(&self, stmt: StmtId) -> Price {
         let Some(step) = self.graph.step(stmt) else { return Price::default() };
-        let least = self.target.cost(&Recipe::one(step.clone())).least;
+        let least = self.target.cost(&Recipe::one(step)).least;
         let mut left = least.saturating_sub(1);
         let mut parts: Vec<(ValueId, u32)> = Vec::new();
         for (value, lanes) in taken_apart(&step) {

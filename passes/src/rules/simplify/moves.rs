@@ -12,6 +12,7 @@ use crate::rules::reach::{Need, Reach, Spelled, contents};
 use crate::rules::route::{Rest, Way};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Form, Mad, Part, Scalar, ScalarOp, Sign, Simd};
 
 pub(super) static RULES: &[Rule] = &[
@@ -198,7 +199,7 @@ fn reading(site: &Site<'_, '_, '_>, a: Read, b: Read) -> Option<Step> {
         }
         Form::Simd(_) => return None,
     };
-    let mut sources = site.step.sources.clone();
+    let mut sources = site.step.sources;
     (sources[0], sources[1]) = (a.0, b.0);
     Some(Step::video(form, &sources))
 }
@@ -266,7 +267,7 @@ fn lanes_that_move(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         if let Some(total) = total {
             let total =
                 Source::Constant(u64::from(i32::try_from(total).expect("lanes are small").cast_unsigned()));
-            out.push(Recipe::one(Step::plain("add.u32", &[link.c, total])));
+            out.push(Recipe::one(Step::plain(op::ADD_U32, &[link.c, total])));
         }
         return;
     }
