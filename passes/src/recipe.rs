@@ -7,6 +7,7 @@ use crate::graph::{Graph, ValueId};
 use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::table::types::TypeWord;
 use ptxopt_grammar::video::Form;
+use std::hash::{Hash, Hasher};
 use tinyvec::ArrayVec;
 
 /// The most sources that an instruction has.
@@ -45,7 +46,7 @@ pub enum Code {
 }
 
 /// One instruction with one result.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
     /// What it does.
     pub code: Code,
@@ -53,6 +54,24 @@ pub struct Step {
     pub sources: Sources,
     /// How many bits its result has.
     pub width: u32,
+}
+
+/// One word for each source and for what is done, since steps are looked up often; the width goes with the code.
+impl Hash for Step {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self.code {
+            Code::Plain(instruction) => instruction.hash(state),
+            Code::Video(form) => form.hash(state),
+            Code::Pack => state.write_u32(self.width),
+        }
+        for source in &self.sources {
+            state.write_u64(match *source {
+                Source::Constant(value) => value.rotate_left(2),
+                Source::Step(step) => (step as u64) << 2 | 1,
+                Source::Value(value) => (value.index() as u64) << 2 | 2,
+            });
+        }
+    }
 }
 
 impl Step {

@@ -4,18 +4,20 @@
 //! cheaper, or as cheap and simpler. So the search goes downhill only and ends. The limit is far above what the rules
 //! can make of one instruction, and reaching it is a bug in a rule.
 
+use super::lowered::Lowered;
 use super::raise::{Heads, Reach};
 use crate::cost::{Cost, Costs, forbidden};
 use crate::facts::Fact;
 use crate::graph::{Graph, ValueId};
-use crate::lower::{self, Available};
+use crate::lower::Available;
 use crate::recipe::{Code, Recipe, Source, Step};
-use crate::rules::{LOWER, Pass, Rule};
+use crate::rules::{Pass, Rule};
 use crate::site::{Knowledge, Site};
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 use ptxopt_grammar::table::instruction::{Instruction, op};
-use ptxopt_grammar::video::{Form, Routing, Simd};
+use ptxopt_grammar::video::{Form, Routing};
 use std::collections::VecDeque;
+use std::rc::Rc;
 
 /// The most spellings of one instruction that are looked at.
 const MOST_SPELLINGS: usize = 4000;
@@ -26,7 +28,7 @@ pub(super) struct Spelling {
     pub(super) recipe: Recipe,
     pub(super) trail: Vec<&'static Rule>,
     /// What each step costs where it stands in the recipe.
-    pub(super) costs: Vec<Cost>,
+    pub(super) costs: Rc<[Cost]>,
     /// An instruction of the recipe that the module must not contain.
     pub(super) lacks: Option<Instruction>,
     /// How far the module's head must be raised for it, whether that is allowed or not; `None` if it cannot have it.
@@ -38,7 +40,7 @@ impl Spelling {
         let reach = target.heads.reach(&recipe);
         let has = reach.is_some_and(|reach| reach <= target.heads.limit());
         let lacks = if has { None } else { target.lacks(&recipe) };
-        Self { costs: target.costs(&recipe), lacks, reach, recipe, trail }
+        Self { costs: target.costs(&recipe).into(), lacks, reach, recipe, trail }
     }
 
     /// What all of it costs.
@@ -55,6 +57,7 @@ pub(super) fn spellings(
     value: ValueId,
     rules: &[&'static Rule],
     target: &Target,
+    lowered: &mut Lowered,
 ) -> (Vec<Spelling>, bool) {
     let demanded = knowledge.demanded[value.index()];
     let result: Fact = knowledge.core_fact(graph, value);
@@ -65,8 +68,8 @@ pub(super) fn spellings(
     let mut work = VecDeque::from([0]);
     let lowers = rules.iter().any(|rule| rule.pass == Pass::Lower);
     while let Some(at) = work.pop_front() {
-        let Spelling { recipe, trail, .. } = all[at].clone();
-        let [step] = recipe.steps.as_slice() else { continue };
+        let &[step] = all[at].recipe.steps.as_slice() else { continue };
+        let step = &step;
         let rank = target.rank(step);
         let site = Site { graph, knowledge, value, step, demanded, result: &result };
         for rule in rules.iter().filter(|rule| rule.pass != Pass::Lower) {
@@ -77,8 +80,7 @@ pub(super) fn spellings(
                     return (all.split_off(1), true);
                 }
                 if seen.insert(recipe.clone()) {
-                    let mut trail = trail.clone();
-                    trail.push(rule);
+                    let trail = all[at].trail.iter().copied().chain([*rule]).collect();
                     if let [step] = recipe.steps.as_slice()
                         && target.rank(step) < rank
                     {
@@ -89,80 +91,10 @@ pub(super) fn spellings(
             }
         }
     }
-    let lowered = if lowers { lowered(&all, target) } else { Vec::new() };
+    let lowered = if lowers { lowered.spellings(&all, target) } else { Vec::new() };
     let mut spellings = all.split_off(1);
     spellings.extend(lowered.into_iter().filter(|spelling| !seen.contains(&spelling.recipe)));
     (spellings, false)
-}
-
-/// How many spellings are lowered, and how many are kept of what they become.
-const MOST_LOWERED: usize = 16;
-const MOST_KEPT: usize = 24;
-
-/// How many are kept that the module must not have, for each head that it would need.
-const MOST_BLOCKED: usize = 4;
-
-/// What becomes of spellings with a SIMD instruction when that is spelled by other instructions, those that cost least.
-fn lowered(all: &[Spelling], target: &Target) -> Vec<Spelling> {
-    let mut made: Vec<Spelling> = Vec::new();
-    let mut seen: HashSet<Recipe> = HashSet::new();
-    for from in all.iter().filter(|spelling| has_simd(&spelling.recipe)).take(MOST_LOWERED) {
-        for recipe in target.available().iter().flat_map(|&with| without_simd(&from.recipe, with)) {
-            if seen.insert(recipe.clone()) {
-                let trail = from.trail.iter().copied().chain([&LOWER]).collect();
-                made.push(Spelling::of(recipe, trail, target));
-            }
-        }
-    }
-    made.retain(|spelling| spelling.cost().most != u32::MAX);
-    made.sort_by_key(|spelling| spelling.cost().most);
-    let (mut made, blocked): (Vec<_>, Vec<_>) =
-        made.into_iter().partition(|spelling| spelling.lacks.is_none());
-    // One that packs its result can be continued by the statements that read it, so it is kept however dear it is.
-    let packed = made.iter().skip(MOST_KEPT).find(|spelling| spelling.recipe.packs()).cloned();
-    let has_packed = made.iter().take(MOST_KEPT).any(|spelling| spelling.recipe.packs());
-    made.truncate(MOST_KEPT);
-    made.extend(packed.filter(|_| !has_packed));
-    // Those that the module must not have say what it lacks, and what it would save with a later head.
-    let mut counts: HashMap<Option<Reach>, usize> = HashMap::new();
-    made.extend(blocked.into_iter().filter(|spelling| {
-        let count = counts.entry(spelling.reach).or_default();
-        *count += 1;
-        *count <= MOST_BLOCKED
-    }));
-    made
-}
-
-fn is_simd(step: &Step) -> Option<Simd> {
-    match step.code {
-        Code::Video(Form::Simd(form)) => Some(form),
-        Code::Video(Form::Scalar(_) | Form::Mad(_)) | Code::Plain(_) | Code::Pack => None,
-    }
-}
-
-fn has_simd(recipe: &Recipe) -> bool {
-    recipe.steps.iter().any(|step| is_simd(step).is_some())
-}
-
-/// A recipe with its last SIMD instruction spelled by others, if nothing behind that reads what is before it.
-fn without_simd(recipe: &Recipe, with: Available) -> Vec<Recipe> {
-    let simd = recipe.steps.iter().enumerate().rev().find_map(|(at, step)| Some((at, is_simd(step)?)));
-    let Some((at, form)) = simd else { return Vec::new() };
-    let (before, behind) = (&recipe.steps[..at], &recipe.steps[at + 1..]);
-    let apart = |source: &Source| !matches!(*source, Source::Step(step) if step < at);
-    if !behind.iter().flat_map(|step| &step.sources).all(apart) {
-        return Vec::new();
-    }
-    let mut made = lower::spellings_after(before, &form, &recipe.steps[at].sources, with);
-    for recipe in &mut made {
-        let first = recipe.steps.len();
-        let moved = |source: &Source| match *source {
-            Source::Step(step) => Source::Step(step + first - at - 1),
-            Source::Value(_) | Source::Constant(_) => *source,
-        };
-        recipe.steps.extend(behind.iter().map(|step| step.over(moved)));
-    }
-    made
 }
 
 /// The rules of the passes that run.

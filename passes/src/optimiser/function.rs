@@ -38,6 +38,10 @@ pub(super) struct Work<'w, 'm, 't> {
     pub(super) clock: Clock<'w>,
     pub(super) worth: Worth<'w, 'm, 't>,
     pub(super) knowledge: &'w Knowledge,
+    /// Whether a rewrite of an earlier round wrote a statement.
+    is_written: &'w dyn Fn(StmtId) -> bool,
+    /// Whether the function has video instructions.
+    has_video: bool,
     pub(super) scopes: Scopes<'w>,
     /// The statements that were unused in the text as it came, if those are deleted.
     pub(super) dead: BTreeSet<StmtId>,
@@ -55,6 +59,8 @@ pub(super) struct Shared<'w> {
     pub(super) fresh: &'w Fresh,
     pub(super) clock: Clock<'w>,
     pub(super) declarations: &'w Declarations,
+    /// Whether a rewrite of an earlier round wrote a statement.
+    pub(super) is_written: &'w dyn Fn(StmtId) -> bool,
 }
 
 /// Decides and makes the edits of one function.
@@ -78,6 +84,7 @@ pub(super) fn run(
         }
     };
     door.begin();
+    memo.begin();
     let knowledge = Knowledge::of(&graph);
     let mut work = Work {
         module,
@@ -92,16 +99,17 @@ pub(super) fn run(
         clock: shared.clock,
         worth: Worth { graph: &graph, target: shared.target },
         knowledge: &knowledge,
+        is_written: shared.is_written,
+        has_video: false,
         scopes: Scopes::of(module, function, shared.declarations),
         dead: BTreeSet::new(),
         counts: weave::declared(module, function, shared.fresh),
     };
     let mut records = Vec::new();
+    work.has_video = instructions(module, function).any(|stmt| work.worth.is_video(stmt));
     work.sweep(&mut records);
-    let body = function.body.clone().filter_map(StmtId::new);
-    let stmts = body.filter(|&stmt| module.kind(stmt) == StmtKind::Instruction);
     let mut spelled: BTreeMap<StmtId, Spelled> = BTreeMap::new();
-    for stmt in stmts {
+    for stmt in instructions(module, function) {
         if !work.dead.contains(&stmt) {
             let next = work.gather(stmt, &spelled, &mut records);
             spelled.insert(stmt, next);
@@ -111,10 +119,18 @@ pub(super) fn run(
     records
 }
 
+/// The instructions of a function, in the order of the text.
+fn instructions<'m, 't>(
+    module: &'m Module<'t>,
+    function: &Function,
+) -> impl Iterator<Item = StmtId> + use<'m, 't> {
+    let body = function.body.clone().filter_map(StmtId::new);
+    body.filter(|&stmt| module.kind(stmt) == StmtKind::Instruction)
+}
+
 /// The records of a function that is left alone.
 fn left(module: &Module<'_>, function: &Function, reason: &str) -> Vec<Record> {
-    let mut body = function.body.clone().filter_map(StmtId::new);
-    let first = body.find(|&stmt| module.kind(stmt) == StmtKind::Instruction);
+    let first = instructions(module, function).next();
     let kind = Kind::Missed(Why::Left(reason.to_owned()));
     first.map(|stmt| Record::about(module, &function.name, stmt, kind)).into_iter().collect()
 }
@@ -136,6 +152,12 @@ impl Work<'_, '_, '_> {
             records.push(Record { cost, ..self.deleted(stmt, How::Dead) });
         }
         self.dead = dead;
+    }
+
+    /// Whether no spelling of a statement can be written, nor is one told about: see [`Worth::pays`]. Plain code but a
+    /// byte move is only rewritten if a video instruction goes by it, and what rewrites wrote has no records.
+    pub(super) fn is_settled(&self, stmt: StmtId) -> bool {
+        !self.has_video && !self.worth.is_byte_move(stmt) && (self.is_written)(stmt)
     }
 
     /// Whether statements that become unused are deleted.

@@ -13,7 +13,7 @@ use super::visible::is_integer;
 use super::weave;
 use crate::graph::{Register, Semantics, ValueId};
 use crate::recipe::{Code, Recipe, Source, Step};
-use ptxopt_grammar::legal::{self, Fault, Given};
+use ptxopt_grammar::legal::{Fault, Given};
 use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::names::Type;
 use ptxopt_grammar::tree::StmtId;
@@ -68,6 +68,9 @@ impl Work<'_, '_, '_> {
         }
         let own = Recipe::one(step);
         let mut offers = Vec::new();
+        if self.is_settled(stmt) {
+            return Spelled { own: Some((value, own)), offers, stays: None };
+        }
         let mut spellings = self.spellings((stmt, step), value, records);
         spellings.extend(self.chained(stmt, &step, before));
         for spelling in spellings {
@@ -99,8 +102,15 @@ impl Work<'_, '_, '_> {
             return known;
         }
         let rules = if self.worth.is_video(stmt) { self.rules } else { self.on_plain };
-        let (found, too_many) =
-            choose::spellings(self.worth.graph, self.knowledge, step, value, rules, &self.worth.target);
+        let (found, too_many) = choose::spellings(
+            self.worth.graph,
+            self.knowledge,
+            step,
+            value,
+            rules,
+            &self.worth.target,
+            &mut self.memo.lowered,
+        );
         if too_many {
             records.push(Record { kind: Kind::Unending(Bound::Spellings), ..self.missed(stmt, Why::Limit) });
         }
@@ -141,7 +151,7 @@ impl Work<'_, '_, '_> {
     /// spells one that does not exist is a bug, recorded here; that a register has a type which the instruction does
     /// not take is none.
     pub(super) fn is_legal(
-        &self,
+        &mut self,
         stmt: StmtId,
         value: ValueId,
         spelling: &Spelling,
@@ -168,7 +178,7 @@ impl Work<'_, '_, '_> {
                 Code::Pack => vec![to, Given::Vector],
                 Code::Plain(_) | Code::Video(_) => std::iter::once(to).chain(from).collect(),
             };
-            match legal::instruction(step.spelled().to_string().as_bytes(), &given) {
+            match self.memo.legal.instruction(step.spelled(), &given) {
                 Ok(()) => {}
                 Err(Fault::Operands) => return false,
                 Err(Fault::Form) => {

@@ -6,11 +6,13 @@
 //! site.
 
 use super::choose::Spelling;
+use super::lowered::Lowered;
 use crate::facts::Fact;
 use crate::graph::{Graph, Origin, ValueId, inputs_of};
 use crate::recipe::{Recipe, Source, Step};
 use crate::site::Knowledge;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
+use ptxopt_grammar::legal::Known;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use std::collections::BTreeSet;
 
@@ -23,6 +25,12 @@ pub(super) struct Memo {
     /// The terms of all shapes, over numbers of values in their order.
     terms: Terms,
     known: HashMap<Shape, Vec<Spelling>>,
+    /// What was made of SIMD instructions.
+    pub(super) lowered: Lowered,
+    /// Which operands instructions take.
+    pub(super) legal: Known,
+    /// The values of the function at hand that are made of too many others to be remembered, as is what reads them.
+    large: HashSet<ValueId>,
 }
 
 /// All of a site that rules can depend on.
@@ -90,6 +98,11 @@ impl Numbers {
 }
 
 impl Memo {
+    /// Another function begins, or the same one again.
+    pub(super) fn begin(&mut self) {
+        self.large.clear();
+    }
+
     /// The shape of a site; `None` for one that is too large.
     pub(super) fn shape(
         &mut self,
@@ -99,7 +112,11 @@ impl Memo {
         value: ValueId,
     ) -> Option<(Shape, Numbers)> {
         let core = graph.value(value).core?;
-        let numbers = Numbers(cone(graph, step, core)?);
+        let Some(cone) = cone(graph, step, core, &self.large) else {
+            self.large.insert(value);
+            return None;
+        };
+        let numbers = Numbers(cone);
         let mut values = Vec::with_capacity(numbers.0.len());
         for &member in &numbers.0 {
             values.push(self.member(graph, knowledge, member, &numbers)?);
@@ -184,8 +201,9 @@ impl Memo {
     }
 }
 
-/// All values that an instruction is made of, down to those that are made of nothing.
-fn cone(graph: &Graph<'_, '_>, step: &Step, core: Term) -> Option<Vec<ValueId>> {
+/// All values that an instruction is made of, down to those that are made of nothing; `None` if they are too many, as
+/// those are that `large` ones are made of.
+fn cone(graph: &Graph<'_, '_>, step: &Step, core: Term, large: &HashSet<ValueId>) -> Option<Vec<ValueId>> {
     let mut seen: BTreeSet<ValueId> = inputs_of(graph.terms(), core);
     seen.extend(step.sources.iter().filter_map(|source| match *source {
         Source::Value(value) => Some(value),
@@ -193,7 +211,7 @@ fn cone(graph: &Graph<'_, '_>, step: &Step, core: Term) -> Option<Vec<ValueId>> 
     }));
     let mut work: Vec<ValueId> = seen.iter().copied().collect();
     while let Some(value) = work.pop() {
-        if seen.len() > MOST_VALUES {
+        if seen.len() > MOST_VALUES || large.contains(&value) {
             return None;
         }
         let mut below = match graph.value(value).def {

@@ -13,6 +13,7 @@ mod everywhere;
 mod function;
 mod gather;
 mod guard;
+mod lowered;
 mod memo;
 mod raise;
 mod record;

@@ -16,7 +16,7 @@ use crate::door::Door;
 use crate::graph::{Function, functions};
 use crate::rules::{Pass, is_interesting};
 use choose::Target;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::{Edited, Edits};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 
@@ -76,6 +76,8 @@ pub(super) struct Run<'r> {
     swept: Option<Vec<u8>>,
     /// The records so far.
     told: Vec<Told>,
+    /// The statements of the text as it came that rewrites replaced.
+    rewritten: HashSet<StmtId>,
     outcome: Outcome,
 }
 
@@ -109,6 +111,11 @@ impl Origins {
     }
 }
 
+/// Where something stood in the text as it came.
+fn original(origins: &[Origins], offset: usize) -> usize {
+    origins.iter().rev().fold(offset, |offset, origins| origins.old(offset))
+}
+
 impl<'r> Run<'r> {
     pub(super) fn new(
         most_rounds: u32,
@@ -139,6 +146,7 @@ impl<'r> Run<'r> {
             sweeping: false,
             swept: None,
             told: Vec::new(),
+            rewritten: HashSet::new(),
             outcome,
         }
     }
@@ -177,7 +185,7 @@ impl<'r> Run<'r> {
             self.states.iter_mut().for_each(|state| state.open = state.changed);
         }
         let told = self.told.len();
-        let edits = self.round(module);
+        let edits = self.round(first, module);
         self.sweeping = edits.is_empty();
         if self.sweeping {
             let swept = self.swept.take();
@@ -210,8 +218,9 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn round(&mut self, module: &Module<'_>) -> Edits {
+    fn round(&mut self, first: &Module<'_>, module: &Module<'_>) -> Edits {
         self.outcome.rounds += 1;
+        let stmts = Statements::of(first);
         let mut edits = Edits::new();
         let gpus = self.options.gpus_of(module);
         if gpus.is_empty() {
@@ -231,6 +240,10 @@ impl<'r> Run<'r> {
             fresh,
             clock,
             declarations: &declarations,
+            is_written: &|stmt| {
+                let offset = original(&self.origins, module.stmt_span(stmt).start);
+                stmts.at(offset).is_some_and(|stmt| self.rewritten.contains(&stmt))
+            },
         };
         let round = self.outcome.rounds;
         let mut told = Vec::new();
@@ -249,6 +262,8 @@ impl<'r> Run<'r> {
             told.extend(records.into_iter().map(|record| Told { round, function: number, record }));
         }
         self.tell(told);
+        let passed = self.told.iter().filter(|told| told.round == round && told.record.is_rewrite());
+        self.rewritten.extend(passed.filter_map(|told| stmts.at(told.record.offset)));
         self.outcome.potential = self.progress.potential.take().or(self.outcome.potential);
         edits
     }
@@ -256,8 +271,7 @@ impl<'r> Run<'r> {
     /// Notes records, with the places that they had in the text as it came.
     fn tell(&mut self, told: impl IntoIterator<Item = Told>) {
         for mut told in told {
-            let offset = &mut told.record.offset;
-            *offset = self.origins.iter().rev().fold(*offset, |offset, origins| origins.old(offset));
+            told.record.offset = original(&self.origins, told.record.offset);
             self.told.push(told);
         }
     }

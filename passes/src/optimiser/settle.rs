@@ -17,12 +17,13 @@ use crate::door::Candidate as Question;
 use crate::graph::ValueId;
 use crate::recipe::Text;
 use crate::rules::Pass;
-use crate::select::{Candidate, Gain, NodeId, Nodes, Place, Uses, search};
+use crate::select::{Candidate, Gain, NodeId, Nodes, Place, Price, Uses, search};
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::table::instruction::Instruction;
 use ptxopt_grammar::tree::StmtId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -54,6 +55,14 @@ fn is_idle(lines: &[String]) -> bool {
     };
     Instruction::parse(words.as_bytes()).is_some_and(Instruction::is_move)
         && operands.split_once(", ").is_some_and(|(to, from)| to == from)
+}
+
+/// These in order, each once.
+fn once_each<T: Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all: Vec<T> = all.collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 impl<'s> Settling<'s> {
@@ -115,10 +124,8 @@ impl<'s> Settling<'s> {
         let block = work.worth.graph.flow().block(stmt);
         let recipe = &offer.spelling.recipe;
         let nodes = self.nodes.of(block, &recipe.steps, &costs);
-        let paid: BTreeSet<NodeId> =
-            nodes.iter().zip(&costs).filter(|&(_, &cost)| cost > 0).map(|(&node, _)| node).collect();
-        let values: BTreeSet<ValueId> = recipe.values().collect();
-        let (paid, values) = (paid.into_iter().collect(), values.into_iter().collect());
+        let paid = nodes.iter().zip(&costs).filter(|&(_, &cost)| cost > 0).map(|(&node, _)| node);
+        let (paid, values) = (once_each(paid), once_each(recipe.values()));
         let reach = offer.reach.unwrap_or(Reach::Own) as u8;
         Some(Candidate { number, nodes, paid, last, values, reach })
     }
@@ -164,7 +171,8 @@ impl Work<'_, '_, '_> {
     /// Chooses, proves and writes. The records of each statement, in the order of the text.
     pub(super) fn settle(&mut self, spelled: &BTreeMap<StmtId, Spelled>, edits: &mut Edits) -> Vec<Record> {
         let worth = self.worth;
-        let price = |stmt: StmtId| worth.price(stmt);
+        let prices: RefCell<HashMap<StmtId, Price>> = RefCell::default();
+        let price = |stmt: StmtId| *prices.borrow_mut().entry(stmt).or_insert_with(|| worth.price(stmt));
         let emulated = || spelled.keys().copied().filter(|&stmt| worth.is_video(stmt));
         let (dead, deletes) = (self.dead.clone(), self.deletes());
         let unchanged = || Uses::of(worth.graph, &dead, deletes, &price, emulated());
@@ -315,7 +323,7 @@ impl Work<'_, '_, '_> {
             let offer = settling.offer(stmt, candidate.number);
             let mut cost = Cost::NOTHING;
             let mut new = Vec::new();
-            for (at, (line, &step)) in lines.into_iter().zip(&offer.spelling.costs).enumerate() {
+            for (at, (line, &step)) in lines.into_iter().zip(&*offer.spelling.costs).enumerate() {
                 let node = candidate.nodes.get(at);
                 if node.is_none_or(|&node| written.insert(node)) {
                     cost = cost + step;

@@ -56,6 +56,11 @@ impl Nodes {
         self.costs[node.index()]
     }
 
+    /// All of them, in order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..u32::try_from(self.costs.len()).expect("a function has fewer nodes")).map(NodeId)
+    }
+
     /// How many nodes there are.
     pub(crate) fn len(&self) -> usize {
         self.costs.len()

@@ -7,7 +7,6 @@ use super::{NodeId, Nodes, Uses};
 use crate::graph::ValueId;
 use ptxopt_grammar::tree::StmtId;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// How often all places are looked at, at most.
@@ -110,14 +109,49 @@ fn together(
     places: &[Place],
     pays: &dyn Fn(&Gain<'_>) -> bool,
 ) -> bool {
-    let mut sharing: BTreeMap<NodeId, Vec<(&Place, &Rc<Candidate>)>> = BTreeMap::new();
+    let mut changed = false;
+    for (node, sharers) in sharing(nodes, places) {
+        if (uses.refs(node) as usize) < sharers.len() {
+            changed |= all_or_none(uses, nodes, &sharers, pays);
+        }
+    }
+    changed
+}
+
+/// A place with one of its spellings.
+type Sharer<'p> = (&'p Place, &'p Rc<Candidate>);
+
+/// The nodes for which several places have a spelling that contains them, but not too many; of each place the spelling
+/// that costs least if it shares nothing.
+fn sharing<'p>(nodes: &Nodes, places: &'p [Place]) -> Vec<(NodeId, Vec<Sharer<'p>>)> {
+    // How many places contain a node, and the last of them.
+    let mut counts: Vec<(usize, usize)> = vec![(0, usize::MAX); nodes.len()];
+    for (at, place) in places.iter().enumerate() {
+        for node in place.candidates.iter().flat_map(|candidate| &candidate.paid) {
+            let (count, last) = &mut counts[node.index()];
+            *count += usize::from(*last != at);
+            *last = at;
+        }
+    }
+    let mut groups: Vec<(NodeId, Vec<Sharer<'p>>)> = Vec::new();
+    let of_node: Vec<Option<usize>> = nodes
+        .all()
+        .zip(counts)
+        .map(|(node, (count, _))| {
+            (2..=TOGETHER).contains(&count).then(|| {
+                groups.push((node, Vec::with_capacity(count)));
+                groups.len() - 1
+            })
+        })
+        .collect();
     for place in places {
         for candidate in &place.candidates {
-            for &node in &candidate.paid {
-                let sharers = sharing.entry(node).or_default();
+            let cost = alone(nodes, candidate);
+            for group in candidate.paid.iter().filter_map(|node| of_node[node.index()]) {
+                let sharers = &mut groups[group].1;
                 match sharers.last_mut() {
                     Some((last, known)) if last.stmt == place.stmt => {
-                        if alone(nodes, candidate) < alone(nodes, known) {
+                        if cost < alone(nodes, known) {
                             *known = candidate;
                         }
                     }
@@ -126,13 +160,7 @@ fn together(
             }
         }
     }
-    let mut changed = false;
-    for (node, sharers) in sharing {
-        if (2..=TOGETHER).contains(&sharers.len()) && (uses.refs(node) as usize) < sharers.len() {
-            changed |= all_or_none(uses, nodes, &sharers, pays);
-        }
-    }
-    changed
+    groups
 }
 
 /// What a spelling costs if it shares nothing.
@@ -144,7 +172,7 @@ fn alone(nodes: &Nodes, candidate: &Candidate) -> u32 {
 fn all_or_none(
     uses: &mut Uses<'_, '_, '_>,
     nodes: &Nodes,
-    sharers: &[(&Place, &Rc<Candidate>)],
+    sharers: &[Sharer<'_>],
     pays: &dyn Fn(&Gain<'_>) -> bool,
 ) -> bool {
     let total = uses.total();

@@ -51,7 +51,7 @@ impl Fixture<'_, '_> {
                 Some(row) if row.video.is_some() => COST,
                 Some(_) | None => 1,
             };
-            Price { own, parts: Vec::new() }
+            Price { own, parts: [None; 2] }
         }
     }
 }
