@@ -7,6 +7,7 @@
 //! stores and conversions take wider registers as well.
 
 use crate::names::Type;
+use std::sync::LazyLock;
 
 /// A type among the words of an opcode, as a position in the list of all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -154,7 +155,12 @@ impl TypeWord {
     /// Which registers hold it, the size of each exactly that of the type.
     #[must_use]
     pub(crate) fn registers(self) -> Registers {
-        Registers::fitting(|ty| self.fits(ty, |bits, wanted| bits == wanted))
+        // Asked for every operand of every opcode of every text that is parsed.
+        static ALL: LazyLock<Vec<Registers>> = LazyLock::new(|| {
+            let own = |word: TypeWord| Registers::fitting(|ty| word.fits(ty, |bits, wanted| bits == wanted));
+            TypeWord::all().map(own).collect()
+        });
+        ALL[usize::from(self.0)]
     }
 
     /// Which registers a load, a store or a conversion of it takes: wider ones too.

@@ -85,7 +85,12 @@ fn improve(
     let (total, own) = (uses.total(), uses.own_cost(place.stmt));
     let mut best = None;
     for candidate in &place.candidates {
-        uses.choose(nodes, place.stmt, Some(Rc::clone(candidate)));
+        if uses.chosen(place.stmt).is_some_and(|last| last.values == candidate.values) {
+            uses.exchange(nodes, place.stmt, candidate);
+        } else {
+            uses.choose(nodes, place.stmt, None);
+            uses.choose(nodes, place.stmt, Some(Rc::clone(candidate)));
+        }
         let saved = total - uses.total();
         let gain = Gain { stmt: place.stmt, number: candidate.number, own, saved, gone: uses.gone() };
         // Equal ones by what they need, by fewest lines, by most that goes, then in the order in which they were found.
@@ -94,8 +99,8 @@ fn improve(
         if best.as_ref().is_none_or(|(least, _)| rank < *least) && pays(&gain) {
             best = Some((rank, Rc::clone(candidate)));
         }
-        uses.choose(nodes, place.stmt, None);
     }
+    uses.choose(nodes, place.stmt, None);
     let best = best.map(|(_, candidate)| candidate);
     let changed = best.as_ref().map(|best| best.number) != before.map(|before| before.number);
     uses.choose(nodes, place.stmt, best);

@@ -185,6 +185,15 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
         before
     }
 
+    /// Chooses another spelling that reads the same values; what goes is what went by the last choice.
+    pub(crate) fn exchange(&mut self, nodes: &Nodes, stmt: StmtId, to: &Rc<Candidate>) {
+        let at = self.at(stmt);
+        let before = self.chosen[at].replace(Rc::clone(to)).expect("another spelling was chosen");
+        debug_assert_eq!(before.values, to.values, "what is used stays the same");
+        self.hold(nodes, to);
+        self.release(nodes, &before);
+    }
+
     /// Adds what a statement reads besides its guard and what stays where that fails, with a spelling or its own text.
     fn sources_of(&self, stmt: StmtId, spelling: Option<&Candidate>, to: &mut Vec<ValueId>) {
         match spelling {
