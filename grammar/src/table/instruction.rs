@@ -230,9 +230,9 @@ pub mod op {
     }
 
     names! { Mnemonic:
-        ADD "add", AND "and", BFE "bfe", BFI "bfi", CVT "cvt", DP2A "dp2a", DP4A "dp4a", LOP3 "lop3", MAD "mad",
+        ADD "add", AND "and", BFE "bfe", BFI "bfi", CVT "cvt", DP2A "dp2a", DP4A "dp4a", LD "ld", LDU "ldu", LOP3 "lop3", MAD "mad",
         MAX "max", MIN "min", MOV "mov", MUL "mul", NOT "not", OR "or", POPC "popc", PRMT "prmt", SAD "sad",
-        SELP "selp", SET "set", SETP "setp", SHF "shf", SHL "shl", SHR "shr", SUB "sub", XOR "xor",
+        SELP "selp", SET "set", SETP "setp", SHF "shf", SHL "shl", SHR "shr", ST "st", SUB "sub", XOR "xor",
     }
 
     names! { Modifier:
@@ -327,7 +327,7 @@ mod tests {
     #[test]
     fn what_is_read_is_written() {
         for words in
-            ["cvt.pack.sat.u8.s32.b32", "set.lt.and.u32.s32", "prmt.b32.f4e", "mul.wide.u16", "bar.sync"]
+            ["cvt.pack.sat.u8.s32.b32", "set.lt.and.u32.s32", "prmt.b32.f4e", "mul.wide.u16", "setp.hs.u64", "set.ls.u32.u32", "bar.sync"]
         {
             let read = Instruction::parse(words.as_bytes()).expect(words);
             assert_eq!(read.to_string(), words);

@@ -18,6 +18,7 @@ pub mod words;
 
 use crate::meaning::Means;
 use crate::video::Opcode;
+use instruction::Mnemonic;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use words::Modifier;
@@ -335,6 +336,12 @@ impl Row {
     const fn control(mut self, control: Control) -> Self {
         self.control = control;
         self
+    }
+
+    /// Whether it is this one.
+    #[must_use]
+    pub fn is(&self, mnemonic: Mnemonic) -> bool {
+        std::ptr::eq(self, mnemonic.row())
     }
 
     /// Whether version `ptx` has the instruction with these modifiers no more.

@@ -97,9 +97,10 @@ impl fmt::Display for Cost {
 }
 
 /// A source of a plain instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum OperandKind {
     /// A register.
+    #[default]
     Register,
     /// A constant, as a number of the width of the instruction: -1 and not 4294967295.
     Constant(i64),

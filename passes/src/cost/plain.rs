@@ -10,31 +10,31 @@ use hashbrown::HashMap;
 use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::table::types::TypeWord;
 use std::sync::LazyLock;
+use tinyvec::ArrayVec;
 
-/// By instruction, the rows that differ in their sources.
-static TABLE: LazyLock<HashMap<Instruction, Vec<Row>>> = LazyLock::new(|| {
-    let mut table: HashMap<Instruction, Vec<Row>> = HashMap::new();
-    for (name, columns) in table::rows(include_str!("plain.tsv")) {
+/// By instruction and sources.
+static TABLE: LazyLock<HashMap<Row, Vec<Cells>>> = LazyLock::new(|| {
+    let row = |(name, columns): (String, Vec<Cells>)| {
         let mut fields = name.split(' ');
         let words = fields.next().expect("a name has words");
         let instruction =
             Instruction::parse(words.as_bytes()).expect("rows are of instructions that there are");
-        table
-            .entry(instruction)
-            .or_default()
-            .push(Row { sources: fields.map(Source::parse).collect(), columns });
-    }
-    table
+        (Row { instruction, sources: fields.map(Source::parse).collect() }, columns)
+    };
+    table::rows(include_str!("plain.tsv")).map(row).collect()
 });
 
+/// An instruction with its sources, as the table has them.
+#[derive(PartialEq, Eq, Hash)]
 struct Row {
-    sources: Vec<Source>,
-    columns: Vec<Cells>,
+    instruction: Instruction,
+    sources: ArrayVec<[Source; 4]>,
 }
 
 /// A source as the table names it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 enum Source {
+    #[default]
     Register,
     Value(i64),
     Kind(Kind),
@@ -42,7 +42,7 @@ enum Source {
 }
 
 /// Constants that the assembler treats alike.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     Zero,
     One,
@@ -108,13 +108,19 @@ pub(super) fn cost(generation: usize, instruction: Instruction, operands: &[Oper
         // The instruction that uses the constant has it as its own, and is measured with it.
         return Cost::NOTHING;
     }
-    let rows = TABLE.get(&instruction).map(Vec::as_slice).unwrap_or_default();
-    let found = [Precision::Value, Precision::Kind, Precision::Any].into_iter().find_map(|precision| {
+    let mut found = None;
+    // Without a constant, all are the same.
+    let constant = operands.iter().any(|operand| matches!(operand, OperandKind::Constant(_)));
+    let precisions = [Precision::Value, Precision::Kind, Precision::Any];
+    for precision in precisions.into_iter().take(if constant { 3 } else { 1 }) {
         let source = |at| precision.source(measured(instruction, precision, operands, at));
-        let wanted = || (0..operands.len()).map(source);
-        rows.iter().find(|row| row.sources.iter().copied().eq(wanted()))
-    });
-    let cells = found.and_then(|row| row.columns[generation].as_deref());
+        let sources = (0..operands.len()).map(source).collect();
+        found = TABLE.get(&Row { instruction, sources });
+        if found.is_some() {
+            break;
+        }
+    }
+    let cells = found.and_then(|columns| columns[generation].as_deref());
     cells.map_or(Cost::UNKNOWN, |cells| cells[0])
 }
 

@@ -7,6 +7,7 @@ use super::fused::{Leaves, heads_tree, is_logic};
 use super::{Cost, Costs, OperandKind};
 use crate::recipe::{Code, Source, Step};
 use ptxopt_grammar::video::{Form, Routing};
+use tinyvec::ArrayVec;
 
 /// The most instructions of a tree that are looked at together.
 const MOST_OF_A_TREE: usize = 5;
@@ -19,7 +20,8 @@ impl Costs {
     }
 
     fn step_on_one(self, step: &Step) -> Cost {
-        let kinds = || step.sources.iter().map(|&source| kind(source, step.width)).collect::<Vec<_>>();
+        let kinds =
+            || step.sources.iter().map(|&source| kind(source, step.width)).collect::<ArrayVec<[_; 4]>>();
         match step.code {
             Code::Video(form) => {
                 let mut constants = [false; 3];

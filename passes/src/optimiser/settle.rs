@@ -112,19 +112,21 @@ impl<'s> Settling<'s> {
         target: &Target,
     ) -> Option<Candidate> {
         let offer = self.offer(stmt, number);
-        let costs: Vec<u32> = if target.costs == work.worth.target.costs {
-            offer.spelling.costs.iter().map(|cost| cost.most).collect()
+        let anew;
+        let costs: &[Cost] = if target.costs == work.worth.target.costs {
+            &offer.spelling.costs
         } else {
-            target.costs(&offer.spelling.recipe).iter().map(|cost| cost.most).collect()
+            anew = target.costs(&offer.spelling.recipe);
+            &anew
         };
-        let last = *costs.last()?;
-        if costs.contains(&u32::MAX) {
+        let last = costs.last()?.most;
+        if costs.iter().any(|cost| cost.most == u32::MAX) {
             return None;
         }
         let block = work.worth.graph.flow().block(stmt);
         let recipe = &offer.spelling.recipe;
-        let nodes = self.nodes.of(block, &recipe.steps, &costs);
-        let paid = nodes.iter().zip(&costs).filter(|&(_, &cost)| cost > 0).map(|(&node, _)| node);
+        let nodes = self.nodes.of(block, &recipe.steps, costs);
+        let paid = nodes.iter().zip(costs).filter(|(_, cost)| cost.most > 0).map(|(&node, _)| node);
         let (paid, values) = (once_each(paid), once_each(recipe.values()));
         let reach = offer.reach.unwrap_or(Reach::Own) as u8;
         Some(Candidate { number, nodes, paid, last, values, reach })

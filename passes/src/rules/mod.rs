@@ -95,5 +95,5 @@ pub fn is_interesting(row: &Row) -> bool {
 /// algebra of shifts, masks and fields it does itself.
 #[must_use]
 pub fn is_byte_move(row: &Row) -> bool {
-    std::ptr::eq(row, op::PRMT.row())
+    row.is(op::PRMT)
 }

@@ -1,6 +1,7 @@
 //! Choices are taken back without a trace, shared nodes are paid for once, and what pays only together is found.
 
 use super::{Candidate, Gain, Nodes, Place, Price, Uses, search};
+use crate::cost::Cost;
 use crate::graph::{Graph, Semantics, ValueId, functions};
 use crate::recipe::{Source, Step};
 use ptxopt_grammar::table::instruction::op;
@@ -41,7 +42,7 @@ impl Fixture<'_, '_> {
         let first = Step::plain(op::AND_B32, &[a, Source::Constant(mark)]);
         let steps = [first, Step::plain(op::NOT_B32, &[Source::Step(0)])];
         let block = self.graph.flow().block(stmt);
-        let nodes = self.nodes.of(block, &steps, &[shared, last]);
+        let nodes = self.nodes.of(block, &steps, &[shared, last].map(Cost::exactly));
         Rc::new(Candidate { number, paid: nodes.clone(), nodes, last, values: vec![self.a], reach: 0 })
     }
 

@@ -130,9 +130,6 @@ fn moves_for_selectors(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     link.route(site, &reach, rest, &[Way::Moves], out);
 }
 
-const PARTS: [Option<Part>; 7] =
-    [None, Some(Part::B0), Some(Part::B1), Some(Part::B2), Some(Part::B3), Some(Part::H0), Some(Part::H1)];
-
 /// A source, its part and its type.
 type Read = (Source, Option<Part>, Sign);
 
@@ -163,8 +160,8 @@ fn elsewhere(site: &Site<'_, '_, '_>, (source, part, sign): Read) -> Option<Read
     let words = reach.words.iter().filter(|word| word.source != source);
     for word in words {
         let bytes = contents(site, word.source)?;
-        for part in PARTS.into_iter().filter(|&part| word.promises(part)) {
-            for sign in [Sign::Unsigned, Sign::Signed] {
+        for part in std::iter::once(None).chain(Part::ALL.map(Some)).filter(|&part| word.promises(part)) {
+            for sign in Sign::ALL {
                 if extended(bytes, part, sign) == wanted {
                     return Some((word.source, part, sign));
                 }
