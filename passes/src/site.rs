@@ -36,6 +36,8 @@ pub struct Site<'s, 'm, 't> {
     pub demanded: u128,
     /// What its result can be.
     pub result: &'s Fact,
+    /// The values whose definitions were asked for.
+    pub asked: &'s RefCell<Vec<ValueId>>,
 }
 
 impl Site<'_, '_, '_> {
@@ -90,7 +92,10 @@ impl Site<'_, '_, '_> {
     #[must_use]
     pub fn definition(&self, source: Source) -> Option<Step> {
         match source {
-            Source::Value(value) => self.graph.definition(value),
+            Source::Value(value) => {
+                self.asked.borrow_mut().push(value);
+                self.graph.definition(value)
+            }
             Source::Constant(_) | Source::Step(_) => None,
         }
     }

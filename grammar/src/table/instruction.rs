@@ -326,9 +326,15 @@ mod tests {
 
     #[test]
     fn what_is_read_is_written() {
-        for words in
-            ["cvt.pack.sat.u8.s32.b32", "set.lt.and.u32.s32", "prmt.b32.f4e", "mul.wide.u16", "setp.hs.u64", "set.ls.u32.u32", "bar.sync"]
-        {
+        for words in [
+            "cvt.pack.sat.u8.s32.b32",
+            "set.lt.and.u32.s32",
+            "prmt.b32.f4e",
+            "mul.wide.u16",
+            "setp.hs.u64",
+            "set.ls.u32.u32",
+            "bar.sync",
+        ] {
             let read = Instruction::parse(words.as_bytes()).expect(words);
             assert_eq!(read.to_string(), words);
         }

@@ -16,6 +16,7 @@ use crate::site::{Knowledge, Site};
 use hashbrown::HashSet;
 use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::video::{Form, Routing};
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -49,7 +50,17 @@ impl Spelling {
     }
 }
 
-/// All spellings of a step but its own, and whether there were too many.
+/// What was found for a step.
+pub(super) struct Found {
+    /// All spellings but its own.
+    pub(super) spellings: Vec<Spelling>,
+    /// Whether there were more.
+    pub(super) too_many: bool,
+    /// The values whose definitions rules asked for.
+    pub(super) asked: Vec<ValueId>,
+}
+
+/// All spellings of a step but its own.
 pub(super) fn spellings(
     graph: &Graph<'_, '_>,
     knowledge: &Knowledge,
@@ -58,7 +69,8 @@ pub(super) fn spellings(
     rules: &[&'static Rule],
     target: &Target,
     lowered: &mut Lowered,
-) -> (Vec<Spelling>, bool) {
+) -> Found {
+    let asked = RefCell::default();
     let demanded = knowledge.demanded[value.index()];
     let result: Fact = knowledge.core_fact(graph, value);
     let own = Recipe::one(step);
@@ -71,13 +83,14 @@ pub(super) fn spellings(
         let &[step] = all[at].recipe.steps.as_slice() else { continue };
         let step = &step;
         let rank = target.rank(step);
-        let site = Site { graph, knowledge, value, step, demanded, result: &result };
+        let site = Site { graph, knowledge, value, step, demanded, result: &result, asked: &asked };
         for rule in rules.iter().filter(|rule| rule.pass != Pass::Lower) {
             let mut made = Vec::new();
             (rule.propose)(&site, &mut made);
             for recipe in made.into_iter().map(Recipe::shared) {
                 if all.len() == MOST_SPELLINGS {
-                    return (all.split_off(1), true);
+                    let asked = asked.take();
+                    return Found { spellings: all.split_off(1), too_many: true, asked };
                 }
                 if seen.insert(recipe.clone()) {
                     let trail = all[at].trail.iter().copied().chain([*rule]).collect();
@@ -94,7 +107,7 @@ pub(super) fn spellings(
     let lowered = if lowers { lowered.spellings(&all, target) } else { Vec::new() };
     let mut spellings = all.split_off(1);
     spellings.extend(lowered.into_iter().filter(|spelling| !seen.contains(&spelling.recipe)));
-    (spellings, false)
+    Found { spellings, too_many: false, asked: asked.into_inner() }
 }
 
 /// The rules of the passes that run.

@@ -84,7 +84,6 @@ pub(super) fn run(
         }
     };
     door.begin();
-    memo.begin();
     let knowledge = Knowledge::of(&graph);
     let mut work = Work {
         module,

@@ -102,22 +102,18 @@ impl Work<'_, '_, '_> {
             return known;
         }
         let rules = if self.worth.is_video(stmt) { self.rules } else { self.on_plain };
-        let (found, too_many) = choose::spellings(
-            self.worth.graph,
-            self.knowledge,
-            step,
-            value,
-            rules,
-            &self.worth.target,
-            &mut self.memo.lowered,
-        );
-        if too_many {
+        let graph = self.worth.graph;
+        let lowered = &mut self.memo.lowered;
+        let found = choose::spellings(graph, self.knowledge, step, value, rules, &self.worth.target, lowered);
+        if found.too_many {
             records.push(Record { kind: Kind::Unending(Bound::Spellings), ..self.missed(stmt, Why::Limit) });
         }
-        if let Some((shape, numbers)) = shape {
-            self.memo.put(shape, &numbers, &found);
+        if let Some((shape, numbers)) = shape
+            && numbers.show(graph, &found.asked)
+        {
+            self.memo.put(shape, &numbers, &found.spellings);
         }
-        found
+        found.spellings
     }
 
     /// Why a spelling cannot be written where a statement stands, if so; and how far the module's head must be raised

@@ -52,6 +52,10 @@ pub(super) static RULES: &[Rule] = &[
 fn join_merges(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let Some(mut link) = Link::of(site, site.step).filter(|link| !link.adds()) else { return };
     let demanded = link.demanded(site);
+    if demanded & !link.mask() == 0 {
+        // Nothing is read of what lies below.
+        return;
+    }
     let mut sources = site.step.sources.to_vec();
     let mut joined = Vec::new();
     while let Some((next, more)) = below(site, &link) {
