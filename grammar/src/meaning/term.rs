@@ -7,7 +7,8 @@
 //! one term. Children have smaller indices than the terms made of them, so a loop in the order of the arena sees
 //! children first.
 
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
+use std::collections::BinaryHeap;
 
 /// A term of a [`Terms`] arena.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -160,16 +161,16 @@ impl Terms {
     /// All terms that a term is made of, itself included, children first.
     #[must_use]
     pub fn cone(&self, root: Term) -> Vec<Term> {
-        let mut seen: HashSet<Term> = HashSet::new();
-        seen.insert(root);
-        let mut cone = vec![root];
-        let mut at = 0;
-        while let Some(&term) = cone.get(at) {
-            cone.extend(self.children(term).filter(|&child| seen.insert(child)));
-            at += 1;
+        // Children have smaller indices than what is made of them, so the greatest is never found again later.
+        let mut waiting = BinaryHeap::from([root]);
+        let mut cone: Vec<Term> = Vec::new();
+        while let Some(term) = waiting.pop() {
+            if cone.last() != Some(&term) {
+                cone.push(term);
+                waiting.extend(self.children(term));
+            }
         }
-        // Children have smaller indices than what is made of them.
-        cone.sort_unstable();
+        cone.reverse();
         cone
     }
 

@@ -163,7 +163,8 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
     ) -> Option<Rc<Candidate>> {
         self.gone.clear();
         let at = self.at(stmt);
-        let before = std::mem::replace(&mut self.chosen[at], to.clone());
+        let before = std::mem::replace(&mut self.chosen[at], to);
+        let to = self.chosen[at].clone();
         if !self.live[at] || before.is_none() && to.is_none() {
             return before;
         }
