@@ -145,12 +145,6 @@ impl Instruction {
         (0..Self::MOST_MODIFIERS).map_while(move |at| Modifier::numbered(self.0 >> Self::shift(at)))
     }
 
-    /// Whether it has this modifier.
-    #[must_use]
-    pub fn has(self, modifier: Modifier) -> bool {
-        self.modifiers().any(|own| own == modifier)
-    }
-
     /// The types among its modifiers.
     pub fn types(self) -> impl Iterator<Item = TypeWord> {
         self.modifiers().filter_map(Modifier::ty)
