@@ -5,7 +5,8 @@
 
 use crate::assembler::Sample;
 use crate::rows::Row;
-use ptxopt_passes::cost::fused::{LOGIC, TREE};
+use ptxopt_grammar::table::instruction::Instruction;
+use ptxopt_passes::cost::fused::{TREE, logic};
 use ptxopt_passes::recipe::{Source, Step};
 use std::collections::BTreeSet;
 use std::ops::RangeFrom;
@@ -170,6 +171,7 @@ fn trees() -> Vec<Row> {
         seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (seed >> 8) as usize % bound
     };
+    let logic: Vec<String> = logic().iter().map(ToString::to_string).collect();
     let row = |leaves: &str| {
         let mut samples = Vec::new();
         for number in 0..TREES {
@@ -186,7 +188,7 @@ fn trees() -> Vec<Row> {
             let (mut steps, mut open, mut alone) = (Vec::new(), Vec::new(), Vec::new());
             let mut unused: Vec<&String> = leaves.iter().rev().collect();
             for at in 0..size {
-                let words = LOGIC[if at + 1 == size { below(3) } else { below(LOGIC.len()) }];
+                let words = &logic[if at + 1 == size { below(3) } else { below(logic.len()) }];
                 let mut source = |registers: bool| {
                     let leaf = unused.pop_if(|leaf| !registers || leaf.starts_with('%'));
                     let registers = leaves.iter().filter(|leaf| leaf.starts_with('%')).count();
@@ -234,7 +236,8 @@ pub(crate) fn drawn(length: usize, below: &mut dyn FnMut(usize) -> usize) -> (Ve
             }
         });
         let sources: Vec<Source> = sources.collect();
-        steps.push(Step::plain(words, &sources));
+        let instruction = Instruction::parse(words.as_bytes()).expect("the list has instructions");
+        steps.push(Step::plain(instruction, &sources));
     }
     let sample = sample(written(&steps));
     (steps, sample)
@@ -244,7 +247,7 @@ pub(crate) fn drawn(length: usize, below: &mut dyn FnMut(usize) -> usize) -> (Ve
 fn written(steps: &[Step]) -> String {
     let mut lines = Vec::new();
     for (at, step) in steps.iter().enumerate() {
-        let words = step.words();
+        let words = step.spelled().to_string();
         let names = step.sources.iter().enumerate().map(|(place, source)| match *source {
             Source::Step(from) if from > REGISTERS => format!("%r{}", from - REGISTERS),
             Source::Step(from) => format!("%t{from}"),

@@ -11,6 +11,7 @@
 //! functions are linked with those of others is not raised that far, since the others would stay behind.
 
 use crate::gpu::Gpu;
+use crate::table::instruction::Instruction;
 use crate::table::{Row, lookup};
 use crate::token::Tok;
 use crate::tree::{Module, NodeId, NodeKind, StmtId, StmtKind, TokenId};
@@ -47,6 +48,12 @@ impl Head {
     pub fn allows(&self, words: &[u8]) -> bool {
         let has = |row: &Row| self.gpu.has(&row.needs(words), self.ptx) && !row.has_ended(words, self.ptx);
         lookup(words).is_some_and(has)
+    }
+
+    /// Whether a module with this head may have this instruction.
+    #[must_use]
+    pub fn has(&self, instruction: Instruction) -> bool {
+        self.gpu.has(&instruction.needs(), self.ptx) && !instruction.has_ended(self.ptx)
     }
 }
 

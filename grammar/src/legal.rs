@@ -7,11 +7,14 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::names::{Type, is_special_register};
+use crate::table::instruction::Instruction;
 use crate::table::shape::{Mistyped, Operand, Shape, shapes};
 use crate::table::types::TypeWord;
 use crate::table::{self, Row, modifiers};
 use crate::token::Tok;
 use crate::tree::{Module, Node, NodeId, NodeKind, Span, SpellingId, StmtId, StmtKind, TokenId};
+
+use hashbrown::HashMap;
 
 pub use crate::table::shape::Given;
 
@@ -37,9 +40,29 @@ pub enum Fault {
 /// What is wrong. The operands of an opcode whose row has no shapes are not checked.
 pub fn instruction(words: &[u8], given: &[Given]) -> Result<(), Fault> {
     let row = table::lookup(words).ok_or(Fault::Form)?;
-    let shapes = shapes(row, words).map_err(|_| Fault::Form)?;
+    fits(&shapes(row, words).map_err(|_| Fault::Form)?, given)
+}
+
+fn fits(shapes: &[Shape], given: &[Given]) -> Result<(), Fault> {
     let fits = |shape: &Shape| shape.has_places(given.len()) && shape.misfit(given).is_none();
     if shapes.is_empty() || shapes.iter().any(fits) { Ok(()) } else { Err(Fault::Operands) }
+}
+
+/// The shapes of instructions that were asked for, remembered.
+#[derive(Debug, Default)]
+pub struct Known(HashMap<Instruction, Option<Vec<Shape>>>);
+
+impl Known {
+    /// The same as [`instruction`].
+    ///
+    /// # Errors
+    ///
+    /// The same.
+    pub fn instruction(&mut self, instruction: Instruction, given: &[Given]) -> Result<(), Fault> {
+        let read = || shapes(instruction.row(), instruction.to_string().as_bytes()).ok();
+        let shapes = self.0.entry(instruction).or_insert_with(read).as_deref().ok_or(Fault::Form)?;
+        fits(shapes, given)
+    }
 }
 
 /// What is wrong with the instructions of a module. Operands are checked only if all names are `declared` correctly.

@@ -3,6 +3,7 @@
 //! An opcode with its modifiers is one word of the text. Each distinct word is looked up in the instruction
 //! table once; a statement holds only the number of its spelling.
 
+use crate::table::instruction::Instruction;
 use crate::table::{self, Row};
 use crate::tree::{Span, SpellingId, index32};
 use hashbrown::hash_table::Entry;
@@ -27,6 +28,7 @@ struct Spelling {
     /// The words joined, where the text has blanks between them.
     joined: Option<Box<[u8]>>,
     row: Option<&'static Row>,
+    instruction: Option<Instruction>,
 }
 
 #[derive(Debug)]
@@ -96,6 +98,7 @@ impl Spellings {
                     length: index32(span.len()),
                     joined: keep(words),
                     row: table::lookup(words),
+                    instruction: Instruction::parse(words),
                 });
                 SpellingId(id)
             }
@@ -124,6 +127,12 @@ impl Spellings {
     #[must_use]
     pub fn row(&self, spelling: SpellingId) -> Option<&'static Row> {
         self.list[spelling.index()].row
+    }
+
+    /// The instruction that a spelling is; `None` for an unknown opcode or modifier.
+    #[must_use]
+    pub fn instruction(&self, spelling: SpellingId) -> Option<Instruction> {
+        self.list[spelling.index()].instruction
     }
 
     /// The bytes where the spelling occurs first.

@@ -4,16 +4,17 @@
 //! proved. So a recipe may be wrong, and nothing wrong is written.
 
 use crate::graph::{Graph, ValueId};
+use ptxopt_grammar::table::instruction::{Instruction, op};
+use ptxopt_grammar::table::types::TypeWord;
 use ptxopt_grammar::video::Form;
+use std::hash::{Hash, Hasher};
+use tinyvec::ArrayVec;
 
-/// A move of eight bits: `mov` has none, so it is a conversion that changes nothing.
-const BYTE_MOVE: &str = "cvt.u8.u8";
+/// The most sources that an instruction has.
+const MOST_SOURCES: usize = 4;
 
-/// Whether an opcode with its modifiers moves what it reads as it is.
-#[must_use]
-pub fn is_move(words: &str) -> bool {
-    words.starts_with("mov.") || words == BYTE_MOVE
-}
+/// The sources of an instruction, in the order of the text.
+pub type Sources = ArrayVec<[Source; MOST_SOURCES]>;
 
 /// What an instruction reads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -26,83 +27,122 @@ pub enum Source {
     Constant(u64),
 }
 
+/// The number 0, which fills places that are not used.
+impl Default for Source {
+    fn default() -> Self {
+        Self::Constant(0)
+    }
+}
+
 /// What an instruction does, operands left out.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Code {
     /// A video instruction. Sources: `a`, `b`, and `c` where the form reads it or its syntax requires it.
     Video(Form),
-    /// Any other, by its opcode with modifiers: `prmt.b32`. Sources in the order of the text.
-    Plain(String),
+    /// Any other. Sources in the order of the text.
+    Plain(Instruction),
     /// `mov.b32 d, {…};` and its like: the sources joined, the first lowest.
     Pack,
 }
 
 /// One instruction with one result.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Step {
     /// What it does.
     pub code: Code,
     /// What it reads.
-    pub sources: Vec<Source>,
+    pub sources: Sources,
     /// How many bits its result has.
     pub width: u32,
+}
+
+/// One word for each source and for what is done, since steps are looked up often; the width goes with the code.
+impl Hash for Step {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        match self.code {
+            Code::Plain(instruction) => instruction.hash(state),
+            Code::Video(form) => form.hash(state),
+            Code::Pack => state.write_u32(self.width),
+        }
+        for source in &self.sources {
+            state.write_u64(match *source {
+                Source::Constant(value) => value.rotate_left(2),
+                Source::Step(step) => (step as u64) << 2 | 1,
+                Source::Value(value) => (value.index() as u64) << 2 | 2,
+            });
+        }
+    }
 }
 
 impl Step {
     /// A video instruction. A SIMD form whose text needs a `c` that it does not read repeats `a`.
     #[must_use]
     pub fn video(form: Form, sources: &[Source]) -> Self {
-        let mut sources = sources.to_vec();
+        let mut sources = of(sources);
         if sources.len() == 2 && matches!(form, Form::Simd(_)) {
             sources.push(sources[0]);
         }
         Self { code: Code::Video(form), sources, width: 32 }
     }
 
-    /// An instruction by its opcode with modifiers, with a result of 32 bits.
+    /// An instruction with a result of 32 bits.
     #[must_use]
-    pub fn plain(words: &str, sources: &[Source]) -> Self {
-        Self::wide(words, sources, 32)
+    pub fn plain(instruction: Instruction, sources: &[Source]) -> Self {
+        Self::wide(instruction, sources, 32)
     }
 
-    /// An instruction by its opcode with modifiers, with a result of `width` bits.
+    /// An instruction with a result of `width` bits.
     #[must_use]
-    pub fn wide(words: &str, sources: &[Source], width: u32) -> Self {
-        Self { code: Code::Plain(words.to_owned()), sources: sources.to_vec(), width }
+    pub fn wide(instruction: Instruction, sources: &[Source], width: u32) -> Self {
+        Self { code: Code::Plain(instruction), sources: of(sources), width }
     }
 
     /// A move of a value or a number.
     #[must_use]
     pub fn copy(source: Source, width: u32) -> Self {
-        let words = match width {
-            1 => "mov.pred".to_owned(),
-            8 => BYTE_MOVE.to_owned(),
-            _ => format!("mov.b{width}"),
-        };
-        Self::wide(&words, &[source], width)
+        Self::wide(moving(width), &[source], width)
     }
 
     /// The same instruction with other sources.
     #[must_use]
     pub fn over(&self, source: impl FnMut(&Source) -> Source) -> Self {
-        let sources = self.sources.iter().map(source).collect();
-        Self { code: self.code.clone(), sources, width: self.width }
+        Self { sources: self.sources.iter().map(source).collect(), ..*self }
     }
 
-    /// How many bits a number among its sources has: those of the last type among its words, which is the sources'.
+    /// What it does, if it is neither a video instruction nor packs a vector.
+    #[must_use]
+    pub fn instruction(&self) -> Option<Instruction> {
+        match self.code {
+            Code::Plain(instruction) => Some(instruction),
+            Code::Video(_) | Code::Pack => None,
+        }
+    }
+
+    /// What it does, as an instruction of the table.
+    #[must_use]
+    pub fn spelled(&self) -> Instruction {
+        match self.code {
+            Code::Video(form) => form.instruction(),
+            Code::Plain(instruction) => instruction,
+            Code::Pack => moving(self.width),
+        }
+    }
+
+    /// Whether it is this instruction.
+    #[must_use]
+    pub fn is(&self, instruction: Instruction) -> bool {
+        self.code == Code::Plain(instruction)
+    }
+
+    /// How many bits a number among its sources has: those of the last type among its modifiers, which is the sources'.
     fn reads(&self) -> u32 {
-        let Code::Plain(words) = &self.code else { return self.width };
-        let bits = |word: &str| word.get(1..).and_then(|digits| digits.parse().ok());
-        words.split('.').skip(1).filter_map(bits).last().unwrap_or(self.width)
+        let bits = |instruction: Instruction| instruction.types().filter_map(TypeWord::bits).last();
+        self.instruction().and_then(bits).unwrap_or(self.width)
     }
 
     /// How many hexadecimal digits its last number has, if it is a pattern: a selector or a table.
     fn digits(&self) -> Option<usize> {
-        match &self.code {
-            Code::Plain(words) if words.starts_with("prmt.") => Some(4),
-            Code::Plain(words) if words.starts_with("lop3.") => Some(2),
-            Code::Plain(_) | Code::Video(_) | Code::Pack => None,
-        }
+        self.instruction()?.row().pattern.map(usize::from)
     }
 
     /// Whether its last number is a pattern: a selector or a table.
@@ -113,10 +153,23 @@ impl Step {
     /// What is moved, if it is a move.
     #[must_use]
     pub fn copied(&self) -> Option<Source> {
-        match &self.code {
-            Code::Plain(words) if is_move(words) => self.sources.first().copied(),
-            Code::Plain(_) | Code::Video(_) | Code::Pack => None,
-        }
+        self.instruction().filter(|instruction| instruction.is_move()).and(self.sources.first().copied())
+    }
+}
+
+fn of(sources: &[Source]) -> Sources {
+    sources.iter().copied().collect()
+}
+
+/// The move of a register of so many bits. `mov` has none of eight, so that is a conversion which changes nothing.
+fn moving(width: u32) -> Instruction {
+    match width {
+        1 => op::MOV_PRED,
+        8 => op::CVT_U8_U8,
+        16 => op::MOV_B16,
+        32 => op::MOV_B32,
+        64 => op::MOV_B64,
+        _ => op::MOV_B128,
     }
 }
 
@@ -143,20 +196,17 @@ impl Recipe {
     /// How it puts its result together.
     #[must_use]
     pub fn packing(&self) -> Packing {
-        let Some(last) = self.steps.last() else { return Packing::None };
-        match last.sources.as_slice() {
-            [Source::Step(_), Source::Step(_), Source::Constant(_)] if last.is("prmt.b32") => Packing::Halves,
-            &[Source::Step(of), Source::Constant(_)] if last.is("xor.b32") => {
-                match self.steps[of].sources.as_slice() {
-                    [Source::Step(_), Source::Step(_), Source::Constant(_)]
-                        if self.steps[of].is("prmt.b32") =>
-                    {
-                        Packing::Biased
-                    }
-                    _ => Packing::None,
-                }
-            }
-            _ => Packing::None,
+        let packs = |step: &Step| {
+            step.is(op::PRMT_B32)
+                && matches!(step.sources[..], [Source::Step(_), Source::Step(_), Source::Constant(_)])
+        };
+        match self.steps.last() {
+            Some(last) if packs(last) => Packing::Halves,
+            Some(last) if last.is(op::XOR_B32) => match last.sources[..] {
+                [Source::Step(of), Source::Constant(_)] if packs(&self.steps[of]) => Packing::Biased,
+                _ => Packing::None,
+            },
+            Some(_) | None => Packing::None,
         }
     }
 
@@ -217,23 +267,6 @@ pub struct Text {
     pub fresh: Vec<(String, u32)>,
 }
 
-impl Step {
-    /// Whether it is this instruction.
-    fn is(&self, words: &str) -> bool {
-        matches!(&self.code, Code::Plain(own) if own == words)
-    }
-
-    /// The opcode with its modifiers.
-    #[must_use]
-    pub fn words(&self) -> String {
-        match &self.code {
-            Code::Video(form) => form.to_string(),
-            Code::Plain(words) => words.clone(),
-            Code::Pack => format!("mov.b{}", self.width),
-        }
-    }
-}
-
 impl Recipe {
     /// The text of a recipe whose result goes to the register `to`.
     ///
@@ -268,13 +301,13 @@ impl Recipe {
 }
 
 fn line(step: &Step, to: &str, names: &[String]) -> Option<String> {
-    Some(match &step.code {
+    Some(match step.code {
         Code::Video(form) => {
             let (a, b, c) = (names.first()?, names.get(1)?, names.get(2).map(String::as_str));
             format!("{};", form.encode(to, a, b, c)?)
         }
-        Code::Plain(words) => format!("{words} {to}, {};", names.join(", ")),
-        Code::Pack => format!("mov.b{} {to}, {{{}}};", step.width, names.join(", ")),
+        Code::Plain(instruction) => format!("{instruction} {to}, {};", names.join(", ")),
+        Code::Pack => format!("{} {to}, {{{}}};", step.spelled(), names.join(", ")),
     })
 }
 

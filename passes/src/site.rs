@@ -7,6 +7,7 @@ use crate::facts::{Fact, Facts, Masks};
 use crate::graph::{Graph, ValueId};
 use crate::lanes::{Byte, Contents};
 use crate::recipe::{Code, Source, Step};
+use ptxopt_grammar::table::instruction::Instruction;
 use ptxopt_grammar::video::Form;
 use std::cell::RefCell;
 
@@ -35,31 +36,30 @@ pub struct Site<'s, 'm, 't> {
     pub demanded: u128,
     /// What its result can be.
     pub result: &'s Fact,
+    /// The values whose definitions were asked for.
+    pub asked: &'s RefCell<Vec<ValueId>>,
 }
 
 impl Site<'_, '_, '_> {
     /// The form of a video instruction.
     #[must_use]
     pub fn form(&self) -> Option<Form> {
-        match &self.step.code {
-            Code::Video(form) => Some(*form),
+        match self.step.code {
+            Code::Video(form) => Some(form),
             Code::Plain(_) | Code::Pack => None,
         }
     }
 
-    /// The opcode with modifiers of any other.
+    /// Any other instruction but a pack.
     #[must_use]
-    pub fn words(&self) -> Option<&str> {
-        match &self.step.code {
-            Code::Plain(words) => Some(words),
-            Code::Video(_) | Code::Pack => None,
-        }
+    pub fn instruction(&self) -> Option<Instruction> {
+        self.step.instruction()
     }
 
-    /// The sources of an instruction by its opcode with modifiers, if they are so many.
+    /// The sources of this instruction, if they are so many.
     #[must_use]
-    pub fn plain<const N: usize>(&self, words: &str) -> Option<[Source; N]> {
-        (self.words() == Some(words)).then(|| self.step.sources.as_slice().try_into().ok())?
+    pub fn plain<const N: usize>(&self, instruction: Instruction) -> Option<[Source; N]> {
+        self.step.is(instruction).then(|| self.step.sources[..].try_into().ok())?
     }
 
     /// What the result can be.
@@ -92,7 +92,10 @@ impl Site<'_, '_, '_> {
     #[must_use]
     pub fn definition(&self, source: Source) -> Option<Step> {
         match source {
-            Source::Value(value) => self.graph.definition(value),
+            Source::Value(value) => {
+                self.asked.borrow_mut().push(value);
+                self.graph.definition(value)
+            }
             Source::Constant(_) | Source::Step(_) => None,
         }
     }

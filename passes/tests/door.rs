@@ -3,6 +3,7 @@
 //! Another edit of the same round may change those bits, so each of the two edits alone would be right, and both
 //! wrong.
 
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::{Module, StmtId};
 use ptxopt_passes::door::{Candidate, Check, Door, Judgement};
 use ptxopt_passes::graph::{Graph, Semantics, functions};
@@ -61,7 +62,7 @@ fn a_mask_is_needed_by_the_bits_that_it_hides() {
 fn two_operands_do_not_excuse_each_other() {
     let masks = "bfe.u32 %x, %a, 8, 8;\nbfe.u32 %y, %b, 8, 8;\nlop3.b32 %u, %x, %y, 255, 0x80;\n\
                  st.global.b32 [%in], %u;";
-    let plain = |sources: &[Source]| Recipe::one(Step::plain("and.b32", &[sources[0], sources[1]]));
+    let plain = |sources: &[Source]| Recipe::one(Step::plain(op::AND_B32, &[sources[0], sources[1]]));
     assert_eq!(judge(masks, "lop3", plain), Judgement::Unfounded);
     // One operand that keeps its zeros is enough.
     let other = format!("{masks}\nst.global.b32 [%in+4], %y;");
@@ -70,7 +71,7 @@ fn two_operands_do_not_excuse_each_other() {
 
 #[test]
 fn an_undefined_register_is_read_once() {
-    let twice = |sources: &[Source]| Recipe::one(Step::plain("add.u32", &[sources[0], sources[0]]));
+    let twice = |sources: &[Source]| Recipe::one(Step::plain(op::ADD_U32, &[sources[0], sources[0]]));
     let undefined = "shl.b32 %x, %u, 1;\nst.global.b32 [%in], %x;";
     assert_eq!(judge(undefined, "shl", twice), Judgement::Unfounded);
     let defined = "shl.b32 %x, %a, 1;\nst.global.b32 [%in], %x;";

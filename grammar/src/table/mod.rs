@@ -7,18 +7,21 @@
 mod asynchronous;
 mod control;
 mod float;
+pub mod instruction;
 mod integer;
 mod memory;
 pub(crate) mod shape;
 mod tensor;
 pub mod types;
 mod video;
-pub(crate) mod words;
+pub mod words;
 
 use crate::meaning::Means;
 use crate::video::Opcode;
+use instruction::Mnemonic;
 use std::collections::HashMap;
 use std::sync::LazyLock;
+use words::Modifier;
 
 /// The properties of an instruction, for all its modifiers.
 #[derive(Debug)]
@@ -43,6 +46,29 @@ pub struct Row {
     pub video: Option<Opcode>,
     /// What it computes; `None` if the table does not say.
     pub means: Option<Means>,
+    /// Whether its first two sources may change places, whatever its modifiers are.
+    pub commutes: bool,
+    /// Which of its forms compute the same.
+    pub alike: Option<Alike>,
+    /// Whether it moves its source as it is: a register or a number, or a vector that it packs.
+    pub moves: bool,
+    /// Whether it computes each bit of the result from the same bit of its sources, by one of `and`, `or`, `xor`, `not`.
+    pub bitwise: bool,
+    /// Whether it shifts its first source by its second.
+    pub shifts: bool,
+    /// How many hexadecimal digits its last source has, if that is a pattern: a selector or a table.
+    pub pattern: Option<u8>,
+    /// Whether code on packed bytes is written with it, besides arithmetic, logic and shifts.
+    pub on_bytes: bool,
+}
+
+/// Forms of an instruction that compute the same.
+#[derive(Debug)]
+pub struct Alike {
+    /// All modifiers before the type.
+    pub before: &'static [Modifier],
+    /// The types, and for each the one that stands for both.
+    pub types: &'static [(Modifier, Modifier)],
 }
 
 /// A form of an instruction, recognised by its modifiers.
@@ -179,6 +205,13 @@ const fn row(name: &'static str) -> Row {
         takes: &[],
         video: None,
         means: None,
+        commutes: false,
+        alike: None,
+        moves: false,
+        bitwise: false,
+        shifts: false,
+        pattern: None,
+        on_bytes: false,
     }
 }
 
@@ -234,6 +267,41 @@ impl Row {
         self
     }
 
+    const fn commutes(mut self) -> Self {
+        self.commutes = true;
+        self
+    }
+
+    const fn alike(mut self, before: &'static [Modifier], types: &'static [(Modifier, Modifier)]) -> Self {
+        self.alike = Some(Alike { before, types });
+        self
+    }
+
+    const fn moves(mut self) -> Self {
+        self.moves = true;
+        self
+    }
+
+    const fn bitwise(mut self) -> Self {
+        self.bitwise = true;
+        self
+    }
+
+    const fn shifts(mut self) -> Self {
+        self.shifts = true;
+        self
+    }
+
+    const fn pattern(mut self, digits: u8) -> Self {
+        self.pattern = Some(digits);
+        self
+    }
+
+    const fn on_bytes(mut self) -> Self {
+        self.on_bytes = true;
+        self
+    }
+
     const fn forms(mut self, forms: &'static [Form]) -> Self {
         self.forms = forms;
         self
@@ -270,28 +338,76 @@ impl Row {
         self
     }
 
+    /// Whether it is this one.
+    #[must_use]
+    pub fn is(&self, mnemonic: Mnemonic) -> bool {
+        std::ptr::eq(self, mnemonic.row())
+    }
+
     /// Whether version `ptx` has the instruction with these modifiers no more.
     #[must_use]
     pub fn has_ended(&self, words: &[u8], ptx: (u8, u8)) -> bool {
-        self.ends.is_some_and(|(end, unless)| {
-            ptx >= end && !modifiers(words).any(|modifier| modifier == unless.as_bytes())
-        })
+        self.has_ended_with(ptx, |wanted| modifiers(words).any(|modifier| modifier == wanted.as_bytes()))
+    }
+
+    /// Whether version `ptx` has the instruction with the modifiers that it `has` no more.
+    fn has_ended_with(&self, ptx: (u8, u8), has: impl Fn(&str) -> bool) -> bool {
+        self.ends.is_some_and(|(end, unless)| ptx >= end && !has(unless))
     }
 
     /// What the instruction needs with these modifiers.
     #[must_use]
     pub fn needs(&self, words: &[u8]) -> Needs {
-        let has = |wanted: &str| modifiers(words).any(|modifier| modifier == wanted.as_bytes());
-        let form = self.forms.iter().find(|form| form.modifiers.split(' ').all(has));
+        self.needs_with(|wanted| modifiers(words).any(|modifier| modifier == wanted.as_bytes()))
+    }
+
+    /// What the instruction needs with the modifiers that it `has`.
+    fn needs_with(&self, has: impl Fn(&str) -> bool) -> Needs {
+        let form = self.forms.iter().find(|form| form.modifiers.split(' ').all(&has));
         form.map_or(self.needs, |form| form.needs)
     }
 }
 
+const FAMILIES: [&[Row]; 7] =
+    [integer::ROWS, float::ROWS, video::ROWS, memory::ROWS, control::ROWS, asynchronous::ROWS, tensor::ROWS];
+
+const COUNT: usize = {
+    let (mut family, mut count) = (0, 0);
+    while family < FAMILIES.len() {
+        count += FAMILIES[family].len();
+        family += 1;
+    }
+    count
+};
+
+/// All rows, family by family. The place of a row is its number.
+static ALL: [&Row; COUNT] = {
+    let mut all = [&FAMILIES[0][0]; COUNT];
+    let (mut family, mut at) = (0, 0);
+    while family < FAMILIES.len() {
+        let mut row = 0;
+        while row < FAMILIES[family].len() {
+            all[at] = &FAMILIES[family][row];
+            (row, at) = (row + 1, at + 1);
+        }
+        family += 1;
+    }
+    all
+};
+
 /// All rows, family by family.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
-    [integer::ROWS, float::ROWS, video::ROWS, memory::ROWS, control::ROWS, asynchronous::ROWS, tensor::ROWS]
-        .into_iter()
-        .flatten()
+    ALL.into_iter()
+}
+
+/// Whether two words are the same; `==` cannot be asked in constants.
+const fn same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
 }
 
 /// The modifiers of an opcode: its words after the first dot.

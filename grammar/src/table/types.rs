@@ -7,6 +7,7 @@
 //! stores and conversions take wider registers as well.
 
 use crate::names::Type;
+use std::sync::LazyLock;
 
 /// A type among the words of an opcode, as a position in the list of all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,6 +92,25 @@ const WORDS: [(&str, u32, Kind); 59] = {
 };
 
 impl TypeWord {
+    /// How many there are.
+    pub(super) const COUNT: usize = WORDS.len();
+
+    /// The type with this number, from 0.
+    pub(super) const fn numbered(place: usize) -> Option<Self> {
+        #[expect(clippy::cast_possible_truncation, reason = "it was just compared")]
+        if place < Self::COUNT { Some(Self(place as u8)) } else { None }
+    }
+
+    /// How many bits a number of this type has; `None` for predicates and packed numbers.
+    #[must_use]
+    pub const fn bits(self) -> Option<u32> {
+        let (_, bits, kind) = WORDS[self.0 as usize];
+        match kind {
+            Kind::Integer | Kind::Bits | Kind::Float => Some(bits),
+            Kind::Packed | Kind::Predicate | Kind::Opaque => None,
+        }
+    }
+
     /// The type that a modifier, without its dot, spells.
     #[must_use]
     pub fn parse(modifier: &[u8]) -> Option<Self> {
@@ -99,8 +119,8 @@ impl TypeWord {
 
     /// How it is spelled, without a dot.
     #[must_use]
-    pub fn word(self) -> &'static str {
-        WORDS[usize::from(self.0)].0
+    pub const fn word(self) -> &'static str {
+        WORDS[self.0 as usize].0
     }
 
     /// All types.
@@ -135,7 +155,12 @@ impl TypeWord {
     /// Which registers hold it, the size of each exactly that of the type.
     #[must_use]
     pub(crate) fn registers(self) -> Registers {
-        Registers::fitting(|ty| self.fits(ty, |bits, wanted| bits == wanted))
+        // Asked for every operand of every opcode of every text that is parsed.
+        static ALL: LazyLock<Vec<Registers>> = LazyLock::new(|| {
+            let own = |word: TypeWord| Registers::fitting(|ty| word.fits(ty, |bits, wanted| bits == wanted));
+            TypeWord::all().map(own).collect()
+        });
+        ALL[usize::from(self.0)]
     }
 
     /// Which registers a load, a store or a conversion of it takes: wider ones too.

@@ -5,8 +5,9 @@
 //! `cp.async.bulk`).
 
 use super::types::TypeWord;
-use super::{modifiers, rows};
-use std::collections::HashSet;
+use super::{modifiers, rows, same};
+use std::collections::{HashMap, HashSet};
+use std::num::NonZeroU16;
 use std::sync::LazyLock;
 
 const MODIFIERS: &str = "\
@@ -19,9 +20,9 @@ const MODIFIERS: &str = "\
     cp_mask cs cta cube dc dealloc dec depth down ecl ecr element_stride elemtype entry eq equ \
     evict_first evict_last evict_normal evict_unchanged exch exclusive expect_tx f4e fabric fence \
     fill_mode filter_mode finite force_array_size fractional ftz full g ge generic get get_first_ctaid \
-    geu gl global global_address global_dim global_stride gpu grad gt gtu height hi idx ignore_oob \
+    geu gl global global_address global_dim global_stride gpu grad gt gtu height hi hs idx ignore_oob \
     im2col im2col_no_offs inc infinite init interleave_layout inval is_canceled launch_dependents ld \
-    ld_reduce le leu level lo load local lt ltu max mbarrier mbarrier_init memory_layout min \
+    ld_reduce le leu level lo load local ls lt ltu max mbarrier mbarrier_init memory_layout min \
     mipmap_levels mma mma_async mmio mode multimem nan nc ne neu noComplete no_allocate noftz noinc \
     normal normalized_coords notanumber num num_mipmap_levels num_samples number oob op or \
     ordered_metadata pack param parity pending_count pipe po popc pred prefetch primary proxy ptr query \
@@ -32,15 +33,117 @@ const MODIFIERS: &str = "\
     try_cancel try_get try_pullred try_put try_red try_wait uni unified unit up v2 v4 v8 valid_addr \
     volatile wait wait_all wait_group warp warpx4 weak wide width wrap ws wt x xor xorsign y z zero";
 
+/// The words of the list, one by one.
+static OTHERS: [&str; OTHER] = {
+    let mut words = [""; OTHER];
+    let (mut rest, mut at) = (MODIFIERS, 0);
+    while at < OTHER {
+        let (word, after) = first_word(rest);
+        words[at] = word;
+        (rest, at) = (after, at + 1);
+    }
+    words
+};
+
+/// How many there are.
+const OTHER: usize = {
+    let (mut rest, mut count) = (MODIFIERS, 0);
+    while !rest.is_empty() {
+        rest = first_word(rest).1;
+        count += 1;
+    }
+    count
+};
+
+/// The first of words separated by one blank, and the others.
+const fn first_word(words: &'static str) -> (&'static str, &'static str) {
+    let mut end = 0;
+    while end < words.len() && words.as_bytes()[end] != b' ' {
+        end += 1;
+    }
+    let (word, rest) = words.split_at(end);
+    (word, if rest.is_empty() { rest } else { rest.split_at(1).1 })
+}
+
+/// A modifier, by its number: that of a type, or the place in the list after them; from 1.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Modifier(NonZeroU16);
+
+impl Modifier {
+    /// The bits that a number has.
+    pub(super) const BITS: u32 = 9;
+
+    /// Any one, to fill a place.
+    pub(super) const ANY: Self = Self(NonZeroU16::MIN);
+
+    pub(super) const fn number(self) -> u16 {
+        self.0.get()
+    }
+
+    /// The modifier whose number is in the lowest bits; `None` for no number.
+    pub(super) const fn numbered(bits: u64) -> Option<Self> {
+        match NonZeroU16::new((bits & ((1 << Self::BITS) - 1)) as u16) {
+            Some(number) => Some(Self(number)),
+            None => None,
+        }
+    }
+
+    const fn at(place: usize) -> Self {
+        match Self::numbered(place as u64 + 1) {
+            Some(modifier) if modifier.number() as usize == place + 1 => modifier,
+            _ => panic!("a number of a modifier has fewer bits"),
+        }
+    }
+
+    /// The modifier with this spelling; for constants, which do not compile if there is none.
+    pub(super) const fn named(word: &str) -> Self {
+        let mut place = 0;
+        while place < TypeWord::COUNT + OTHER {
+            if same(Self::at(place).word(), word) {
+                return Self::at(place);
+            }
+            place += 1;
+        }
+        panic!("there is no such modifier")
+    }
+
+    /// The modifier that a word without its dot spells.
+    #[must_use]
+    pub fn parse(word: &[u8]) -> Option<Self> {
+        static BY_WORD: LazyLock<HashMap<&'static [u8], Modifier>> = LazyLock::new(|| {
+            let all = (0..TypeWord::COUNT + OTHER).rev().map(Modifier::at);
+            all.map(|modifier| (modifier.word().as_bytes(), modifier)).collect()
+        });
+        BY_WORD.get(word).copied()
+    }
+
+    /// How it is spelled, without a dot.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        let place = self.0.get() as usize - 1;
+        match TypeWord::numbered(place) {
+            Some(ty) => ty.word(),
+            None => OTHERS[place - TypeWord::COUNT],
+        }
+    }
+
+    /// The type that it is.
+    #[must_use]
+    pub const fn ty(self) -> Option<TypeWord> {
+        TypeWord::numbered(self.0.get() as usize - 1)
+    }
+}
+
+impl std::fmt::Debug for Modifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.word())
+    }
+}
+
 static KNOWN: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     let named = rows().flat_map(|row| row.name.split('.').skip(1));
     let formed = rows().flat_map(|row| row.forms).flat_map(|form| form.modifiers.split(' '));
-    MODIFIERS
-        .split_whitespace()
-        .chain(named)
-        .chain(formed)
-        .chain(TypeWord::all().map(TypeWord::word))
-        .collect()
+    OTHERS.into_iter().chain(named).chain(formed).chain(TypeWord::all().map(TypeWord::word)).collect()
 });
 
 /// All modifiers, types among them.

@@ -8,6 +8,8 @@
 use super::opcode::{Arithmetic, Direction, Opcode, SimdArithmetic};
 use super::routing::{Part, Routing};
 use super::words::{Compare, Scale, ShiftMode, Sign};
+use crate::table::instruction::{Instruction, Mnemonic, op};
+use crate::table::words::Modifier;
 use std::fmt;
 
 /// A video instruction without its registers.
@@ -86,14 +88,14 @@ pub enum Then {
 }
 
 impl Then {
-    /// How it is written among the modifiers, with its dot.
+    /// How it is written among the modifiers.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn modifier(self) -> Option<Modifier> {
         match self {
-            Self::Store | Self::Merge(_) => "",
-            Self::Add => ".add",
-            Self::Min => ".min",
-            Self::Max => ".max",
+            Self::Store | Self::Merge(_) => None,
+            Self::Add => Some(op::ADDED),
+            Self::Min => Some(op::MINIMUM),
+            Self::Max => Some(op::MAXIMUM),
         }
     }
 }
@@ -186,13 +188,13 @@ impl SimdThen {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::Store, Self::Saturate, Self::Add];
 
-    /// How it is written among the modifiers, with its dot.
+    /// How it is written among the modifiers.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn modifier(self) -> Option<Modifier> {
         match self {
-            Self::Store => "",
-            Self::Saturate => ".sat",
-            Self::Add => ".add",
+            Self::Store => None,
+            Self::Saturate => Some(op::SAT),
+            Self::Add => Some(op::ADDED),
         }
     }
 }
@@ -252,39 +254,56 @@ impl Form {
             Self::Mad(_) | Self::Simd(_) => true,
         }
     }
-}
 
-/// The opcode with its modifiers, in the order of the manual.
-impl fmt::Display for Form {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sat = |saturate| if saturate { ".sat" } else { "" };
-        f.write_str(self.opcode().name())?;
-        match *self {
+    /// The opcode with its modifiers, in the order of the manual.
+    #[must_use]
+    pub fn instruction(self) -> Instruction {
+        let sat = |saturate: bool| saturate.then_some(op::SAT);
+        let modifiers = match self {
             Self::Scalar(Scalar { op, atype, then, .. }) => {
-                let (d, a, b) = (op.dtype().word(), atype.word(), op.btype().word());
-                let then = then.word();
+                let (d, a, b) = (op.dtype().modifier(), atype.modifier(), op.btype().modifier());
+                let then = then.modifier();
                 match op {
-                    ScalarOp::Arithmetic { saturate, .. } => write!(f, "{d}{a}{b}{}{then}", sat(saturate)),
-                    ScalarOp::Shift { mode, saturate, .. } => {
-                        write!(f, "{d}{a}{b}{}{}{then}", sat(saturate), mode.word())
+                    ScalarOp::Arithmetic { saturate, .. } => {
+                        [Some(d), Some(a), Some(b), sat(saturate), then, None]
                     }
-                    ScalarOp::Set { compare, .. } => write!(f, "{a}{b}{}{then}", compare.word()),
+                    ScalarOp::Shift { mode, saturate, .. } => {
+                        [Some(d), Some(a), Some(b), sat(saturate), Some(mode.modifier()), then]
+                    }
+                    ScalarOp::Set { compare, .. } => {
+                        [Some(a), Some(b), Some(compare.modifier()), then, None, None]
+                    }
                 }
             }
             Self::Mad(Mad { dtype, atype, btype, saturate, scale, sum, .. }) => {
-                let po = if sum == Sum::PlusOne { ".po" } else { "" };
-                let (d, a, b) = (dtype.word(), atype.word(), btype.word());
-                write!(f, "{d}{a}{b}{po}{}{}", sat(saturate), scale.word())
+                let po = (sum == Sum::PlusOne).then_some(op::PO);
+                let (d, a, b) = (dtype.modifier(), atype.modifier(), btype.modifier());
+                [Some(d), Some(a), Some(b), po, sat(saturate), scale.modifier()]
             }
-            Self::Simd(Simd { op, atype, btype, .. }) => match op {
-                SimdOp::Arithmetic { dtype, then, .. } => {
-                    write!(f, "{}{}{}{}", dtype.word(), atype.word(), btype.word(), then.word())
+            Self::Simd(Simd { op, atype, btype, .. }) => {
+                let (a, b) = (atype.modifier(), btype.modifier());
+                match op {
+                    SimdOp::Arithmetic { dtype, then, .. } => {
+                        [Some(dtype.modifier()), Some(a), Some(b), then.modifier(), None, None]
+                    }
+                    SimdOp::Set { compare, accumulate } => {
+                        let add = accumulate.then_some(op::ADDED);
+                        [Some(a), Some(b), Some(compare.modifier()), add, None, None]
+                    }
                 }
-                SimdOp::Set { compare, accumulate } => {
-                    let add = if accumulate { ".add" } else { "" };
-                    write!(f, "{}{}{}{add}", atype.word(), btype.word(), compare.word())
-                }
-            },
+            }
+        };
+        let mut all = Mnemonic::of_video(self.opcode()).with(&[]);
+        for modifier in modifiers.into_iter().flatten() {
+            all = all.and(modifier);
         }
+        all
+    }
+}
+
+/// Its text without operands.
+impl fmt::Display for Form {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.instruction().fmt(f)
     }
 }

@@ -149,10 +149,15 @@ fn instance(module: &Module<'_>, stmt: StmtId, opcode: Opcode, modifiers: &Modif
     Ok(Instance { form, d: d.node(), a: a.source, b: b.source, c })
 }
 
+/// A secondary operation as the text has it.
+fn written(then: Then) -> String {
+    then.modifier().map_or_else(String::new, |modifier| format!(".{}", modifier.word()))
+}
+
 fn missing_c(module: &Module<'_>, stmt: StmtId, form: Form) -> Refusal {
     let why = match form {
         Form::Scalar(Scalar { then: Then::Merge(_), .. }) => "with a destination selector".to_owned(),
-        Form::Scalar(Scalar { then, .. }) => format!("with `{}`", then.word()),
+        Form::Scalar(Scalar { then, .. }) => format!("with `{}`", written(then)),
         Form::Mad(_) | Form::Simd(_) => "as its third source".to_owned(),
     };
     let wanted = format!("`{}` needs `c` {why}", form.opcode().name());
@@ -206,7 +211,7 @@ fn scalar(opcode: Opcode, modifiers: &Modifiers, sum: Sum, [d, a, b]: [&Operand<
         (then, None, _) => then,
         (Then::Store, Some(part), _) => Then::Merge(part),
         (then, Some(_), Some((_, span))) => {
-            let message = format!("a destination selector and `{}` exclude each other", then.word());
+            let message = format!("a destination selector and `{}` exclude each other", written(then));
             return Err(Diagnostic::new(span.clone(), message).label("expected the whole register").into());
         }
         (then, Some(_), None) => then,

@@ -3,6 +3,8 @@
 //! A word means the same in every instruction; which instructions take it is decided in [`super::modifiers`].
 
 use crate::names::Type;
+use crate::table::instruction::op;
+use crate::table::words::Modifier;
 
 /// How a 32-bit type extends what it reads and clamps what it writes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -17,12 +19,12 @@ impl Sign {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Unsigned, Self::Signed];
 
-    /// How it is written, with its dot.
+    /// How it is written.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn modifier(self) -> Modifier {
         match self {
-            Self::Unsigned => ".u32",
-            Self::Signed => ".s32",
+            Self::Unsigned => op::U32,
+            Self::Signed => op::S32,
         }
     }
 }
@@ -48,16 +50,16 @@ impl Compare {
     /// All of them.
     pub const ALL: [Self; 6] = [Self::Eq, Self::Ne, Self::Lt, Self::Le, Self::Gt, Self::Ge];
 
-    /// How it is written, with its dot.
+    /// How it is written.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn modifier(self) -> Modifier {
         match self {
-            Self::Eq => ".eq",
-            Self::Ne => ".ne",
-            Self::Lt => ".lt",
-            Self::Le => ".le",
-            Self::Gt => ".gt",
-            Self::Ge => ".ge",
+            Self::Eq => op::EQ,
+            Self::Ne => op::NE,
+            Self::Lt => op::LT,
+            Self::Le => op::LE,
+            Self::Gt => op::GT,
+            Self::Ge => op::GE,
         }
     }
 }
@@ -75,12 +77,12 @@ impl ShiftMode {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Clamp, Self::Wrap];
 
-    /// How it is written, with its dot.
+    /// How it is written.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn modifier(self) -> Modifier {
         match self {
-            Self::Clamp => ".clamp",
-            Self::Wrap => ".wrap",
+            Self::Clamp => op::CLAMP,
+            Self::Wrap => op::WRAP,
         }
     }
 }
@@ -100,13 +102,13 @@ impl Scale {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::None, Self::Shr7, Self::Shr15];
 
-    /// How it is written, with its dot; empty for none.
+    /// How it is written; `None` for none.
     #[must_use]
-    pub const fn word(self) -> &'static str {
+    pub const fn modifier(self) -> Option<Modifier> {
         match self {
-            Self::None => "",
-            Self::Shr7 => ".shr7",
-            Self::Shr15 => ".shr15",
+            Self::None => None,
+            Self::Shr7 => Some(op::SHR7),
+            Self::Shr15 => Some(op::SHR15),
         }
     }
 

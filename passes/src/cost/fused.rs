@@ -9,57 +9,19 @@
 
 use super::table::{self, Cells};
 use super::{Cost, Costs};
-use crate::recipe::{Code, Source, Step};
-use hashbrown::HashMap;
+use crate::recipe::{Source, Step};
+use hashbrown::{HashMap, HashSet};
+use ptxopt_grammar::table::instruction::{Instruction, Mnemonic, op};
 use std::sync::LazyLock;
 
 /// The instructions whose trees are one `LOP3`; the last is an instruction of its own where it is the outermost.
-pub const LOGIC: [&str; 4] = ["and.b32", "or.b32", "xor.b32", "not.b32"];
+#[must_use]
+pub fn logic() -> Vec<Instruction> {
+    Mnemonic::all().filter(|mnemonic| mnemonic.row().bitwise).map(|mnemonic| mnemonic.of(op::B32)).collect()
+}
 
 /// What the rows of such trees are called.
 pub const TREE: &str = "logic";
-
-/// Instructions that are the same on words of 32 bits; the second has the rows.
-const SAME: [(&str, &str); 6] = [
-    ("add.s32", "add.u32"),
-    ("sub.s32", "sub.u32"),
-    ("mul.lo.s32", "mul.lo.u32"),
-    ("mad.lo.s32", "mad.lo.u32"),
-    ("shr.b32", "shr.u32"),
-    ("add.s16x2", "add.u16x2"),
-];
-
-/// Instructions whose first two sources may change places.
-const COMMUTATIVE: [&str; 28] = [
-    "and.b32",
-    "or.b32",
-    "xor.b32",
-    "add.u32",
-    "mul.lo.u32",
-    "mul.hi.u32",
-    "mul.hi.s32",
-    "mad.lo.u32",
-    "mad.hi.u32",
-    "mad.hi.s32",
-    "min.u32",
-    "max.u32",
-    "min.s32",
-    "max.s32",
-    "add.u16x2",
-    "min.u16x2",
-    "max.u16x2",
-    "min.s16x2",
-    "max.s16x2",
-    "min.relu.s16x2",
-    "max.relu.s16x2",
-    "add.u8x4",
-    "min.u8x4",
-    "max.u8x4",
-    "min.s8x4",
-    "max.s8x4",
-    "sad.u32",
-    "sad.s32",
-];
 
 /// A source as the rows name it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -101,10 +63,10 @@ impl Place {
     }
 }
 
-/// An instruction: the number of its opcode and modifiers, and its sources.
+/// An instruction and its sources.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 struct Shape {
-    words: u16,
+    instruction: Instruction,
     places: [Place; 4],
 }
 
@@ -115,64 +77,60 @@ enum Key {
     Tree([Place; 3]),
 }
 
+#[derive(Default)]
 struct Table {
-    words: HashMap<String, u16>,
-    commutative: Vec<bool>,
+    /// All instructions of pairs.
+    known: HashSet<Instruction>,
     rows: HashMap<Key, Vec<Cells>>,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table = Table { words: HashMap::new(), commutative: Vec::new(), rows: HashMap::new() };
+    let mut table = Table::default();
     for (name, columns) in table::rows(include_str!("fused.tsv")) {
-        let key = table.parse(&name);
-        table.rows.insert(key, columns);
-    }
-    for (other, same) in SAME {
-        if let Some(&number) = table.words.get(same) {
-            table.words.insert(other.to_owned(), number);
+        let key = Key::parse(&name);
+        if let Key::Pair(outer, inner) = key {
+            table.known.extend([outer.instruction, inner.instruction]);
         }
+        table.rows.insert(key, columns);
     }
     table
 });
 
-impl Table {
+impl Key {
     /// The key of a row: `add.u32 (shl.b32 r small) r`, `logic r r wide`.
-    fn parse(&mut self, name: &str) -> Key {
+    fn parse(name: &str) -> Self {
         if let Some(leaves) = name.strip_prefix(TREE) {
             let mut places = [Place::None; 3];
             places.iter_mut().zip(leaves.split_whitespace()).for_each(|(to, word)| *to = Place::parse(word));
-            return Key::Tree(places);
+            return Self::Tree(places);
         }
         let (before, rest) = name.split_once('(').expect("a row has an inner instruction in brackets");
         let (inner, after) = rest.split_once(')').expect("what is opened is closed");
         let outer = format!("{before}({after}");
-        Key::Pair(self.shape(&outer), self.shape(inner))
+        Self::Pair(Shape::parse(&outer), Shape::parse(inner))
     }
+}
 
+impl Shape {
     /// An instruction of a row, with `(` where the other one was.
-    fn shape(&mut self, text: &str) -> Shape {
+    fn parse(text: &str) -> Self {
         let mut fields = text.split_whitespace();
         let words = fields.next().expect("an instruction has words");
-        let next = u16::try_from(self.words.len()).expect("there are few instructions");
-        let number = *self.words.entry(words.to_owned()).or_insert_with(|| {
-            self.commutative.push(COMMUTATIVE.contains(&words));
-            next
-        });
+        let instruction =
+            Instruction::parse(words.as_bytes()).expect("rows are of instructions that there are");
         let mut places = [Place::None; 4];
         for (to, word) in places.iter_mut().zip(fields) {
             *to = if word == "(" { Place::Inner } else { Place::parse(word) };
         }
-        Shape { words: number, places }
+        Self { instruction, places }
     }
+}
 
+impl Table {
     /// The shape of a step, where `inner` says which source is the result of the other one; `None` if no row has one.
     fn of(&self, step: &Step, inner: Option<usize>) -> Option<Shape> {
-        let Code::Plain(words) = &step.code else { return None };
-        let words = *self.words.get(words.as_str())?;
+        let instruction = *self.known.get(&step.instruction()?.representative())?;
         let mut places = [Place::None; 4];
-        if step.sources.len() > places.len() {
-            return None;
-        }
         let pattern = step.has_pattern().then(|| step.sources.len() - 1);
         for (at, (to, source)) in places.iter_mut().zip(&step.sources).enumerate() {
             *to = match source {
@@ -182,10 +140,10 @@ impl Table {
                 Source::Value(_) | Source::Step(_) => Place::Register,
             };
         }
-        if self.commutative[usize::from(words)] && places[1] < places[0] {
+        if instruction.row().commutes && places[1] < places[0] {
             places.swap(0, 1);
         }
-        Some(Shape { words, places })
+        Some(Shape { instruction, places })
     }
 }
 
@@ -206,12 +164,12 @@ impl Costs {
 
 /// Whether it may be in a tree of logic.
 pub(super) fn is_logic(step: &Step) -> bool {
-    matches!(&step.code, Code::Plain(words) if LOGIC.contains(&words.as_str()))
+    step.instruction().is_some_and(|of| of.row().bitwise && of == of.mnemonic().of(op::B32))
 }
 
-/// Whether it may be the outermost instruction of a tree of logic.
+/// Whether it may be the outermost instruction of a tree of logic: all but the complement.
 pub(super) fn heads_tree(step: &Step) -> bool {
-    matches!(&step.code, Code::Plain(words) if LOGIC[..LOGIC.len() - 1].contains(&words.as_str()))
+    is_logic(step) && step.sources.len() > 1
 }
 
 /// The different leaves of a tree: at most three.

@@ -27,6 +27,7 @@ mod tests;
 pub use forbidden::forbidden;
 pub use ptxopt_grammar::gpu::Gpu;
 
+use ptxopt_grammar::table::instruction::Instruction;
 use ptxopt_grammar::video::Form;
 use std::fmt;
 use std::iter::Sum;
@@ -96,9 +97,10 @@ impl fmt::Display for Cost {
 }
 
 /// A source of a plain instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum OperandKind {
     /// A register.
+    #[default]
     Register,
     /// A constant, as a number of the width of the instruction: -1 and not 4294967295.
     Constant(i64),
@@ -157,12 +159,12 @@ impl Costs {
         self.numbers().map(|generation| video::cost(generation, form, constants)).sum()
     }
 
-    /// The cost of another instruction: its opcode with all modifiers, such as `prmt.b32`, and its sources.
+    /// The cost of another instruction and its sources.
     ///
     /// A predicate that is read counts as a register. [`Cost::UNKNOWN`] for what was not measured, and for what
     /// this GPU does not have.
     #[must_use]
-    pub fn plain(&self, words: &str, operands: &[OperandKind]) -> Cost {
-        self.numbers().map(|generation| plain::cost(generation, words, operands)).sum()
+    pub fn plain(&self, instruction: Instruction, operands: &[OperandKind]) -> Cost {
+        self.numbers().map(|generation| plain::cost(generation, instruction, operands)).sum()
     }
 }

@@ -6,29 +6,35 @@
 
 use super::table::{self, Cells};
 use super::{Cost, OperandKind};
-use crate::recipe::is_move;
 use hashbrown::HashMap;
+use ptxopt_grammar::table::instruction::{Instruction, op};
+use ptxopt_grammar::table::types::TypeWord;
 use std::sync::LazyLock;
+use tinyvec::ArrayVec;
 
-/// By opcode and modifiers, the rows that differ in their sources.
-static TABLE: LazyLock<HashMap<String, Vec<Row>>> = LazyLock::new(|| {
-    let mut table: HashMap<String, Vec<Row>> = HashMap::new();
-    for (name, columns) in table::rows(include_str!("plain.tsv")) {
+/// By instruction and sources.
+static TABLE: LazyLock<HashMap<Row, Vec<Cells>>> = LazyLock::new(|| {
+    let row = |(name, columns): (String, Vec<Cells>)| {
         let mut fields = name.split(' ');
-        let words = fields.next().expect("a name has words").to_owned();
-        table.entry(words).or_default().push(Row { sources: fields.map(Source::parse).collect(), columns });
-    }
-    table
+        let words = fields.next().expect("a name has words");
+        let instruction =
+            Instruction::parse(words.as_bytes()).expect("rows are of instructions that there are");
+        (Row { instruction, sources: fields.map(Source::parse).collect() }, columns)
+    };
+    table::rows(include_str!("plain.tsv")).map(row).collect()
 });
 
+/// An instruction with its sources, as the table has them.
+#[derive(PartialEq, Eq, Hash)]
 struct Row {
-    sources: Vec<Source>,
-    columns: Vec<Cells>,
+    instruction: Instruction,
+    sources: ArrayVec<[Source; 4]>,
 }
 
 /// A source as the table names it.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 enum Source {
+    #[default]
     Register,
     Value(i64),
     Kind(Kind),
@@ -36,7 +42,7 @@ enum Source {
 }
 
 /// Constants that the assembler treats alike.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     Zero,
     One,
@@ -97,18 +103,24 @@ impl Precision {
 }
 
 /// The cost of an instruction on a generation.
-pub(super) fn cost(generation: usize, words: &str, operands: &[OperandKind]) -> Cost {
-    if is_move(words) && matches!(operands, [OperandKind::Constant(_)]) {
+pub(super) fn cost(generation: usize, instruction: Instruction, operands: &[OperandKind]) -> Cost {
+    if instruction.is_move() && matches!(operands, [OperandKind::Constant(_)]) {
         // The instruction that uses the constant has it as its own, and is measured with it.
         return Cost::NOTHING;
     }
-    let rows = TABLE.get(words).map(Vec::as_slice).unwrap_or_default();
-    let found = [Precision::Value, Precision::Kind, Precision::Any].into_iter().find_map(|precision| {
-        let source = |at| precision.source(measured(words, precision, operands, at));
-        let wanted = || (0..operands.len()).map(source);
-        rows.iter().find(|row| row.sources.iter().copied().eq(wanted()))
-    });
-    let cells = found.and_then(|row| row.columns[generation].as_deref());
+    let mut found = None;
+    // Without a constant, all are the same.
+    let constant = operands.iter().any(|operand| matches!(operand, OperandKind::Constant(_)));
+    let precisions = [Precision::Value, Precision::Kind, Precision::Any];
+    for precision in precisions.into_iter().take(if constant { 3 } else { 1 }) {
+        let source = |at| precision.source(measured(instruction, precision, operands, at));
+        let sources = (0..operands.len()).map(source).collect();
+        found = TABLE.get(&Row { instruction, sources });
+        if found.is_some() {
+            break;
+        }
+    }
+    let cells = found.and_then(|columns| columns[generation].as_deref());
     cells.map_or(Cost::UNKNOWN, |cells| cells[0])
 }
 
@@ -117,20 +129,24 @@ pub(super) fn cost(generation: usize, words: &str, operands: &[OperandKind]) -> 
 /// An amount that shifts a word by less than its width is no small constant, since those shift everything out: all
 /// such amounts cost the same, and one stands for them. All selectors of `prmt` cost the same that read its first
 /// source at all, whatever number they are.
-fn measured(words: &str, precision: Precision, operands: &[OperandKind], at: usize) -> OperandKind {
-    match (operands[at], words) {
-        (OperandKind::Constant(1..32), "shl.b32" | "shr.b32" | "shr.u32" | "shr.s32")
-            if precision == Precision::Kind =>
-        {
-            OperandKind::Constant(1)
-        }
-        (OperandKind::Constant(selector), "prmt.b32")
-            if precision == Precision::Kind
+fn measured(
+    instruction: Instruction,
+    precision: Precision,
+    operands: &[OperandKind],
+    at: usize,
+) -> OperandKind {
+    let of_words = || instruction.types().next().and_then(TypeWord::bits) == Some(32);
+    let OperandKind::Constant(value) = operands[at] else { return OperandKind::Register };
+    match value {
+        _ if precision != Precision::Kind => operands[at],
+        1..32 if instruction.row().shifts && of_words() => OperandKind::Constant(1),
+        selector
+            if instruction == op::PRMT_B32
                 && at == 2
                 && (0..4).any(|byte| selector >> (4 * byte) & 4 == 0) =>
         {
             OperandKind::Constant(100)
         }
-        (operand, _) => operand,
+        _ => operands[at],
     }
 }

@@ -7,6 +7,7 @@ use super::fused::{Leaves, heads_tree, is_logic};
 use super::{Cost, Costs, OperandKind};
 use crate::recipe::{Code, Source, Step};
 use ptxopt_grammar::video::{Form, Routing};
+use tinyvec::ArrayVec;
 
 /// The most instructions of a tree that are looked at together.
 const MOST_OF_A_TREE: usize = 5;
@@ -19,8 +20,9 @@ impl Costs {
     }
 
     fn step_on_one(self, step: &Step) -> Cost {
-        let kinds = || step.sources.iter().map(|&source| kind(source, step.width)).collect::<Vec<_>>();
-        match &step.code {
+        let kinds =
+            || step.sources.iter().map(|&source| kind(source, step.width)).collect::<ArrayVec<[_; 4]>>();
+        match step.code {
             Code::Video(form) => {
                 let mut constants = [false; 3];
                 for (constant, source) in constants.iter_mut().zip(&step.sources) {
@@ -32,13 +34,13 @@ impl Costs {
                         if constants != [false; 3]
                             && simd.routing == Routing::plain(simd.routing.lanes()) =>
                     {
-                        self.plain(&form.to_string(), &kinds())
+                        self.plain(form.instruction(), &kinds())
                     }
                     Form::Simd(_) | Form::Scalar(_) | Form::Mad(_) => Cost::UNKNOWN,
                 };
-                if found == Cost::UNKNOWN { self.video(*form, constants) } else { found }
+                if found == Cost::UNKNOWN { self.video(form, constants) } else { found }
             }
-            Code::Plain(words) => self.plain(words, &kinds()),
+            Code::Plain(instruction) => self.plain(instruction, &kinds()),
             Code::Pack => Cost::UNKNOWN,
         }
     }
@@ -47,9 +49,9 @@ impl Costs {
     /// else reads; `None` if that is the sum of their costs.
     #[must_use]
     pub fn fused(&self, outer: &Step, inner: &[Option<&Step>]) -> Option<Cost> {
-        let mut group: Vec<Step> = inner.iter().copied().flatten().cloned().collect();
+        let mut group: Vec<Step> = inner.iter().copied().flatten().copied().collect();
         let first = group.len();
-        let mut outer = outer.clone();
+        let mut outer = *outer;
         let mut number = 0;
         // The numbers that sources have elsewhere must not be mistaken for those of the group.
         for step in group.iter_mut().chain([&mut outer]) {
@@ -205,7 +207,7 @@ impl<'a> Sequence<'a> {
         if places.next().is_some() {
             return None;
         }
-        let mut without = step.clone();
+        let mut without = *step;
         without.sources[place] = Source::Step(usize::MAX);
         let (with, without) = (self.alone[at], self.costs.step(&without));
         let is_exact = |cost: Cost| cost.least == cost.most;
@@ -282,6 +284,7 @@ mod tests {
     use super::*;
     use crate::cost::Gpu;
     use Source::{Constant, Step as Of};
+    use ptxopt_grammar::table::instruction::op;
     use std::sync::LazyLock;
 
     /// Registers: steps of elsewhere.
@@ -303,13 +306,13 @@ mod tests {
 
     #[test]
     fn a_shift_into_a_sum_is_one_instruction() {
-        let shift = Step::plain("shr.u32", &[A, Constant(7)]);
-        let both = [shift.clone(), Step::plain("add.s32", &[B, Of(0)])];
+        let shift = Step::plain(op::SHR_U32, &[A, Constant(7)]);
+        let both = [shift, Step::plain(op::ADD.of(op::S32), &[B, Of(0)])];
         assert_eq!(exactly(&TURING, &both), 1);
         // But not if something else reads the shifted word.
-        let other = Step::plain("min.u32", &[Of(1), Of(0)]);
+        let other = Step::plain(op::MIN_U32, &[Of(1), Of(0)]);
         assert_eq!(exactly(&TURING, &[&both[..], &[other]].concat()), 3);
-        assert_eq!(exactly(&TURING, &[shift, Step::plain("min.u32", &[B, Of(0)])]), 2);
+        assert_eq!(exactly(&TURING, &[shift, Step::plain(op::MIN_U32, &[B, Of(0)])]), 2);
     }
 
     #[test]
@@ -317,14 +320,14 @@ mod tests {
         let most = |costs: &Costs, steps: &[Step]| -> Vec<u32> {
             costs.shares(steps).iter().map(|cost| cost.most).collect()
         };
-        let shift = Step::plain("shr.u32", &[A, Constant(7)]);
-        let both = [shift.clone(), Step::plain("add.s32", &[B, Of(0)])];
+        let shift = Step::plain(op::SHR_U32, &[A, Constant(7)]);
+        let both = [shift, Step::plain(op::ADD.of(op::S32), &[B, Of(0)])];
         assert_eq!(most(&TURING, &both), [0, 1]);
-        assert_eq!(most(&TURING, &[shift, Step::plain("min.u32", &[B, Of(0)])]), [1, 1]);
+        assert_eq!(most(&TURING, &[shift, Step::plain(op::MIN_U32, &[B, Of(0)])]), [1, 1]);
         let tree = [
-            Step::plain("and.b32", &[A, B]),
-            Step::plain("and.b32", &[A, C]),
-            Step::plain("or.b32", &[Of(0), Of(1)]),
+            Step::plain(op::AND_B32, &[A, B]),
+            Step::plain(op::AND_B32, &[A, C]),
+            Step::plain(op::OR_B32, &[Of(0), Of(1)]),
         ];
         assert_eq!(most(&TURING, &tree), [0, 0, 1]);
     }
@@ -332,9 +335,9 @@ mod tests {
     #[test]
     fn groups_do_not_overlap() {
         let three = [
-            Step::plain("shr.u32", &[A, Constant(7)]),
-            Step::plain("add.u32", &[B, Of(0)]),
-            Step::plain("add.u32", &[C, Of(1)]),
+            Step::plain(op::SHR_U32, &[A, Constant(7)]),
+            Step::plain(op::ADD_U32, &[B, Of(0)]),
+            Step::plain(op::ADD_U32, &[C, Of(1)]),
         ];
         assert_eq!(TURING.sequence(&three), Cost { least: 1, most: 2 });
     }
@@ -342,17 +345,17 @@ mod tests {
     #[test]
     fn a_mean_of_bytes_is_three_instructions() {
         let steps = [
-            Step::plain("lop3.b32", &[A, B, Constant(0xfefe_fefe), Constant(0x28)]),
-            Step::plain("lop3.b32", &[A, B, B, Constant(0xc0)]),
-            Step::plain("shr.u32", &[Of(0), Constant(1)]),
-            Step::plain("add.u32", &[Of(2), Of(1)]),
+            Step::plain(op::LOP3_B32, &[A, B, Constant(0xfefe_fefe), Constant(0x28)]),
+            Step::plain(op::LOP3_B32, &[A, B, B, Constant(0xc0)]),
+            Step::plain(op::SHR_U32, &[Of(0), Constant(1)]),
+            Step::plain(op::ADD_U32, &[Of(2), Of(1)]),
         ];
         assert_eq!(exactly(&TURING, &steps), 3);
     }
 
     #[test]
     fn sixteen_bit_lanes_run_on_the_instructions_of_dynamic_programming() {
-        let cell = [Step::plain("add.s16x2", &[A, B]), Step::plain("max.s16x2", &[C, Of(0)])];
+        let cell = [Step::plain(op::ADD_S16X2, &[A, B]), Step::plain(op::MAX_S16X2, &[C, Of(0)])];
         assert_eq!(exactly(&on("sm_90"), &cell), 1);
         assert_eq!(exactly(&on("sm_100"), &cell), 1);
         assert_eq!(exactly(&on("sm_120"), &cell), 2);
@@ -361,26 +364,28 @@ mod tests {
     #[test]
     fn trees_of_three_leaves_are_one_instruction() {
         let tree = [
-            Step::plain("not.b32", &[A]),
-            Step::plain("and.b32", &[Of(0), B]),
-            Step::plain("and.b32", &[A, C]),
-            Step::plain("or.b32", &[Of(1), Of(2)]),
+            Step::plain(op::NOT_B32, &[A]),
+            Step::plain(op::AND_B32, &[Of(0), B]),
+            Step::plain(op::AND_B32, &[A, C]),
+            Step::plain(op::OR_B32, &[Of(1), Of(2)]),
         ];
         assert_eq!(TURING.sequence(&tree).most, 1);
         assert!(on("sm_35").sequence(&tree).most > 1, "it has no `LOP3`");
-        let four = [&tree[..], &[Step::plain("xor.b32", &[Of(3), Of(103)])]].concat();
+        let four = [&tree[..], &[Step::plain(op::XOR_B32, &[Of(3), Of(103)])]].concat();
         assert_eq!(TURING.sequence(&four).most, 2);
-        let inverted = [&tree[..], &[Step::plain("not.b32", &[Of(3)])]].concat();
+        let inverted = [&tree[..], &[Step::plain(op::NOT_B32, &[Of(3)])]].concat();
         assert_eq!(TURING.sequence(&inverted).most, 2);
         // What is a `lop3` in the text stays one.
-        let lop3 = Step::plain("lop3.b32", &[A, B, C, Constant(0x96)]);
-        assert_eq!(exactly(&TURING, &[lop3, Step::plain("and.b32", &[Of(0), A])]), 2);
+        let lop3 = Step::plain(op::LOP3_B32, &[A, B, C, Constant(0x96)]);
+        assert_eq!(exactly(&TURING, &[lop3, Step::plain(op::AND_B32, &[Of(0), A])]), 2);
     }
 
     #[test]
     fn a_constant_is_moved_into_a_register_once() {
         let hopper = on("sm_90");
-        let sum = |from, weights, to| Step::plain("dp4a.u32.u32", &[from, Constant(weights), to]);
+        let sum = |from, weights, to| {
+            Step::plain(op::DP4A.with(&[op::U32, op::U32]), &[from, Constant(weights), to])
+        };
         let same = [sum(A, 0x0101_0101, C), sum(B, 0x0101_0101, Of(0))];
         assert_eq!(exactly(&hopper, &same), 3);
         let different = [sum(A, 0x0101_0101, C), sum(B, 0x0101_0100, Of(0))];
@@ -390,18 +395,19 @@ mod tests {
 
     #[test]
     fn some_pairs_are_dearer_than_their_parts() {
-        let parts = [Step::plain("mul.hi.u32", &[A, B]), Step::plain("sub.u32", &[Of(0), C])];
+        let parts =
+            [Step::plain(op::MUL.with(&[op::HI, op::U32]), &[A, B]), Step::plain(op::SUB_U32, &[Of(0), C])];
         assert_eq!(exactly(&TURING, &parts[..1]), 1);
         assert_eq!(on("sm_90").sequence(&parts).most, 4);
     }
 
     #[test]
     fn a_step_is_fused_with_those_of_its_sources_that_nothing_else_reads() {
-        let shift = Step::plain("shl.b32", &[A, Constant(4)]);
-        let sum = Step::plain("add.u32", &[Of(7), B]);
+        let shift = Step::plain(op::SHL_B32, &[A, Constant(4)]);
+        let sum = Step::plain(op::ADD_U32, &[Of(7), B]);
         assert_eq!(TURING.fused(&sum, &[Some(&shift), None]), Some(Cost::exactly(1)));
         assert_eq!(TURING.fused(&sum, &[None, None]), None);
-        assert_eq!(TURING.fused(&Step::plain("min.u32", &[Of(7), B]), &[Some(&shift)]), None);
+        assert_eq!(TURING.fused(&Step::plain(op::MIN_U32, &[Of(7), B]), &[Some(&shift)]), None);
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::prover::{Budget, Counterexample, Proof, Prover, Query, Verdict};
 use crate::recipe::{Recipe, Text};
 use crate::site::Knowledge;
 use ptxopt_grammar::tree::StmtId;
-use region::{Extent, Region, Rest};
+use region::{Extent, New, Region, Rest, Source};
 use sampled::sampled;
 use std::collections::BTreeMap;
 
@@ -133,9 +133,12 @@ impl Door {
         knowledge: &Knowledge,
         candidate: &Candidate<'_>,
     ) -> Judgement {
+        let Some(source) = Source::of(graph, candidate) else { return Judgement::Unclear };
+        let Ok(module) = ptxopt_grammar::parse(source.text.as_bytes()) else { return Judgement::Unclear };
+        let new = New { held: &source.held, module: &module };
         let mut last = Judgement::Unclear;
         for (step, &extent) in REGIONS.iter().enumerate() {
-            let Some(region) = Region::new(graph, knowledge, candidate, extent, Rest::Arbitrary) else {
+            let Some(region) = Region::new(graph, knowledge, candidate, &new, extent, Rest::Arbitrary) else {
                 return Judgement::Unclear;
             };
             let whole = region.whole;
@@ -151,7 +154,7 @@ impl Door {
             }
         }
         if last == Judgement::Unfounded {
-            return self.blame(graph, knowledge, candidate).unwrap_or(last);
+            return self.blame(graph, knowledge, candidate, &new).unwrap_or(last);
         }
         last
     }
@@ -162,9 +165,10 @@ impl Door {
         graph: &Graph<'_, '_>,
         knowledge: &Knowledge,
         candidate: &Candidate<'_>,
+        new: &New<'_, '_>,
     ) -> Option<Judgement> {
         let most = *REGIONS.last().expect("there are regions");
-        let region = Region::new(graph, knowledge, candidate, most, Rest::Kept)?;
+        let region = Region::new(graph, knowledge, candidate, new, most, Rest::Kept)?;
         if !region.whole {
             return None;
         }
@@ -182,18 +186,25 @@ impl Door {
         let mut query = Query::new(&terms, vec![before], vec![after]);
         query.demanded = vec![demanded];
         query.assumptions = assumptions;
+        if self.unanswered >= PATIENCE {
+            query.budget = IMPATIENT;
+        }
         if self.check == Check::Sampled || before != after {
+            // What was proved before need not be tried.
+            if self.check != Check::Sampled
+                && let Some(proof) = self.prover.recall(&query)
+            {
+                return Verdict::Proved(proof);
+            }
             if let Some(difference) = sampled(&query, &inputs) {
                 // The prover finds its own inputs, small ones that can be shown.
                 debug_assert!(difference != 0, "a difference is a bit");
+                query.budget = Budget::default();
                 return self.prover.decide(&query);
             }
             if self.check == Check::Sampled {
                 return Verdict::Proved(Proof::Structural);
             }
-        }
-        if self.unanswered >= PATIENCE {
-            query.budget = IMPATIENT;
         }
         let verdict = self.prover.decide(&query);
         self.unanswered += u32::from(verdict == Verdict::Unproved);

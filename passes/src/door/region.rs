@@ -49,6 +49,71 @@ pub(super) struct Region {
     pub(super) whole: bool,
 }
 
+/// The text of a candidate as a module of its own.
+pub(super) struct Source {
+    pub(super) text: String,
+    /// The values that the registers hold which it reads.
+    pub(super) held: BTreeMap<String, ValueId>,
+}
+
+/// The same parsed.
+pub(super) struct New<'n, 't> {
+    pub(super) held: &'n BTreeMap<String, ValueId>,
+    pub(super) module: &'n Module<'t>,
+}
+
+impl Source {
+    /// The text of a candidate; `None` if a value has no register, or two have the same.
+    pub(super) fn of(graph: &Graph<'_, '_>, candidate: &Candidate<'_>) -> Option<Self> {
+        let mut held: BTreeMap<String, ValueId> = BTreeMap::new();
+        for value in candidate.recipe.values() {
+            let register = graph.register_of(value)?;
+            let text = graph.register_text(register)?;
+            if *held.entry(text).or_insert(value) != value {
+                return None;
+            }
+        }
+        let text = Self::small_module(graph, candidate, &held)?;
+        Some(Self { text, held })
+    }
+
+    /// A module with the text in a function, the registers declared as they are.
+    fn small_module(
+        graph: &Graph<'_, '_>,
+        candidate: &Candidate<'_>,
+        held: &BTreeMap<String, ValueId>,
+    ) -> Option<String> {
+        let header = ".version 9.4\n.target sm_107f\n.address_size 64\n.func f()\n{\n";
+        let mut text = String::from(header);
+        let result = graph.register_of(candidate.value)?;
+        let result = (graph.register_text(result)?, candidate.value);
+        let mut declared = HashSet::new();
+        let all = held.iter().map(|(name, &value)| (name.clone(), value)).chain([result]);
+        for (name, value) in all {
+            let register = graph.register_of(value)?;
+            let decl = graph.module().decl(graph.declaration(register)?);
+            let (name, vector) = match name.split_once('.') {
+                Some((vector, _component)) => (vector.to_owned(), format!(".v{} ", decl.lanes)),
+                None => (name, String::new()),
+            };
+            if declared.insert(name.clone()) {
+                let ty = if decl.ty == Type::Pred { ".pred" } else { decl.ty.word() };
+                text.push_str(&format!(".reg {vector}{ty} {name};\n"));
+            }
+        }
+        for (name, width) in &candidate.text.fresh {
+            let ty = if *width == 1 { "pred".to_owned() } else { format!("b{width}") };
+            text.push_str(&format!(".reg .{ty} {name};\n"));
+        }
+        for line in &candidate.text.lines {
+            text.push_str(line);
+            text.push('\n');
+        }
+        text.push_str("}\n");
+        Some(text)
+    }
+}
+
 struct Building<'b, 'm, 't> {
     graph: &'b Graph<'m, 't>,
     knowledge: &'b Knowledge,
@@ -69,6 +134,7 @@ impl Region {
         graph: &Graph<'_, '_>,
         knowledge: &Knowledge,
         candidate: &Candidate<'_>,
+        new: &New<'_, '_>,
         extent: Extent,
         rest: Rest,
     ) -> Option<Self> {
@@ -94,7 +160,7 @@ impl Region {
             junk: HashMap::new(),
         };
         let before = building.import(core);
-        let after = building.after(candidate, rest)?;
+        let after = building.after(candidate, new, rest)?;
         if building.terms.width(before) != building.terms.width(after) {
             return None;
         }
@@ -192,26 +258,17 @@ impl Building<'_, '_, '_> {
     }
 
     /// What the text computes.
-    fn after(&mut self, candidate: &Candidate<'_>, rest: Rest) -> Option<Term> {
-        let mut held: BTreeMap<String, ValueId> = BTreeMap::new();
-        for value in candidate.recipe.values() {
-            let register = self.graph.register_of(value)?;
-            let text = self.graph.register_text(register)?;
-            if *held.entry(text).or_insert(value) != value {
-                return None;
-            }
-        }
-        let source = self.small_module(candidate, &held)?;
-        let module = ptxopt_grammar::parse(source.as_bytes()).ok()?;
+    fn after(&mut self, candidate: &Candidate<'_>, new: &New<'_, '_>, rest: Rest) -> Option<Term> {
+        let New { held, module } = new;
         let mut values: HashMap<String, Term> = HashMap::new();
         let mut once: BTreeSet<ValueId> = BTreeSet::new();
         let mut result = None;
         for stmt in module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Instruction) {
-            self.acceptable(&module, stmt)?;
+            self.acceptable(module, stmt)?;
             let mut read: HashMap<NodeId, Term> = HashMap::new();
             for (node, role) in module.roles(stmt) {
                 if role != Role::Write {
-                    let name = register_name(&module, node);
+                    let name = register_name(module, node);
                     let term = match (values.get(&name), held.get(&name)) {
                         (Some(&term), _) => term,
                         (None, Some(&value)) => self.read(candidate.stmt, value, rest, &mut once),
@@ -220,48 +277,16 @@ impl Building<'_, '_, '_> {
                     read.insert(node, term);
                 }
             }
-            let writes = meaning(&module, stmt, &mut self.terms, &mut |terms, place, width| {
+            let writes = meaning(module, stmt, &mut self.terms, &mut |terms, place, width| {
                 let Place::Register(node) = place else { return None };
                 read.get(&node).copied().filter(|&term| terms.width(term) == width)
             })?;
             let [Write { place: Place::Register(node), value }] = writes[..] else { return None };
             result = Some(value);
             // The last instruction may write a register that it reads; nothing reads it afterwards.
-            values.insert(register_name(&module, node), value);
+            values.insert(register_name(module, node), value);
         }
         result
-    }
-
-    /// A module with the text in a function, the registers declared as they are.
-    fn small_module(&self, candidate: &Candidate<'_>, held: &BTreeMap<String, ValueId>) -> Option<String> {
-        let header = ".version 9.4\n.target sm_107f\n.address_size 64\n.func f()\n{\n";
-        let mut text = String::from(header);
-        let result = self.graph.register_of(candidate.value)?;
-        let result = (self.graph.register_text(result)?, candidate.value);
-        let mut declared = HashSet::new();
-        let all = held.iter().map(|(name, &value)| (name.clone(), value)).chain([result]);
-        for (name, value) in all {
-            let register = self.graph.register_of(value)?;
-            let decl = self.graph.module().decl(self.graph.declaration(register)?);
-            let (name, vector) = match name.split_once('.') {
-                Some((vector, _component)) => (vector.to_owned(), format!(".v{} ", decl.lanes)),
-                None => (name, String::new()),
-            };
-            if declared.insert(name.clone()) {
-                let ty = if decl.ty == Type::Pred { ".pred" } else { decl.ty.word() };
-                text.push_str(&format!(".reg {vector}{ty} {name};\n"));
-            }
-        }
-        for (name, width) in &candidate.text.fresh {
-            let ty = if *width == 1 { "pred".to_owned() } else { format!("b{width}") };
-            text.push_str(&format!(".reg .{ty} {name};\n"));
-        }
-        for line in &candidate.text.lines {
-            text.push_str(line);
-            text.push('\n');
-        }
-        text.push_str("}\n");
-        Some(text)
     }
 
     /// Refuses a form whose meaning is disputed.

@@ -2,6 +2,7 @@
 //!
 //! Sound because the width is the one that the type in the text gives; for any other type nothing is said.
 
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::table::{Effects, modifiers};
 use ptxopt_grammar::tree::{Module, NodeId, NodeKind, StmtId};
 
@@ -18,7 +19,7 @@ pub(super) fn is_signed(module: &Module<'_>, stmt: StmtId) -> bool {
 
 /// The names of the values that a plain store writes to memory, and how many of their low bits it takes.
 pub(super) fn stored(module: &Module<'_>, stmt: StmtId) -> Option<(Vec<NodeId>, u32)> {
-    module.row(stmt).filter(|row| row.name == "st")?;
+    module.row(stmt).filter(|row| row.is(op::ST))?;
     let (_, bits) = accessed(module, stmt)?;
     let [_address, values] = module.operands(stmt)[..] else { return None };
     let vector = module.node_kind(values) == NodeKind::Vector;
@@ -27,7 +28,7 @@ pub(super) fn stored(module: &Module<'_>, stmt: StmtId) -> Option<(Vec<NodeId>, 
 }
 
 fn loaded(module: &Module<'_>, stmt: StmtId) -> Option<(bool, u32)> {
-    let row = module.row(stmt).filter(|row| matches!(row.name, "ld" | "ldu"))?;
+    let row = module.row(stmt).filter(|row| row.is(op::LD) || row.is(op::LDU))?;
     row.effects.has(Effects::READS_MEMORY).then_some(())?;
     accessed(module, stmt)
 }

@@ -4,7 +4,7 @@
 //! propose is proved against the statement itself, not against this view.
 
 use super::{Graph, Origin, Semantics, ValueId};
-use crate::recipe::{Code, Source, Step};
+use crate::recipe::{Code, Source, Sources, Step};
 use ptxopt_grammar::constant;
 use ptxopt_grammar::meaning::disputed::disputed_at;
 use ptxopt_grammar::tree::{NodeId, NodeKind, StmtId};
@@ -37,18 +37,26 @@ impl Graph<'_, '_> {
             return None;
         }
         let (spelling, _) = self.module.opcode(stmt)?;
-        let words =
-            String::from_utf8(self.module.spellings().words(spelling, self.module.text()).to_vec()).ok()?;
+        let instruction = self.module.spellings().instruction(spelling)?;
         if let [vector] = from
-            && words.starts_with("mov.")
+            && instruction.row().moves
             && self.module.node_kind(*vector) == NodeKind::Vector
         {
             let parts = self.module.children(*vector);
-            let sources = parts.iter().map(|&part| self.source(stmt, part)).collect::<Option<_>>()?;
-            return Some(Step { code: Code::Pack, sources, width });
+            return Some(Step { code: Code::Pack, sources: self.sources(stmt, &parts)?, width });
         }
-        let sources = from.iter().map(|&node| self.source(stmt, node)).collect::<Option<_>>()?;
-        Some(Step { code: Code::Plain(words), sources, width })
+        Some(Step { code: Code::Plain(instruction), sources: self.sources(stmt, from)?, width })
+    }
+
+    /// These operands; `None` if one is neither a register nor a number, or if they are more than a step has.
+    fn sources(&self, stmt: StmtId, nodes: &[NodeId]) -> Option<Sources> {
+        let mut sources = Sources::new();
+        for &node in nodes {
+            if sources.try_push(self.source(stmt, node)?).is_some() {
+                return None;
+            }
+        }
+        Some(sources)
     }
 
     fn video_step(&self, stmt: StmtId) -> Option<Step> {
@@ -57,7 +65,9 @@ impl Graph<'_, '_> {
             video::Source::Register(node) => self.read_at(stmt, node).map(Source::Value),
             video::Source::Constant(node) => constant::value(self.module, node).map(Source::Constant),
         };
-        let mut sources = vec![operand(instance.a)?, operand(instance.b)?];
+        let mut sources = Sources::new();
+        sources.push(operand(instance.a)?);
+        sources.push(operand(instance.b)?);
         if let Some(c) = instance.c {
             sources.push(operand(c)?);
         }

@@ -11,6 +11,7 @@ use super::min_max::distance as byte_distance;
 use super::saturate;
 use super::saturate::wrapped;
 use crate::recipe::Source;
+use ptxopt_grammar::table::instruction::op;
 
 #[derive(Clone, Copy)]
 enum Way {
@@ -65,19 +66,19 @@ pub(super) fn distance(build: &mut Build<'_>, job: Job) -> Option<Source> {
 fn extremes(build: &mut Build<'_>, job: Job) -> Source {
     let [x, y] = job.words();
     let of = job.geometry.packed(job.x.signed);
-    let most = build.packed(&format!("max.{of}"), x, y);
-    let least = build.packed(&format!("min.{of}"), x, y);
-    if job.x.signed { build.packed("sub.u8x4", most, least) } else { build.sub(most, least) }
+    let most = build.packed(op::MAX.of(of), x, y);
+    let least = build.packed(op::MIN.of(of), x, y);
+    if job.x.signed { build.packed(op::SUB_U8X4, most, least) } else { build.sub(most, least) }
 }
 
 /// Signed halves: `max + ~min + 1`.
 fn complement(build: &mut Build<'_>, job: Job) -> Source {
     let [x, y] = job.words();
-    let most = build.packed("max.s16x2", x, y);
-    let least = build.packed("min.s16x2", x, y);
+    let most = build.packed(op::MAX_S16X2, x, y);
+    let least = build.packed(op::MIN_S16X2, x, y);
     let least = build.not(least);
-    let sum = build.packed("add.u16x2", most, least);
-    build.packed("add.u16x2", sum, job.geometry.one())
+    let sum = build.packed(op::ADD_U16X2, most, least);
+    build.packed(op::ADD_U16X2, sum, job.geometry.one())
 }
 
 /// The greater minus the lesser, both chosen by a mask.
@@ -123,19 +124,19 @@ pub(super) fn half(build: &mut Build<'_>, operand: Operand, upper: bool) -> Sour
 /// The distance of the lower halves as numbers, to which that of the upper halves is added where it lies.
 fn stacked(build: &mut Build<'_>, job: Job) -> Source {
     let (x, y) = (half(build, job.x, false), half(build, job.y, false));
-    let low = build.plain("sad.s32", &[x, y, Source::Constant(0)]);
+    let low = build.plain(op::SAD_S32, &[x, y, Source::Constant(0)]);
     let upper = Source::Constant(0xffff_0000);
     let [x, y] = job.words().map(|word| build.and(word, upper));
-    build.plain(if job.x.signed { "sad.s32" } else { "sad.u32" }, &[x, y, low])
+    build.plain(if job.x.signed { op::SAD_S32 } else { op::SAD_U32 }, &[x, y, low])
 }
 
 /// Halves as numbers of their own, at most `most`.
 fn halves(build: &mut Build<'_>, job: Job, most: Option<u64>) -> Source {
     let mut one = |upper: bool| {
         let (x, y) = (half(build, job.x, upper), half(build, job.y, upper));
-        let result = build.plain("sad.s32", &[x, y, Source::Constant(0)]);
+        let result = build.plain(op::SAD_S32, &[x, y, Source::Constant(0)]);
         match most {
-            Some(most) => build.plain("min.u32", &[result, Source::Constant(most)]),
+            Some(most) => build.plain(op::MIN_U32, &[result, Source::Constant(most)]),
             None => result,
         }
     };

@@ -7,6 +7,7 @@ use super::build::Build;
 use super::lanes::{Job, low_difference, low_sum};
 use super::packed::UPPER_BYTES;
 use crate::recipe::Source;
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Arithmetic, Part, Scalar, ScalarOp, Sign, Then};
 
 type Way = fn(&mut Build<'_>, Job) -> Source;
@@ -99,17 +100,17 @@ fn sub_both_masked(build: &mut Build<'_>, job: Job) -> Source {
 }
 
 fn add_packed(build: &mut Build<'_>, job: Job) -> Source {
-    let words = if job.geometry.is_bytes() { "add.u8x4" } else { "add.u16x2" };
-    build.packed(words, job.x.source, job.y.source)
+    let instruction = if job.geometry.is_bytes() { op::ADD_U8X4 } else { op::ADD_U16X2 };
+    build.packed(instruction, job.x.source, job.y.source)
 }
 
 /// Halves have a packed addition only: `x-y = ~(~x+y)`.
 fn sub_packed(build: &mut Build<'_>, job: Job) -> Source {
     if job.geometry.is_bytes() {
-        return build.packed("sub.u8x4", job.x.source, job.y.source);
+        return build.packed(op::SUB_U8X4, job.x.source, job.y.source);
     }
     let x = build.not(job.x.source);
-    let sum = build.packed("add.u16x2", x, job.y.source);
+    let sum = build.packed(op::ADD_U16X2, x, job.y.source);
     build.not(sum)
 }
 
@@ -129,9 +130,9 @@ pub(super) fn sub_guarded(build: &mut Build<'_>, job: Job) -> Source {
 
 /// The upper bytes of the halves without what the lower ones carry, and the lower bytes as they are.
 fn add_by_halves(build: &mut Build<'_>, job: Job) -> Source {
-    let low = build.packed("add.u16x2", job.x.source, job.y.source);
+    let low = build.packed(op::ADD_U16X2, job.x.source, job.y.source);
     let upper = build.and(job.x.source, UPPER_BYTES);
-    let high = build.packed("add.u16x2", upper, job.y.source);
+    let high = build.packed(op::ADD_U16X2, upper, job.y.source);
     build.select(UPPER_BYTES, high, low)
 }
 

@@ -7,6 +7,7 @@
 use super::build::Build;
 use super::lanes::{Clamp, Geometry, Job, clamp, half_sum, spread};
 use crate::recipe::Source;
+use ptxopt_grammar::table::instruction::op;
 
 /// The means of the lanes.
 pub(super) fn mean(build: &mut Build<'_>, job: Job) -> Option<Source> {
@@ -86,9 +87,9 @@ fn lowered(build: &mut Build<'_>, geometry: Geometry, word: Source) -> Source {
 /// The same by the packed instructions.
 fn packed_difference(build: &mut Build<'_>, geometry: Geometry, word: Source) -> Source {
     if geometry.is_bytes() {
-        return build.packed("sub.u8x4", word, quarter(geometry));
+        return build.packed(op::SUB_U8X4, word, quarter(geometry));
     }
-    build.packed("add.u16x2", word, geometry.every(0xc000))
+    build.packed(op::ADD_U16X2, word, geometry.every(0xc000))
 }
 
 fn mixed(build: &mut Build<'_>, job: Job) -> Source {
@@ -118,7 +119,7 @@ fn clamped_mixed(build: &mut Build<'_>, job: Job, to_signed: bool) -> Source {
         // Three quarters of a range less one.
         let most = geometry.every(3 * (1 << (geometry.bits() - 2)) - 1);
         let limited = if packed {
-            build.packed(&format!("min.{of}"), lifted, most)
+            build.packed(op::MIN.of(of), lifted, most)
         } else {
             let second = build.shl(lifted, 1);
             let large = build.logic2([lifted, second], |top, second| top & second);
@@ -129,7 +130,7 @@ fn clamped_mixed(build: &mut Build<'_>, job: Job, to_signed: bool) -> Source {
     }
     let least = quarter(geometry);
     let limited = if packed {
-        build.packed(&format!("max.{of}"), lifted, least)
+        build.packed(op::MAX.of(of), lifted, least)
     } else {
         let second = build.shl(lifted, 1);
         let positive = build.logic2([lifted, second], |top, second| top | second);

@@ -9,6 +9,7 @@ use super::halves;
 use crate::graph::ValueId;
 use crate::recipe::{Code, Recipe, Source, Step};
 use hashbrown::HashMap;
+use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::video::{Form, Scalar, Simd};
 
 /// All bits of a word.
@@ -49,7 +50,7 @@ impl<'c> Build<'c> {
         let (steps, ranges, known) = (Vec::new(), Vec::new(), HashMap::new());
         let mut build = Self { with, values, steps, ranges, known, choices };
         for step in before {
-            build.append(step.clone());
+            build.append(*step);
         }
         build
     }
@@ -57,20 +58,17 @@ impl<'c> Build<'c> {
     fn append(&mut self, step: Step) {
         let range = halves::range(&step, &|source| self.range(source));
         self.ranges.push(self.without_borrow(&step).unwrap_or(range));
-        self.known.insert(step.clone(), self.steps.len());
+        self.known.insert(step, self.steps.len());
         self.steps.push(step);
     }
 
     /// The range of `x - min(x, y)`, which cannot borrow.
     fn without_borrow(&self, step: &Step) -> Option<halves::Range> {
-        let (Code::Plain(words), &[x, Source::Step(least)]) = (&step.code, step.sources.as_slice()) else {
-            return None;
-        };
+        let &[x, Source::Step(least)] = step.sources.as_slice() else { return None };
         let least = &self.steps[least];
-        let is_least =
-            matches!(&least.code, Code::Plain(words) if words == "min.u16x2") && least.sources.contains(&x);
+        let is_least = least.is(op::MIN_U16X2) && least.sources.contains(&x);
         let range = self.range(x);
-        (words == "sub.u32" && is_least && range.0 >= 0).then_some((0, range.1))
+        (step.is(op::SUB_U32) && is_least && range.0 >= 0).then_some((0, range.1))
     }
 
     /// What both halves of a source are, at least and at most, as signed numbers.
@@ -111,15 +109,15 @@ impl<'c> Build<'c> {
         }
     }
 
-    /// An instruction by its opcode with modifiers.
-    pub(super) fn plain(&mut self, words: &str, sources: &[Source]) -> Source {
-        self.push(Step::plain(words, sources))
+    /// An instruction.
+    pub(super) fn plain(&mut self, instruction: Instruction, sources: &[Source]) -> Source {
+        self.push(Step::plain(instruction, sources))
     }
 
     /// A commutative instruction of two sources.
-    pub(super) fn commutative(&mut self, words: &str, x: Source, y: Source) -> Source {
+    pub(super) fn commutative(&mut self, instruction: Instruction, x: Source, y: Source) -> Source {
         let (x, y) = if y < x { (y, x) } else { (x, y) };
-        self.plain(words, &[x, y])
+        self.plain(instruction, &[x, y])
     }
 
     /// `x+y`
@@ -127,7 +125,7 @@ impl<'c> Build<'c> {
         match (x, y) {
             (Source::Constant(x), Source::Constant(y)) => Source::Constant((x + y) & ALL),
             (x, Source::Constant(0)) | (Source::Constant(0), x) => x,
-            (x, y) => self.commutative("add.u32", x, y),
+            (x, y) => self.commutative(op::ADD_U32, x, y),
         }
     }
 
@@ -136,7 +134,7 @@ impl<'c> Build<'c> {
         match (x, y) {
             (Source::Constant(x), Source::Constant(y)) => Source::Constant(x.wrapping_sub(y) & ALL),
             (x, Source::Constant(0)) => x,
-            (x, y) => self.plain("sub.u32", &[x, y]),
+            (x, y) => self.plain(op::SUB_U32, &[x, y]),
         }
     }
 
@@ -144,7 +142,7 @@ impl<'c> Build<'c> {
     pub(super) fn shr(&mut self, x: Source, by: u32) -> Source {
         match x {
             Source::Constant(x) => Source::Constant(x >> by),
-            Source::Value(_) | Source::Step(_) => self.plain("shr.u32", &[x, Source::Constant(by.into())]),
+            Source::Value(_) | Source::Step(_) => self.plain(op::SHR_U32, &[x, Source::Constant(by.into())]),
         }
     }
 
@@ -152,7 +150,7 @@ impl<'c> Build<'c> {
     pub(super) fn sar(&mut self, x: Source, by: u32) -> Source {
         match x {
             Source::Constant(x) => Source::Constant((extended(x, 31) >> by).cast_unsigned() & ALL),
-            Source::Value(_) | Source::Step(_) => self.plain("shr.s32", &[x, Source::Constant(by.into())]),
+            Source::Value(_) | Source::Step(_) => self.plain(op::SHR_S32, &[x, Source::Constant(by.into())]),
         }
     }
 
@@ -160,7 +158,7 @@ impl<'c> Build<'c> {
     pub(super) fn shl(&mut self, x: Source, by: u32) -> Source {
         match x {
             Source::Constant(x) => Source::Constant(x << by & ALL),
-            Source::Value(_) | Source::Step(_) => self.plain("shl.b32", &[x, Source::Constant(by.into())]),
+            Source::Value(_) | Source::Step(_) => self.plain(op::SHL_B32, &[x, Source::Constant(by.into())]),
         }
     }
 
@@ -172,18 +170,22 @@ impl<'c> Build<'c> {
         }
     }
 
-    /// A packed instruction of two sources; all but subtractions commute.
-    pub(super) fn packed(&mut self, words: &str, x: Source, y: Source) -> Source {
+    /// A packed instruction of two sources.
+    pub(super) fn packed(&mut self, instruction: Instruction, x: Source, y: Source) -> Source {
         let (x, y) = (self.register(x), self.register(y));
-        if words.starts_with("sub.") { self.plain(words, &[x, y]) } else { self.commutative(words, x, y) }
+        if instruction.row().commutes {
+            self.commutative(instruction, x, y)
+        } else {
+            self.plain(instruction, &[x, y])
+        }
     }
 
     /// `acc` and the products of the bytes of `x` with numbers.
-    pub(super) fn dot(&mut self, words: &str, x: Source, weights: u64, acc: Source) -> Source {
+    pub(super) fn dot(&mut self, instruction: Instruction, x: Source, weights: u64, acc: Source) -> Source {
         if weights == 0 || x == Source::Constant(0) {
             return acc;
         }
-        self.plain(words, &[x, Source::Constant(weights), acc])
+        self.plain(instruction, &[x, Source::Constant(weights), acc])
     }
 
     /// A SIMD instruction.
@@ -201,7 +203,7 @@ impl<'c> Build<'c> {
     /// The bytes that a selector picks from `x` (0 to 3) and `y` (4 to 7); bit 3 picks copies of the sign.
     pub(super) fn prmt(&mut self, x: Source, y: Source, selector: u64) -> Source {
         let bytes = self.picked(x, y, selector);
-        self.joined(bytes).unwrap_or_else(|| self.plain("prmt.b32", &[x, y, Source::Constant(selector)]))
+        self.joined(bytes).unwrap_or_else(|| self.plain(op::PRMT_B32, &[x, y, Source::Constant(selector)]))
     }
 
     /// What the bytes of a byte move are.
@@ -220,8 +222,8 @@ impl<'c> Build<'c> {
                 let number = value.to_le_bytes()[usize::from(byte)];
                 Byte::Number(if sign { if number & 0x80 == 0 { 0 } else { 0xff } } else { number })
             }
-            Source::Step(step) => match (&self.steps[step].code, self.steps[step].sources.as_slice()) {
-                (Code::Plain(words), &[x, y, Source::Constant(selector)]) if words == "prmt.b32" => {
+            Source::Step(step) => match (self.steps[step].code, &self.steps[step].sources[..]) {
+                (Code::Plain(op::PRMT_B32), &[x, y, Source::Constant(selector)]) => {
                     match self.picked(x, y, selector)[usize::from(byte)] {
                         Byte::Number(number) => Byte::Number(if sign {
                             if number & 0x80 == 0 { 0 } else { 0xff }
@@ -288,13 +290,13 @@ impl<'c> Build<'c> {
         if selector == 0x3210 {
             return Some(x);
         }
-        Some(self.plain("prmt.b32", &[x, y, Source::Constant(selector)]))
+        Some(self.plain(op::PRMT_B32, &[x, y, Source::Constant(selector)]))
     }
 
     /// Whether a source is a byte move.
     pub(super) fn is_move(&self, source: Source) -> bool {
         let Source::Step(step) = source else { return false };
-        matches!(&self.steps[step].code, Code::Plain(words) if words == "prmt.b32")
+        self.steps[step].is(op::PRMT_B32)
     }
 
     /// The recipe of a word: the steps that it needs.

@@ -6,6 +6,7 @@
 use super::build::Build;
 use super::lanes::{Job, half_sum, low_difference, spread};
 use crate::recipe::Source;
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::Compare;
 
 /// The highest bit of every lane: whether `x > y`.
@@ -120,8 +121,8 @@ pub(super) fn bits(build: &mut Build<'_>, compare: Compare, job: Job) -> Option<
         Way::Packed => return Some(packed(build, compare, job)),
         Way::Greatest => {
             let (job, inverted) = ascending(compare, job);
-            let words = format!("max.{}", job.geometry.packed(job.x.signed));
-            let greatest = build.packed(&words, job.x.source, job.y.source);
+            let instruction = op::MAX.of(job.geometry.packed(job.x.signed));
+            let greatest = build.packed(instruction, job.x.source, job.y.source);
             // Not zero where x > y.
             let excess = build.xor(greatest, job.y.source);
             return Some(nonzero(build, job, excess, inverted));
@@ -145,10 +146,10 @@ fn ascending(compare: Compare, job: Job) -> (Job, bool) {
 fn nonzero(build: &mut Build<'_>, job: Job, word: Source, inverted: bool) -> Source {
     let one = job.geometry.one();
     if inverted && job.geometry.is_bytes() {
-        return build.packed("sub.sat.u8x4", one, word);
+        return build.packed(op::SUB_SAT_U8X4, one, word);
     }
-    let words = format!("min.{}", job.geometry.packed(false));
-    let nonzero = build.packed(&words, word, one);
+    let instruction = op::MIN.of(job.geometry.packed(false));
+    let nonzero = build.packed(instruction, word, one);
     if inverted { build.xor(nonzero, one) } else { nonzero }
 }
 
@@ -162,21 +163,21 @@ fn packed(build: &mut Build<'_>, compare: Compare, job: Job) -> Source {
     let [x, y] = job.words();
     match (job.geometry.is_bytes(), job.x.signed) {
         (true, false) => {
-            let excess = build.packed("sub.sat.u8x4", x, y);
+            let excess = build.packed(op::SUB_SAT_U8X4, x, y);
             nonzero(build, job, excess, inverted)
         }
         (false, false) => {
-            let least = build.packed("min.u16x2", x, y);
+            let least = build.packed(op::MIN_U16X2, x, y);
             let excess = build.sub(x, least);
             nonzero(build, job, excess, inverted)
         }
         (true, true) => {
-            let excess = build.packed("sub.sat.s8x4", x, y);
-            let excess = build.packed("max.s8x4", excess, Source::Constant(0));
+            let excess = build.packed(op::SUB_SAT_S8X4, x, y);
+            let excess = build.packed(op::MAX_S8X4, excess, Source::Constant(0));
             nonzero(build, job, excess, inverted)
         }
         (false, true) => {
-            let least = build.packed("min.s16x2", x, y);
+            let least = build.packed(op::MIN_S16X2, x, y);
             let excess = build.xor(x, least);
             nonzero(build, job, excess, inverted)
         }

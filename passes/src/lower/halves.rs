@@ -5,6 +5,7 @@
 //! tried: a range that is too narrow makes a proof fail.
 
 use crate::recipe::{Code, Source, Step};
+use ptxopt_grammar::table::instruction::op;
 
 /// The least and the greatest number of both halves, signed.
 pub type Range = (i64, i64);
@@ -51,38 +52,38 @@ pub(super) fn of_number(word: u64) -> Range {
 
 /// The range of what a step computes.
 pub(super) fn range(step: &Step, of: &dyn Fn(Source) -> Range) -> Range {
-    let Code::Plain(words) = &step.code else { return ANY };
-    match (words.as_str(), step.sources.as_slice()) {
-        ("mov.b32", &[x]) => of(x),
-        ("prmt.b32", &[x, y, Source::Constant(selector)]) => moved(x, y, selector),
-        ("add.u16x2" | "add.s16x2", &[x, y]) => {
+    let Code::Plain(instruction) = step.code else { return ANY };
+    match (instruction, &step.sources[..]) {
+        (op::MOV_B32, &[x]) => of(x),
+        (op::PRMT_B32, &[x, y, Source::Constant(selector)]) => moved(x, y, selector),
+        (op::ADD_U16X2 | op::ADD_S16X2, &[x, y]) => {
             let (x, y) = (of(x), of(y));
             within((x.0 + y.0, x.1 + y.1))
         }
         // Without a carry or a borrow a word is two halves.
-        ("add.u32", &[x, y]) if of(x).0 >= 0 && of(y).0 >= 0 => {
+        (op::ADD_U32, &[x, y]) if of(x).0 >= 0 && of(y).0 >= 0 => {
             let (x, y) = (of(x), of(y));
             within((x.0 + y.0, x.1 + y.1))
         }
-        ("sub.u32", &[x, y]) if of(y).0 >= 0 && of(x).0 >= of(y).1 => {
+        (op::SUB_U32, &[x, y]) if of(y).0 >= 0 && of(x).0 >= of(y).1 => {
             let (x, y) = (of(x), of(y));
             (x.0 - y.1, x.1 - y.0)
         }
-        ("min.relu.s16x2", &[x, y]) => (of(x).0.min(of(y).0).max(0), of(x).1.min(of(y).1).max(0)),
-        ("max.relu.s16x2", &[x, y]) => (of(x).0.max(of(y).0).max(0), of(x).1.max(of(y).1).max(0)),
-        ("min.s16x2", &[x, y]) => (of(x).0.min(of(y).0), of(x).1.min(of(y).1)),
-        ("max.s16x2", &[x, y]) => (of(x).0.max(of(y).0), of(x).1.max(of(y).1)),
+        (op::MIN_RELU_S16X2, &[x, y]) => (of(x).0.min(of(y).0).max(0), of(x).1.min(of(y).1).max(0)),
+        (op::MAX_RELU_S16X2, &[x, y]) => (of(x).0.max(of(y).0).max(0), of(x).1.max(of(y).1).max(0)),
+        (op::MIN_S16X2, &[x, y]) => (of(x).0.min(of(y).0), of(x).1.min(of(y).1)),
+        (op::MAX_S16X2, &[x, y]) => (of(x).0.max(of(y).0), of(x).1.max(of(y).1)),
         // The smaller of two numbers without a sign is at most one that has none.
-        ("min.u16x2", &[x, y]) => match (of(x), of(y)) {
+        (op::MIN_U16X2, &[x, y]) => match (of(x), of(y)) {
             (x, y) if x.0 >= 0 && y.0 >= 0 => (x.0.min(y.0), x.1.min(y.1)),
             (x, _) if x.0 >= 0 => (0, x.1),
             (_, y) if y.0 >= 0 => (0, y.1),
             _ => ANY,
         },
-        ("max.u16x2", &[x, y]) if of(x).0 >= 0 && of(y).0 >= 0 => {
+        (op::MAX_U16X2, &[x, y]) if of(x).0 >= 0 && of(y).0 >= 0 => {
             (of(x).0.max(of(y).0), of(x).1.max(of(y).1))
         }
-        ("not.b32", &[x]) => (-1 - of(x).1, -1 - of(x).0),
+        (op::NOT_B32, &[x]) => (-1 - of(x).1, -1 - of(x).0),
         _ => ANY,
     }
 }
@@ -112,13 +113,14 @@ fn moved(x: Source, y: Source, selector: u64) -> Range {
 mod tests {
     use super::*;
     use crate::graph::ValueId;
+    use ptxopt_grammar::table::instruction::Instruction;
 
     fn word() -> Source {
         Source::Value(ValueId::of_input(0))
     }
 
-    fn of(words: &str, sources: &[Source]) -> Range {
-        range(&Step::plain(words, sources), &|source| match source {
+    fn of(instruction: Instruction, sources: &[Source]) -> Range {
+        range(&Step::plain(instruction, sources), &|source| match source {
             Source::Constant(word) => of_number(word),
             Source::Value(_) | Source::Step(_) => ANY,
         })
@@ -133,26 +135,26 @@ mod tests {
 
     #[test]
     fn bytes_below_a_number_or_their_sign_are_in_the_range_of_a_byte() {
-        let zeros = of("prmt.b32", &[word(), Source::Constant(0), Source::Constant(0x4240)]);
+        let zeros = of(op::PRMT_B32, &[word(), Source::Constant(0), Source::Constant(0x4240)]);
         assert_eq!((zeros, upper(zeros)), ((0, 255), Some(Upper::Number(0))));
-        let signs = of("prmt.b32", &[word(), Source::Constant(0), Source::Constant(0xa280)]);
+        let signs = of(op::PRMT_B32, &[word(), Source::Constant(0), Source::Constant(0xa280)]);
         assert_eq!((signs, upper(signs)), ((-128, 127), Some(Upper::Sign)));
-        let lifted = of("prmt.b32", &[word(), Source::Constant(1), Source::Constant(0x4240)]);
+        let lifted = of(op::PRMT_B32, &[word(), Source::Constant(1), Source::Constant(0x4240)]);
         assert_eq!((lifted, upper(lifted)), ((256, 511), Some(Upper::Number(1))));
-        let other = of("prmt.b32", &[word(), Source::Constant(0), Source::Constant(0x3210)]);
+        let other = of(op::PRMT_B32, &[word(), Source::Constant(0), Source::Constant(0x3210)]);
         assert_eq!((other, upper(other)), (ANY, None));
     }
 
     #[test]
     fn a_clamp_bounds_and_a_sum_without_one_does_not() {
-        let most = of("min.u16x2", &[word(), Source::Constant(0x00ff_00ff)]);
+        let most = of(op::MIN_U16X2, &[word(), Source::Constant(0x00ff_00ff)]);
         assert_eq!(upper(most), Some(Upper::Number(0)));
-        assert_eq!(upper(of("min.s16x2", &[word(), Source::Constant(0x00ff_00ff)])), None);
+        assert_eq!(upper(of(op::MIN_S16X2, &[word(), Source::Constant(0x00ff_00ff)])), None);
         assert_eq!(
-            upper(of("add.u16x2", &[Source::Constant(0x00ff_00ff), Source::Constant(0x0001_0001)])),
+            upper(of(op::ADD_U16X2, &[Source::Constant(0x00ff_00ff), Source::Constant(0x0001_0001)])),
             Some(Upper::Number(1))
         );
-        assert_eq!(of("add.u16x2", &[word(), Source::Constant(0)]), ANY);
-        assert_eq!(of("sub.u32", &[Source::Constant(1), word()]), ANY);
+        assert_eq!(of(op::ADD_U16X2, &[word(), Source::Constant(0)]), ANY);
+        assert_eq!(of(op::SUB_U32, &[Source::Constant(1), word()]), ANY);
     }
 }

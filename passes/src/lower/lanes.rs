@@ -5,6 +5,8 @@
 
 use super::build::Build;
 use crate::recipe::Source;
+use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::table::words::Modifier;
 use ptxopt_grammar::video::Lanes;
 
 /// What lanes a word has.
@@ -75,13 +77,13 @@ impl Geometry {
         Source::Constant((0..self.lanes.count()).filter(|at| mask >> at & 1 == 1).map(lane).sum())
     }
 
-    /// The name of a packed type of these lanes.
-    pub(super) const fn packed(self, signed: bool) -> &'static str {
+    /// The packed type of these lanes.
+    pub(super) const fn packed(self, signed: bool) -> Modifier {
         match (self.lanes, signed) {
-            (Lanes::Two, false) => "u16x2",
-            (Lanes::Two, true) => "s16x2",
-            (Lanes::Four, false) => "u8x4",
-            (Lanes::Four, true) => "s8x4",
+            (Lanes::Two, false) => op::U16X2,
+            (Lanes::Two, true) => op::S16X2,
+            (Lanes::Four, false) => op::U8X4,
+            (Lanes::Four, true) => op::S8X4,
         }
     }
 }
@@ -165,12 +167,12 @@ pub(super) fn clamp(build: &mut Build<'_>, geometry: Geometry, word: Source, how
         // The packed instructions know the bound.
         return match how {
             Clamp::Negative => {
-                let words = if geometry.is_bytes() { "max.s8x4" } else { "max.s16x2" };
-                build.packed(words, word, Source::Constant(0))
+                let instruction = if geometry.is_bytes() { op::MAX_S8X4 } else { op::MAX_S16X2 };
+                build.packed(instruction, word, Source::Constant(0))
             }
             Clamp::Large => {
-                let words = if geometry.is_bytes() { "min.u8x4" } else { "min.u16x2" };
-                build.packed(words, word, geometry.low())
+                let instruction = if geometry.is_bytes() { op::MIN_U8X4 } else { op::MIN_U16X2 };
+                build.packed(instruction, word, geometry.low())
             }
         };
     }

@@ -4,7 +4,8 @@
 //! table, so that a function of fewer words is spelled as one.
 
 use super::build::{ALL, Build};
-use crate::recipe::{Code, Source};
+use crate::recipe::Source;
+use ptxopt_grammar::table::instruction::op;
 use std::sync::LazyLock;
 
 /// The table of each operand.
@@ -121,15 +122,15 @@ impl Build<'_> {
     fn inverted_word(&self, word: Source) -> Option<Source> {
         let Source::Step(step) = word else { return None };
         let step = &self.steps[step];
-        matches!(&step.code, Code::Plain(words) if words == "not.b32").then(|| step.sources[0])
+        step.is(op::NOT_B32).then(|| step.sources[0])
     }
 
     /// What a word is with bits inverted that a number has, if it was made so.
     fn flipped_word(&self, word: Source) -> Option<(Source, u64)> {
         let Source::Step(step) = word else { return None };
         let step = &self.steps[step];
-        match (&step.code, step.sources.as_slice()) {
-            (Code::Plain(words), &[x, Source::Constant(number)]) if words == "xor.b32" => Some((x, number)),
+        match step.sources[..] {
+            [x, Source::Constant(number)] if step.is(op::XOR_B32) => Some((x, number)),
             _ => None,
         }
     }
@@ -142,12 +143,12 @@ impl Build<'_> {
         }
         let kept = match zeros ^ ones {
             ALL => x,
-            different => self.plain("and.b32", &[x, Source::Constant(different)]),
+            different => self.plain(op::AND_B32, &[x, Source::Constant(different)]),
         };
         match zeros {
             0 => kept,
-            ALL => self.plain("not.b32", &[kept]),
-            flipped => self.plain("xor.b32", &[kept, Source::Constant(flipped)]),
+            ALL => self.plain(op::NOT_B32, &[kept]),
+            flipped => self.plain(op::XOR_B32, &[kept, Source::Constant(flipped)]),
         }
     }
 
@@ -163,30 +164,30 @@ impl Build<'_> {
             return self.masked(x, zeros, ones);
         }
         if ones == ALL {
-            return self.plain("or.b32", &[x, Source::Constant(zeros)]);
+            return self.plain(op::OR_B32, &[x, Source::Constant(zeros)]);
         }
         if self.with.lop3 {
             let ([x, y, z], table) = table();
-            return self.plain("lop3.b32", &[x, y, z, Source::Constant(table.into())]);
+            return self.plain(op::LOP3_B32, &[x, y, z, Source::Constant(table.into())]);
         }
         self.masked(x, zeros, ones)
     }
 
     /// A function of two words that are no numbers; the table does not depend on the third operand.
     fn of_two(&mut self, [x, y]: [Source; 2], table: u8) -> Source {
-        let words = match table {
-            0xc0 => "and.b32",
-            0xfc => "or.b32",
-            0x3c => "xor.b32",
+        let instruction = match table {
+            0xc0 => op::AND_B32,
+            0xfc => op::OR_B32,
+            0x3c => op::XOR_B32,
             _ => return self.of_three([x, y, x], table),
         };
-        self.plain(words, &[x, y])
+        self.plain(instruction, &[x, y])
     }
 
     fn of_three(&mut self, words: [Source; 3], table: u8) -> Source {
         if self.with.lop3 {
             let [x, y, z] = words;
-            return self.plain("lop3.b32", &[x, y, z, Source::Constant(table.into())]);
+            return self.plain(op::LOP3_B32, &[x, y, z, Source::Constant(table.into())]);
         }
         self.formula(words, table)
     }
@@ -200,12 +201,12 @@ impl Build<'_> {
                 let x = self.formula(words, x);
                 return match x {
                     Source::Constant(value) => Source::Constant(!value & ALL),
-                    Source::Value(_) | Source::Step(_) => self.plain("not.b32", &[x]),
+                    Source::Value(_) | Source::Step(_) => self.plain(op::NOT_B32, &[x]),
                 };
             }
-            Formula::And(x, y) => ("and.b32", x, y),
-            Formula::Or(x, y) => ("or.b32", x, y),
-            Formula::Xor(x, y) => ("xor.b32", x, y),
+            Formula::And(x, y) => (op::AND_B32, x, y),
+            Formula::Or(x, y) => (op::OR_B32, x, y),
+            Formula::Xor(x, y) => (op::XOR_B32, x, y),
         };
         let (x, y) = (self.formula(words, x), self.formula(words, y));
         self.commutative(word, x, y)

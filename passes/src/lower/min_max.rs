@@ -8,6 +8,8 @@ use super::compare::greater;
 use super::lanes::{Clamp, Job, clamp, spread};
 use super::packed::UPPER_BYTES;
 use crate::recipe::Source;
+use ptxopt_grammar::table::instruction::{Instruction, op};
+use ptxopt_grammar::table::words::Modifier;
 use ptxopt_grammar::video::{Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 
 /// Which of the two.
@@ -21,10 +23,10 @@ type Way = fn(&mut Build<'_>, Job, Extremum) -> Source;
 
 impl Extremum {
     /// The instruction on a type.
-    fn words(self, of: &str) -> String {
+    fn instruction(self, of: Modifier) -> Instruction {
         match self {
-            Self::Min => format!("min.{of}"),
-            Self::Max => format!("max.{of}"),
+            Self::Min => op::MIN.of(of),
+            Self::Max => op::MAX.of(of),
         }
     }
 }
@@ -64,14 +66,14 @@ fn chosen(build: &mut Build<'_>, job: Job, which: Extremum) -> Source {
 }
 
 fn packed(build: &mut Build<'_>, job: Job, which: Extremum) -> Source {
-    let words = which.words(job.geometry.packed(job.x.signed));
-    build.packed(&words, job.x.source, job.y.source)
+    let instruction = which.instruction(job.geometry.packed(job.x.signed));
+    build.packed(instruction, job.x.source, job.y.source)
 }
 
 /// The highest lane alone: it decides between whole words.
 fn whole(build: &mut Build<'_>, job: Job, which: Extremum) -> Source {
-    let words = which.words(if job.x.signed { "s32" } else { "u32" });
-    build.commutative(&words, job.x.source, job.y.source)
+    let instruction = which.instruction(if job.x.signed { op::S32 } else { op::U32 });
+    build.commutative(instruction, job.x.source, job.y.source)
 }
 
 /// `|x-y|` of bytes by the instruction that many GPUs have.
@@ -107,54 +109,54 @@ fn by_distance(build: &mut Build<'_>, job: Job, which: Extremum) -> Source {
 /// Bytes by packed halves: the upper bytes decide; under equal upper bytes the lower ones do.
 fn by_halves(build: &mut Build<'_>, job: Job, which: Extremum) -> Source {
     let [x, y] = job.words();
-    let words = which.words(if job.x.signed { "s16x2" } else { "u16x2" });
-    let high = build.packed(&words, x, y);
+    let instruction = which.instruction(if job.x.signed { op::S16X2 } else { op::U16X2 });
+    let high = build.packed(instruction, x, y);
     if job.x.signed {
         let [x, y] = [x, y].map(|word| build.prmt(word, Source::Constant(0), 0xa280));
-        let low = build.packed(&words, x, y);
+        let low = build.packed(instruction, x, y);
         return build.select(UPPER_BYTES, high, low);
     }
     let [x, y] = [x, y].map(|word| build.select(UPPER_BYTES, high, word));
-    build.packed(&words, x, y)
+    build.packed(instruction, x, y)
 }
 
 /// Signed bytes by packed halves: once as they are, once exchanged.
 fn swapped_halves(build: &mut Build<'_>, job: Job, which: Extremum) -> Source {
     let [x, y] = job.words();
-    let words = which.words("s16x2");
-    let high = build.packed(&words, x, y);
+    let instruction = which.instruction(op::S16X2);
+    let high = build.packed(instruction, x, y);
     let [x, y] = [x, y].map(|word| build.prmt(word, Source::Constant(0), 0x2301));
-    let low = build.packed(&words, x, y);
+    let low = build.packed(instruction, x, y);
     build.prmt(high, low, 0x3715)
 }
 
 /// Halves by whole words: the upper halves as they lie, the lower ones moved up.
 fn shifted(build: &mut Build<'_>, job: Job, which: Extremum) -> Source {
     let [x, y] = job.words();
-    let words = which.words(if job.x.signed { "s32" } else { "u32" });
-    let high = build.commutative(&words, x, y);
+    let instruction = which.instruction(if job.x.signed { op::S32 } else { op::U32 });
+    let high = build.commutative(instruction, x, y);
     let [x, y] = [x, y].map(|word| build.shl(word, 16));
-    let low = build.commutative(&words, x, y);
+    let low = build.commutative(instruction, x, y);
     build.prmt(low, high, 0x7632)
 }
 
 /// Unsigned halves by whole words: the lower ones under equal upper ones.
 fn under_common_half(build: &mut Build<'_>, job: Job, which: Extremum) -> Source {
     let [x, y] = job.words();
-    let words = which.words("u32");
-    let high = build.commutative(&words, x, y);
+    let instruction = which.instruction(op::U32);
+    let high = build.commutative(instruction, x, y);
     let upper = Source::Constant(0xffff_0000);
     let [x, y] = [x, y].map(|word| build.select(upper, high, word));
-    build.commutative(&words, x, y)
+    build.commutative(instruction, x, y)
 }
 
 /// The same with byte moves.
 fn under_common_move(build: &mut Build<'_>, job: Job, which: Extremum) -> Source {
     let [x, y] = job.words();
-    let words = which.words("u32");
-    let high = build.commutative(&words, x, y);
+    let instruction = which.instruction(op::U32);
+    let high = build.commutative(instruction, x, y);
     let [x, y] = [x, y].map(|word| build.prmt(word, high, 0x7610));
-    build.commutative(&words, x, y)
+    build.commutative(instruction, x, y)
 }
 
 /// Lanes of different types: a minimum is at most the greatest signed number, a maximum at least zero, so the other

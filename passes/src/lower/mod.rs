@@ -33,6 +33,7 @@ use build::Build;
 use choice::Choices;
 pub use halves::{ANY, Range, with_zeros};
 use lanes::{Job, Operand};
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Form, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 
 /// The most sequences that are proposed for a form.
@@ -100,9 +101,10 @@ pub fn spellings_after(
 #[must_use]
 pub fn is_move(step: &Step) -> bool {
     let number = matches!(step.sources.last(), Some(Source::Constant(_)));
-    match step.words().as_str() {
-        "prmt.b32" | "xor.b32" => number,
-        words => crate::recipe::is_move(words) && step.width == 32,
+    match step.instruction() {
+        Some(op::PRMT_B32 | op::XOR_B32) => number,
+        Some(instruction) => instruction.is_move() && step.width == 32,
+        None => false,
     }
 }
 
@@ -117,9 +119,9 @@ pub fn moved_after(
 ) -> Option<Recipe> {
     let mut choices = Choices::default();
     let mut build = Build::after(before, with, values, &mut choices);
-    let result = match (step.words().as_str(), sources) {
-        ("prmt.b32", &[x, y, Source::Constant(selector)]) => build.prmt(x, y, selector),
-        ("xor.b32", &[x, y]) => build.xor(x, y),
+    let result = match (step.instruction(), sources) {
+        (Some(op::PRMT_B32), &[x, y, Source::Constant(selector)]) => build.prmt(x, y, selector),
+        (Some(op::XOR_B32), &[x, y]) => build.xor(x, y),
         (_, &[x]) => x,
         _ => return None,
     };

@@ -9,6 +9,7 @@ use super::build::Build;
 use super::lanes::{Job, low_difference, low_sum, spread};
 use super::min_max::{Extremum, extremum};
 use crate::recipe::Source;
+use ptxopt_grammar::table::instruction::op;
 
 /// `x+y` in every lane, clamped.
 pub(super) fn add(build: &mut Build<'_>, job: Job, to_signed: bool) -> Option<Source> {
@@ -54,14 +55,14 @@ fn packed(build: &mut Build<'_>, job: Job, to_signed: bool, adds: bool) -> Sourc
     let [x, y] = job.words();
     let of = job.geometry.packed(to_signed);
     if adds {
-        return build.packed(&format!("add.sat.{of}"), x, y);
+        return build.packed(op::ADD.with(&[op::SAT, of]), x, y);
     }
     if job.geometry.is_bytes() {
-        return build.packed(&format!("sub.sat.{of}"), x, y);
+        return build.packed(op::SUB.with(&[op::SAT, of]), x, y);
     }
     // Clamping is symmetric under complement: x-y = ~(~x+y).
     let x = build.not(x);
-    let sum = build.packed(&format!("add.sat.{of}"), x, y);
+    let sum = build.packed(op::ADD.with(&[op::SAT, of]), x, y);
     build.not(sum)
 }
 
@@ -85,15 +86,15 @@ fn clamped_operand(build: &mut Build<'_>, job: Job, adds: bool) -> Source {
     let [x, y] = job.words();
     let x = if adds { x } else { build.not(x) };
     let zero = Source::Constant(0);
-    let greatest = build.packed("max.s16x2", x, zero);
+    let greatest = build.packed(op::MAX_S16X2, x, zero);
     let most = build.xor(greatest, job.geometry.low());
     // -32768 - min(x, 0) = ~min(x, 0) + 0x8001
-    let least = build.packed("min.s16x2", x, zero);
+    let least = build.packed(op::MIN_S16X2, x, zero);
     let least = build.not(least);
-    let least = build.packed("add.s16x2", least, job.geometry.every(0x8001));
-    let y = build.packed("max.s16x2", y, least);
-    let y = build.packed("min.s16x2", y, most);
-    let sum = build.packed("add.s16x2", x, y);
+    let least = build.packed(op::ADD_S16X2, least, job.geometry.every(0x8001));
+    let y = build.packed(op::MAX_S16X2, y, least);
+    let y = build.packed(op::MIN_S16X2, y, most);
+    let sum = build.packed(op::ADD_S16X2, x, y);
     if adds { sum } else { build.not(sum) }
 }
 

@@ -5,6 +5,7 @@ use super::build::Build;
 use super::lanes::{Geometry, Job, Operand};
 use super::route::{Pick, Routes, nibbles};
 use crate::recipe::{Source, Step};
+use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::video::{Compare, Part, Scalar, ScalarOp, Sign, SimdArithmetic, SimdOp, SimdThen, Then};
 
 /// Whether few enough numbers are computed.
@@ -124,9 +125,9 @@ fn exact(build: &mut Build<'_>, op: SimdArithmetic, job: Job, way: Way) -> Sourc
     match op {
         SimdArithmetic::Add => build.add(x, y),
         SimdArithmetic::Sub => build.sub(x, y),
-        SimdArithmetic::Min => build.commutative("min.s32", x, y),
-        SimdArithmetic::Max => build.commutative("max.s32", x, y),
-        SimdArithmetic::AbsDiff => build.plain("sad.s32", &[x, y, Source::Constant(0)]),
+        SimdArithmetic::Min => build.commutative(op::MIN_S32, x, y),
+        SimdArithmetic::Max => build.commutative(op::MAX_S32, x, y),
+        SimdArithmetic::AbsDiff => build.plain(op::SAD_S32, &[x, y, Source::Constant(0)]),
         SimdArithmetic::Average => {
             let sum = build.add(x, y);
             let more = build.add(sum, Source::Constant(1));
@@ -175,10 +176,10 @@ pub(super) fn word(number: i64) -> Source {
 fn clamped(build: &mut Build<'_>, op: SimdArithmetic, job: Job, signed: bool, mut result: Source) -> Source {
     let ((least, most), (low, high)) = (range(op, job), bounds(job.geometry, signed));
     if most > high {
-        result = build.plain("min.s32", &[result, word(high)]);
+        result = build.plain(op::MIN_S32, &[result, word(high)]);
     }
     if least < low {
-        result = build.plain("max.s32", &[result, word(low)]);
+        result = build.plain(op::MAX_S32, &[result, word(low)]);
     }
     result
 }
@@ -190,11 +191,11 @@ pub(super) fn comparison(build: &mut Build<'_>, compare: Compare, [x, y]: [Sourc
         Compare::Gt => ([y, x], false),
         Compare::Le => ([x, y], true),
         Compare::Ge => ([y, x], true),
-        Compare::Eq => return chosen(build, "setp.eq.s32", [x, y]),
-        Compare::Ne => return chosen(build, "setp.ne.s32", [x, y]),
+        Compare::Eq => return chosen(build, op::SETP_EQ_S32, [x, y]),
+        Compare::Ne => return chosen(build, op::SETP_NE_S32, [x, y]),
     };
     if way == Way::Second {
-        return chosen(build, if or_equal { "setp.le.s32" } else { "setp.lt.s32" }, [x, y]);
+        return chosen(build, if or_equal { op::SETP_LE_S32 } else { op::SETP_LT_S32 }, [x, y]);
     }
     // The sign of the difference.
     let difference = build.sub(x, y);
@@ -203,12 +204,12 @@ pub(super) fn comparison(build: &mut Build<'_>, compare: Compare, [x, y]: [Sourc
 }
 
 /// 1 where a condition on two words holds, else 0.
-fn chosen(build: &mut Build<'_>, words: &str, sources: [Source; 2]) -> Source {
+fn chosen(build: &mut Build<'_>, instruction: Instruction, sources: [Source; 2]) -> Source {
     let [x, y] = match sources {
         // The assembler takes a number in the second place.
         [x @ Source::Constant(_), y] => [build.register(x), y],
         sources => sources,
     };
-    let condition = build.push(Step::wide(words, &[x, y], 1));
-    build.plain("selp.b32", &[Source::Constant(1), Source::Constant(0), condition])
+    let condition = build.push(Step::wide(instruction, &[x, y], 1));
+    build.plain(op::SELP_B32, &[Source::Constant(1), Source::Constant(0), condition])
 }

@@ -17,6 +17,7 @@ use super::packed::scalar_sum;
 use super::route::{Item, Pick, Routes, Slots};
 use super::single;
 use crate::recipe::Source;
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Compare, Part, SimdArithmetic, SimdOp};
 use total::{Total, distances, dot, total, weights};
 
@@ -55,7 +56,7 @@ fn numbers(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Opt
             let x = single::extract(build, routes.geometry, item.a, work.a_signed);
             let y = single::extract(build, routes.geometry, item.b, work.b_signed);
             let (x, y) = if y < x { (y, x) } else { (x, y) };
-            acc = build.plain("sad.s32", &[x, y, acc]);
+            acc = build.plain(op::SAD_S32, &[x, y, acc]);
             continue;
         }
         let number = single::number(build, work, routes.geometry, pair, way)?;
@@ -237,7 +238,7 @@ fn comparisons(
                 return None;
             }
             let tops = compare::highest(build, relation, job, geometry.whole(job.active));
-            let count = build.plain("popc.b32", &[tops]);
+            let count = build.plain(op::POPC_B32, &[tops]);
             Some(build.add(count, c))
         }
     }

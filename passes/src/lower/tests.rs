@@ -21,16 +21,15 @@ use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-const SIGNS: [Sign; 2] = [Sign::Unsigned, Sign::Signed];
 const WITH: Available = Available { lop3: true };
 
 /// All operations, with all types.
 fn operations() -> Vec<(SimdOp, Sign, Sign)> {
     use SimdArithmetic::{AbsDiff, Add, Average, Max, Min, Sub};
     let mut all = Vec::new();
-    for (atype, btype) in SIGNS.into_iter().flat_map(|a| SIGNS.map(|b| (a, b))) {
+    for (atype, btype) in Sign::ALL.into_iter().flat_map(|a| Sign::ALL.map(|b| (a, b))) {
         for op in [Add, Sub, Average, AbsDiff, Min, Max] {
-            for dtype in SIGNS {
+            for dtype in Sign::ALL {
                 for then in [SimdThen::Store, SimdThen::Saturate, SimdThen::Add] {
                     all.push((SimdOp::Arithmetic { op, dtype, then }, atype, btype));
                 }

@@ -8,6 +8,7 @@ use super::build::Build;
 use super::route::{Pick, Routes};
 use super::single::bounds;
 use crate::recipe::Source;
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Sign, SimdArithmetic, SimdOp, SimdThen};
 
 /// Whether it is bytes that are computed.
@@ -81,8 +82,8 @@ fn biased(
         let (from, by) = if second { (&lifted_b, &a) } else { (&lifted_a, &b) };
         let x = extended(build, from, false, 0)?;
         let clamped_sum = |build: &mut Build<'_>, x: Source, y: Source| {
-            let sum = build.packed("add.s16x2", x, y);
-            build.packed("min.relu.s16x2", sum, MOST)
+            let sum = build.packed(op::ADD_S16X2, x, y);
+            build.packed(op::MIN_RELU_S16X2, sum, MOST)
         };
         made.push(match op {
             SimdArithmetic::Add => {
@@ -99,7 +100,7 @@ fn biased(
             SimdArithmetic::Min | SimdArithmetic::Max => {
                 let y = extended(build, &lifted_b, false, 0)?;
                 let [x, y] = if work.commutes() && y < x { [y, x] } else { [x, y] };
-                build.packed(if op == SimdArithmetic::Min { "min.u16x2" } else { "max.u16x2" }, x, y)
+                build.packed(if op == SimdArithmetic::Min { op::MIN_U16X2 } else { op::MAX_U16X2 }, x, y)
             }
             SimdArithmetic::AbsDiff | SimdArithmetic::Average => return None,
         });
@@ -179,13 +180,13 @@ fn exact(
     let halves = |word, least, most| Halves { word, bias: 0, least, most };
     Some(match op {
         SimdArithmetic::Add => {
-            let word = if packed { build.packed("add.s16x2", x, y) } else { build.add(x, y) };
+            let word = if packed { build.packed(op::ADD_S16X2, x, y) } else { build.add(x, y) };
             halves(word, a.0 + b.0, a.1 + b.1)
         }
         SimdArithmetic::Sub if lifted && to_signed == Some(false) && build.any(&[true, false]) => {
             // x - min(x, y) does not borrow.
             let x = extended(build, &of_a, false, 0)?;
-            let least = build.packed("min.u16x2", x, y);
+            let least = build.packed(op::MIN_U16X2, x, y);
             let word = build.sub(x, least);
             halves(word, 0, a.1)
         }
@@ -196,14 +197,13 @@ fn exact(
         SimdArithmetic::Sub => {
             // x-y = ~(~x+y), complemented by the caller's bounds: the complement is taken at the end.
             let x = build.not(x);
-            let word = build.packed("add.s16x2", x, y);
+            let word = build.packed(op::ADD_S16X2, x, y);
             let word = build.not(word);
             halves(word, a.0 - b.1, a.1 - b.0)
         }
         SimdArithmetic::Min | SimdArithmetic::Max => {
-            let name = if op == SimdArithmetic::Min { "min" } else { "max" };
-            let of = if signed { "s16x2" } else { "u16x2" };
-            let word = build.packed(&format!("{name}.{of}"), x, y);
+            let mnemonic = if op == SimdArithmetic::Min { op::MIN } else { op::MAX };
+            let word = build.packed(mnemonic.of(if signed { op::S16X2 } else { op::U16X2 }), x, y);
             let (least, most) = if op == SimdArithmetic::Min {
                 (a.0.min(b.0), a.1.min(b.1))
             } else {
@@ -226,10 +226,10 @@ fn clamped(build: &mut Build<'_>, halves: Halves, to_signed: bool, packed: bool)
     let mut word = halves.word;
     debug_assert!(packed, "plain words have no minima of halves");
     if halves.most > high {
-        word = build.packed("min.s16x2", word, both(high + halves.bias));
+        word = build.packed(op::MIN_S16X2, word, both(high + halves.bias));
     }
     if halves.least < low {
-        word = build.packed("max.s16x2", word, both(low + halves.bias));
+        word = build.packed(op::MAX_S16X2, word, both(low + halves.bias));
     }
     Halves { word, ..halves }
 }

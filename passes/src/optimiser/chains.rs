@@ -12,7 +12,7 @@ use super::function::Work;
 use super::gather::{Offer, Spelled};
 use crate::graph::{Origin, ValueId};
 use crate::lower::{self, Available};
-use crate::recipe::{Code, Packing, Recipe, Source, Step};
+use crate::recipe::{Code, Packing, Recipe, Source, Sources, Step};
 use crate::rules::{LOWER, Pass, Rule};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
@@ -86,7 +86,7 @@ impl Chains {
         };
         let ranges = values.iter().map(|&value| range(value)).collect();
         // Its own sources are not those that it has after the steps.
-        let last = Step { sources: Vec::new(), ..last.clone() };
+        let last = Step { sources: Sources::new(), ..*last };
         let key = Shape { before, last, sources, ranges };
         if let Some(known) = self.0.get(&key) {
             return named(known);
@@ -100,7 +100,7 @@ impl Chains {
             .collect();
         made.retain(|spelling| spelling.lacks.is_none() && spelling.cost().most != u32::MAX);
         made.sort_by_key(|spelling| spelling.cost().most);
-        choose::keep(&mut made, KEPT);
+        choose::keep(&mut made, KEPT, |spelling| &spelling.recipe);
         let named = named(&made);
         self.0.insert(key, made);
         named
@@ -199,10 +199,10 @@ impl Work<'_, '_, '_> {
 }
 
 /// The steps before an instruction, its sources after them, and the rules that led to all this.
-fn joined(own: &Step, way: [Option<Before<'_>>; 2]) -> (Vec<Step>, Vec<Source>, Vec<&'static Rule>) {
+fn joined(own: &Step, way: [Option<Before<'_>>; 2]) -> (Vec<Step>, Sources, Vec<&'static Rule>) {
     let mut steps: Vec<Step> = Vec::new();
     let mut trail: Vec<&'static Rule> = Vec::new();
-    let mut sources = own.sources.clone();
+    let mut sources = own.sources;
     for (at, before) in way.into_iter().enumerate() {
         let Some((more, rules)) = before else { continue };
         let result = append(&mut steps, more);

@@ -4,17 +4,21 @@
 //! cheaper, or as cheap and simpler. So the search goes downhill only and ends. The limit is far above what the rules
 //! can make of one instruction, and reaching it is a bug in a rule.
 
+use super::lowered::Lowered;
 use super::raise::{Heads, Reach};
 use crate::cost::{Cost, Costs, forbidden};
 use crate::facts::Fact;
 use crate::graph::{Graph, ValueId};
-use crate::lower::{self, Available};
+use crate::lower::Available;
 use crate::recipe::{Code, Packing, Recipe, Source, Step};
-use crate::rules::{LOWER, Pass, Rule};
+use crate::rules::{Pass, Rule};
 use crate::site::{Knowledge, Site};
-use hashbrown::{HashMap, HashSet};
-use ptxopt_grammar::video::{Form, Routing, Simd};
+use hashbrown::HashSet;
+use ptxopt_grammar::table::instruction::{Instruction, op};
+use ptxopt_grammar::video::{Form, Routing};
+use std::cell::RefCell;
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The most spellings of one instruction that are looked at.
 const MOST_SPELLINGS: usize = 4000;
@@ -25,9 +29,9 @@ pub(super) struct Spelling {
     pub(super) recipe: Recipe,
     pub(super) trail: Vec<&'static Rule>,
     /// What each step costs where it stands in the recipe.
-    pub(super) costs: Vec<Cost>,
-    /// An instruction of the recipe that the module must not contain, by its opcode with modifiers.
-    pub(super) lacks: Option<String>,
+    pub(super) costs: Arc<[Cost]>,
+    /// An instruction of the recipe that the module must not contain.
+    pub(super) lacks: Option<Instruction>,
     /// How far the module's head must be raised for it, whether that is allowed or not; `None` if it cannot have it.
     pub(super) reach: Option<Reach>,
 }
@@ -37,7 +41,7 @@ impl Spelling {
         let reach = target.heads.reach(&recipe);
         let has = reach.is_some_and(|reach| reach <= target.heads.limit());
         let lacks = if has { None } else { target.lacks(&recipe) };
-        Self { costs: target.costs(&recipe), lacks, reach, recipe, trail }
+        Self { costs: target.costs(&recipe).into(), lacks, reach, recipe, trail }
     }
 
     /// What all of it costs.
@@ -46,7 +50,17 @@ impl Spelling {
     }
 }
 
-/// All spellings of a step but its own, and whether there were too many.
+/// What was found for a step.
+pub(super) struct Found {
+    /// All spellings but its own.
+    pub(super) spellings: Vec<Spelling>,
+    /// Whether there were more.
+    pub(super) too_many: bool,
+    /// The values whose definitions rules asked for.
+    pub(super) asked: Vec<ValueId>,
+}
+
+/// All spellings of a step but its own.
 pub(super) fn spellings(
     graph: &Graph<'_, '_>,
     knowledge: &Knowledge,
@@ -54,7 +68,9 @@ pub(super) fn spellings(
     value: ValueId,
     rules: &[&'static Rule],
     target: &Target,
-) -> (Vec<Spelling>, bool) {
+    lowered: &mut Lowered,
+) -> Found {
+    let asked = RefCell::default();
     let demanded = knowledge.demanded[value.index()];
     let result: Fact = knowledge.core_fact(graph, value);
     let own = Recipe::one(step);
@@ -64,20 +80,20 @@ pub(super) fn spellings(
     let mut work = VecDeque::from([0]);
     let lowers = rules.iter().any(|rule| rule.pass == Pass::Lower);
     while let Some(at) = work.pop_front() {
-        let Spelling { recipe, trail, .. } = all[at].clone();
-        let [step] = recipe.steps.as_slice() else { continue };
+        let &[step] = all[at].recipe.steps.as_slice() else { continue };
+        let step = &step;
         let rank = target.rank(step);
-        let site = Site { graph, knowledge, value, step, demanded, result: &result };
+        let site = Site { graph, knowledge, value, step, demanded, result: &result, asked: &asked };
         for rule in rules.iter().filter(|rule| rule.pass != Pass::Lower) {
             let mut made = Vec::new();
             (rule.propose)(&site, &mut made);
             for recipe in made.into_iter().map(Recipe::shared) {
                 if all.len() == MOST_SPELLINGS {
-                    return (all.split_off(1), true);
+                    let asked = asked.take();
+                    return Found { spellings: all.split_off(1), too_many: true, asked };
                 }
                 if seen.insert(recipe.clone()) {
-                    let mut trail = trail.clone();
-                    trail.push(rule);
+                    let trail = all[at].trail.iter().copied().chain([*rule]).collect();
                     if let [step] = recipe.steps.as_slice()
                         && target.rank(step) < rank
                     {
@@ -88,88 +104,22 @@ pub(super) fn spellings(
             }
         }
     }
-    let lowered = if lowers { lowered(&all, target) } else { Vec::new() };
+    let lowered = if lowers { lowered.spellings(&all, target) } else { Vec::new() };
     let mut spellings = all.split_off(1);
     spellings.extend(lowered.into_iter().filter(|spelling| !seen.contains(&spelling.recipe)));
-    (spellings, false)
+    Found { spellings, too_many: false, asked: asked.into_inner() }
 }
 
-/// How many spellings are lowered, and how many are kept of what they become.
-const MOST_LOWERED: usize = 16;
-const MOST_KEPT: usize = 24;
-
-/// How many are kept that the module must not have, for each head that it would need.
-const MOST_BLOCKED: usize = 4;
-
-/// Keeps so many spellings, those that come first, and the first of each that puts halves together at its end: that
-/// can be continued by the statements that read it, however dear it is.
-pub(super) fn keep(made: &mut Vec<Spelling>, most: usize) {
-    let first = |packing: Packing| made.iter().position(|spelling| spelling.recipe.packing() == packing);
+/// Keeps so many, those that come first, and the first of each that puts halves together at its end: that can be
+/// continued by the statements that read it, however dear it is.
+pub(super) fn keep<T>(made: &mut Vec<T>, most: usize, recipe: impl Fn(&T) -> &Recipe) {
+    let first = |packing: Packing| made.iter().position(|one| recipe(one).packing() == packing);
     let packed = [first(Packing::Halves), first(Packing::Biased)];
     let mut at = 0;
     made.retain(|_| {
         at += 1;
         at <= most || packed.contains(&Some(at - 1))
     });
-}
-
-/// What becomes of spellings with a SIMD instruction when that is spelled by other instructions, those that cost least.
-fn lowered(all: &[Spelling], target: &Target) -> Vec<Spelling> {
-    let mut made: Vec<Spelling> = Vec::new();
-    let mut seen: HashSet<Recipe> = HashSet::new();
-    for from in all.iter().filter(|spelling| has_simd(&spelling.recipe)).take(MOST_LOWERED) {
-        for recipe in target.available().iter().flat_map(|&with| without_simd(&from.recipe, with)) {
-            if seen.insert(recipe.clone()) {
-                let trail = from.trail.iter().copied().chain([&LOWER]).collect();
-                made.push(Spelling::of(recipe, trail, target));
-            }
-        }
-    }
-    made.retain(|spelling| spelling.cost().most != u32::MAX);
-    made.sort_by_key(|spelling| spelling.cost().most);
-    let (mut made, blocked): (Vec<_>, Vec<_>) =
-        made.into_iter().partition(|spelling| spelling.lacks.is_none());
-    keep(&mut made, MOST_KEPT);
-    // Those that the module must not have say what it lacks, and what it would save with a later head.
-    let mut counts: HashMap<Option<Reach>, usize> = HashMap::new();
-    made.extend(blocked.into_iter().filter(|spelling| {
-        let count = counts.entry(spelling.reach).or_default();
-        *count += 1;
-        *count <= MOST_BLOCKED
-    }));
-    made
-}
-
-fn is_simd(step: &Step) -> Option<Simd> {
-    match step.code {
-        Code::Video(Form::Simd(form)) => Some(form),
-        Code::Video(Form::Scalar(_) | Form::Mad(_)) | Code::Plain(_) | Code::Pack => None,
-    }
-}
-
-fn has_simd(recipe: &Recipe) -> bool {
-    recipe.steps.iter().any(|step| is_simd(step).is_some())
-}
-
-/// A recipe with its last SIMD instruction spelled by others, if nothing behind that reads what is before it.
-fn without_simd(recipe: &Recipe, with: Available) -> Vec<Recipe> {
-    let simd = recipe.steps.iter().enumerate().rev().find_map(|(at, step)| Some((at, is_simd(step)?)));
-    let Some((at, form)) = simd else { return Vec::new() };
-    let (before, behind) = (&recipe.steps[..at], &recipe.steps[at + 1..]);
-    let apart = |source: &Source| !matches!(*source, Source::Step(step) if step < at);
-    if !behind.iter().flat_map(|step| &step.sources).all(apart) {
-        return Vec::new();
-    }
-    let mut made = lower::spellings_after(before, &form, &recipe.steps[at].sources, with, &|_| lower::ANY);
-    for recipe in &mut made {
-        let first = recipe.steps.len();
-        let moved = |source: &Source| match *source {
-            Source::Step(step) => Source::Step(step + first - at - 1),
-            Source::Value(_) | Source::Constant(_) => *source,
-        };
-        recipe.steps.extend(behind.iter().map(|step| step.over(moved)));
-    }
-    made
 }
 
 /// The rules of the passes that run.
@@ -193,7 +143,7 @@ impl Target {
         let distinct: HashSet<Source> = step.sources.iter().copied().collect();
         let (signs, routed, lanes) = match &step.code {
             Code::Video(form) => {
-                let signs = form.to_string().matches(".s32").count();
+                let signs = form.instruction().modifiers().filter(|&modifier| modifier == op::S32).count();
                 let (routed, lanes) = match form {
                     Form::Simd(simd) => {
                         let plain = Routing::plain(simd.routing.lanes()).masked(simd.routing.mask());
@@ -216,7 +166,7 @@ impl Target {
     /// What spellings may be made of: with `lop3` if the module may have it; both ways if only a later head would allow
     /// it, so that the head is raised only for what is cheaper.
     pub(super) fn available(&self) -> &'static [Available] {
-        match self.heads.reach(&Recipe::one(Step::plain("lop3.b32", &[]))) {
+        match self.heads.reach(&Recipe::one(Step::plain(op::LOP3_B32, &[]))) {
             Some(Reach::Own) => &[Available { lop3: true }],
             Some(Reach::Version | Reach::Target | Reach::Family) => {
                 &[Available { lop3: false }, Available { lop3: true }]
@@ -230,11 +180,11 @@ impl Target {
         self.costs.shares(&recipe.steps)
     }
 
-    /// The first instruction of a recipe that the module must not contain, by its opcode with modifiers.
-    pub(super) fn lacks(&self, recipe: &Recipe) -> Option<String> {
+    /// The first instruction of a recipe that the module must not contain.
+    pub(super) fn lacks(&self, recipe: &Recipe) -> Option<Instruction> {
         let head = self.heads.allowed();
-        let mut words = recipe.steps.iter().map(Step::words);
-        words.find(|words| !head.is_some_and(|head| head.allows(words.as_bytes())))
+        let mut all = recipe.steps.iter().map(Step::spelled);
+        all.find(|&instruction| !head.is_some_and(|head| head.has(instruction)))
     }
 }
 

@@ -39,6 +39,10 @@ pub(super) struct Work<'w, 'm, 't> {
     pub(super) clock: Clock<'w>,
     pub(super) worth: Worth<'w, 'm, 't>,
     pub(super) knowledge: &'w Knowledge,
+    /// Whether a rewrite of an earlier round wrote a statement.
+    is_written: &'w (dyn Fn(StmtId) -> bool + Sync),
+    /// Whether the function has video instructions, or words that are kept as halves in their place.
+    has_video: bool,
     pub(super) scopes: Scopes<'w>,
     /// The statements that selection could change.
     pub(super) wanted: Wanted,
@@ -58,6 +62,8 @@ pub(super) struct Shared<'w> {
     pub(super) fresh: &'w Fresh,
     pub(super) clock: Clock<'w>,
     pub(super) declarations: &'w Declarations,
+    /// Whether a rewrite of an earlier round wrote a statement.
+    pub(super) is_written: &'w (dyn Fn(StmtId) -> bool + Sync),
 }
 
 /// Decides and makes the edits of one function.
@@ -73,11 +79,8 @@ pub(super) fn run(
     if let Some(reason) = shared.options.leave.get(&function.name) {
         return left(module, function, reason);
     }
-    let wanted = if weave::keeps_halves(module, function, shared.fresh) {
-        Wanted::Everything
-    } else {
-        Wanted::of(module, function)
-    };
+    let keeps_halves = weave::keeps_halves(module, function, shared.fresh);
+    let wanted = if keeps_halves { Wanted::Everything } else { Wanted::of(module, function) };
     let takes = |stmt| wanted.takes(module, stmt);
     let part: Option<&dyn Fn(StmtId) -> bool> =
         if shared.options.explain || wanted == Wanted::Everything { None } else { Some(&takes) };
@@ -107,17 +110,18 @@ pub(super) fn run(
         clock: shared.clock,
         worth: Worth { graph: &graph, target: shared.target },
         knowledge: &knowledge,
+        is_written: shared.is_written,
+        has_video: false,
         scopes: Scopes::of(module, function, shared.declarations),
         wanted,
         dead: BTreeSet::new(),
         counts: weave::declared(module, function, shared.fresh),
     };
     let mut records = Vec::new();
+    work.has_video = keeps_halves || instructions(module, function).any(|stmt| work.worth.is_video(stmt));
     work.sweep(&mut records);
-    let body = function.body.clone().filter_map(StmtId::new);
-    let stmts = body.filter(|&stmt| module.kind(stmt) == StmtKind::Instruction);
     let mut spelled: BTreeMap<StmtId, Spelled> = BTreeMap::new();
-    for stmt in stmts {
+    for stmt in instructions(module, function) {
         let asked = shared.options.explain || wanted.takes(module, stmt);
         if asked && !work.dead.contains(&stmt) {
             let next = work.gather(stmt, &spelled, &mut records);
@@ -131,10 +135,18 @@ pub(super) fn run(
     records
 }
 
+/// The instructions of a function, in the order of the text.
+fn instructions<'m, 't>(
+    module: &'m Module<'t>,
+    function: &Function,
+) -> impl Iterator<Item = StmtId> + use<'m, 't> {
+    let body = function.body.clone().filter_map(StmtId::new);
+    body.filter(|&stmt| module.kind(stmt) == StmtKind::Instruction)
+}
+
 /// The records of a function that is left alone.
 fn left(module: &Module<'_>, function: &Function, reason: &str) -> Vec<Record> {
-    let mut body = function.body.clone().filter_map(StmtId::new);
-    let first = body.find(|&stmt| module.kind(stmt) == StmtKind::Instruction);
+    let first = instructions(module, function).next();
     let kind = Kind::Missed(Why::Left(reason.to_owned()));
     first.map(|stmt| Record::about(module, &function.name, stmt, kind)).into_iter().collect()
 }
@@ -156,6 +168,12 @@ impl Work<'_, '_, '_> {
             records.push(Record { cost, ..self.deleted(stmt, How::Dead) });
         }
         self.dead = dead;
+    }
+
+    /// Whether no spelling of a statement can be written, nor is one told about: see [`Worth::pays`]. Plain code but a
+    /// byte move is only rewritten if a video instruction goes by it, and what rewrites wrote has no records.
+    pub(super) fn is_settled(&self, stmt: StmtId) -> bool {
+        !self.has_video && !self.worth.is_byte_move(stmt) && (self.is_written)(stmt)
     }
 
     /// Whether statements that become unused are deleted.

@@ -13,7 +13,7 @@ use super::visible::is_integer;
 use super::weave;
 use crate::graph::{Register, Semantics, ValueId};
 use crate::recipe::{Code, Recipe, Source, Step};
-use ptxopt_grammar::legal::{self, Fault, Given};
+use ptxopt_grammar::legal::{Fault, Given};
 use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::names::Type;
 use ptxopt_grammar::tree::StmtId;
@@ -66,9 +66,12 @@ impl Work<'_, '_, '_> {
         if self.knowledge.demanded[value.index()] == 0 {
             return stays(Why::Unused);
         }
-        let own = Recipe::one(step.clone());
+        let own = Recipe::one(step);
         let mut offers = Vec::new();
-        let mut spellings = self.spellings((stmt, step.clone()), value, records);
+        if self.is_settled(stmt) {
+            return Spelled { own: Some((value, own)), offers, stays: None };
+        }
+        let mut spellings = self.spellings((stmt, step), value, records);
         spellings.extend(self.chained(stmt, &step, before));
         for spelling in spellings {
             let (obstacle, reach) = self.obstacle_to(stmt, value, &spelling);
@@ -99,15 +102,18 @@ impl Work<'_, '_, '_> {
             return known;
         }
         let rules = if self.worth.is_video(stmt) { self.rules } else { self.on_plain };
-        let (found, too_many) =
-            choose::spellings(self.worth.graph, self.knowledge, step, value, rules, &self.worth.target);
-        if too_many {
+        let graph = self.worth.graph;
+        let lowered = &mut self.memo.lowered;
+        let found = choose::spellings(graph, self.knowledge, step, value, rules, &self.worth.target, lowered);
+        if found.too_many {
             records.push(Record { kind: Kind::Unending(Bound::Spellings), ..self.missed(stmt, Why::Limit) });
         }
-        if let Some((shape, numbers)) = shape {
-            self.memo.put(shape, &numbers, &found);
+        if let Some((shape, numbers)) = shape
+            && numbers.show(graph, &found.asked)
+        {
+            self.memo.put(shape, &numbers, &found.spellings);
         }
-        found
+        found.spellings
     }
 
     /// Why a spelling cannot be written where a statement stands, if so; and how far the module's head must be raised
@@ -141,7 +147,7 @@ impl Work<'_, '_, '_> {
     /// spells one that does not exist is a bug, recorded here; that a register has a type which the instruction does
     /// not take is none.
     pub(super) fn is_legal(
-        &self,
+        &mut self,
         stmt: StmtId,
         value: ValueId,
         spelling: &Spelling,
@@ -168,13 +174,13 @@ impl Work<'_, '_, '_> {
                 Code::Pack => vec![to, Given::Vector],
                 Code::Plain(_) | Code::Video(_) => std::iter::once(to).chain(from).collect(),
             };
-            match legal::instruction(step.words().as_bytes(), &given) {
+            match self.memo.legal.instruction(step.spelled(), &given) {
                 Ok(()) => {}
                 Err(Fault::Operands) => return false,
                 Err(Fault::Form) => {
                     let mut record = self.missed(stmt, Why::Unproved);
                     record.rules = spelling.trail.iter().map(|rule| rule.name).collect();
-                    records.push(Record { kind: Kind::Illegal(step.words()), ..record });
+                    records.push(Record { kind: Kind::Illegal(step.spelled().to_string()), ..record });
                     return false;
                 }
             }

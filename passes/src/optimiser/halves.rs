@@ -23,7 +23,8 @@ use crate::rules::{LOWER, Pass};
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::names::DeclKind;
-use ptxopt_grammar::table::Control;
+use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::table::{Control, Effects};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use ptxopt_grammar::video::{self, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 use std::collections::BTreeMap;
@@ -124,8 +125,8 @@ impl Kept {
     /// Those that may be worth it; `None` if there are none.
     pub(super) fn of(graph: &Graph<'_, '_>, costs: Costs) -> Option<Self> {
         let word = Source::Value(ValueId::of_input(0));
-        let least = |name: &str| costs.step(&Step::plain(name, &[word; 2])).most;
-        if ["add.s16x2", "min.u16x2"].into_iter().any(|name| least(name) > MOST_PACKED) {
+        let least = |instruction| costs.step(&Step::plain(instruction, &[word; 2])).most;
+        if [op::ADD_S16X2, op::MIN_U16X2].into_iter().any(|packed| least(packed) > MOST_PACKED) {
             return None;
         }
         let traffic = traffic(graph);
@@ -291,7 +292,7 @@ fn traffic(graph: &Graph<'_, '_>) -> BTreeMap<Register, Traffic> {
 /// Whether what a statement writes is there for the next statement, under the same guard: not if threads exchange it,
 /// which may take until a later statement, or write the predicate that guards it too.
 fn is_there(module: &Module<'_>, stmt: StmtId) -> bool {
-    module.row(stmt).is_some_and(|row| !row.effects.convergent && row.control == Control::Next)
+    module.row(stmt).is_some_and(|row| !row.effects.has(Effects::CONVERGENT) && row.control == Control::Next)
 }
 
 fn role(graph: &Graph<'_, '_>, stmt: StmtId, step: Option<&Step>, write: bool) -> Role {

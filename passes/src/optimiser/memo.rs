@@ -1,17 +1,21 @@
 //! What rules made of an instruction, remembered: kernels repeat their shapes.
 //!
-//! Rules depend on an instruction, on what its sources are made of, and on what is known of all that. Two sites for
+//! Rules depend on an instruction, on what they can see of its sources, and on what is known of all that. Two sites for
 //! which these are the same, up to the numbers of values in the same order, have the same spellings up to those
 //! numbers. A site with a large cone is not remembered. Whether a spelling may be written is decided again at each
 //! site.
 
 use super::choose::Spelling;
+use super::lowered::Lowered;
 use crate::facts::Fact;
 use crate::graph::{Graph, Origin, ValueId, inputs_of};
-use crate::recipe::{Recipe, Source, Step};
+use crate::lanes::Byte;
+use crate::recipe::{Code, Recipe, Source, Step};
 use crate::site::Knowledge;
 use hashbrown::HashMap;
+use ptxopt_grammar::legal::Known;
 use ptxopt_grammar::meaning::term::{Term, Terms};
+use ptxopt_grammar::video::{Form, SimdOp, SimdThen};
 use std::collections::BTreeSet;
 
 /// The most values that a remembered site is made of.
@@ -23,6 +27,10 @@ pub(super) struct Memo {
     /// The terms of all shapes, over numbers of values in their order.
     terms: Terms,
     known: HashMap<Shape, Vec<Spelling>>,
+    /// What was made of SIMD instructions.
+    pub(super) lowered: Lowered,
+    /// Which operands instructions take.
+    pub(super) legal: Known,
 }
 
 /// All of a site that rules can depend on.
@@ -58,11 +66,21 @@ enum Kind {
 
 /// A site's values in order; their places are their numbers in a shape.
 #[derive(Debug)]
-pub(super) struct Numbers(Vec<ValueId>);
+pub(super) struct Numbers {
+    values: Vec<ValueId>,
+    /// Those of which the shape has what they are made of.
+    open: Vec<ValueId>,
+}
 
 impl Numbers {
+    /// Whether the shape has all that rules saw who asked for the definitions of these values.
+    pub(super) fn show(&self, graph: &Graph<'_, '_>, asked: &[ValueId]) -> bool {
+        let mut seen = asked.iter().flat_map(|&value| defining(graph, value).0);
+        seen.all(|value| self.open.contains(&value))
+    }
+
     fn place(&self, value: ValueId) -> Option<u32> {
-        let place = self.0.binary_search(&value).ok()?;
+        let place = self.values.binary_search(&value).ok()?;
         u32::try_from(place).ok()
     }
 
@@ -73,7 +91,7 @@ impl Numbers {
             Source::Step(_) | Source::Constant(_) => Some(*source),
         };
         let sources = step.sources.iter().map(source).collect::<Option<_>>()?;
-        Some(Step { sources, ..step.clone() })
+        Some(Step { sources, ..*step })
     }
 
     fn shapes(&self, recipe: &Recipe) -> Option<Recipe> {
@@ -82,7 +100,7 @@ impl Numbers {
 
     fn site(&self, recipe: &Recipe) -> Recipe {
         let source = |source: &Source| match *source {
-            Source::Value(place) => Source::Value(self.0[place.index()]),
+            Source::Value(place) => Source::Value(self.values[place.index()]),
             Source::Step(_) | Source::Constant(_) => *source,
         };
         Recipe::of(recipe.steps.iter().map(|step| step.over(source)).collect())
@@ -99,10 +117,12 @@ impl Memo {
         value: ValueId,
     ) -> Option<(Shape, Numbers)> {
         let core = graph.value(value).core?;
-        let numbers = Numbers(cone(graph, step, core)?);
-        let mut values = Vec::with_capacity(numbers.0.len());
-        for &member in &numbers.0 {
-            values.push(self.member(graph, knowledge, member, &numbers)?);
+        let Cone { values: cone, open } = Cone::of(graph, knowledge, step, core)?;
+        let numbers = Numbers { values: cone, open };
+        let mut values = Vec::with_capacity(numbers.values.len());
+        for &member in &numbers.values {
+            let open = numbers.open.contains(&member);
+            values.push(self.member(graph, knowledge, (member, open), &numbers)?);
         }
         let core = self.import(graph, core, &numbers)?;
         let shape =
@@ -133,7 +153,7 @@ impl Memo {
         &mut self,
         graph: &Graph<'_, '_>,
         knowledge: &Knowledge,
-        member: ValueId,
+        (member, open): (ValueId, bool),
         numbers: &Numbers,
     ) -> Option<Member> {
         let value = graph.value(member);
@@ -145,11 +165,11 @@ impl Memo {
             Origin::Phi(_) => (Kind::Phi, None),
             Origin::Sink(_) => (Kind::Sink, None),
         };
-        let def = match value.def {
+        let def = match value.def.filter(|_| open) {
             Some(def) => Some(self.import(graph, def, numbers)?),
             None => None,
         };
-        let code = match stmt.and_then(|stmt| graph.step(stmt)) {
+        let code = match stmt.filter(|_| open).and_then(|stmt| graph.step(stmt)) {
             Some(step) => Some(numbers.shape(&step)?),
             None => None,
         };
@@ -184,28 +204,101 @@ impl Memo {
     }
 }
 
-/// All values that an instruction is made of, down to those that are made of nothing.
-fn cone(graph: &Graph<'_, '_>, step: &Step, core: Term) -> Option<Vec<ValueId>> {
-    let mut seen: BTreeSet<ValueId> = inputs_of(graph.terms(), core);
-    seen.extend(step.sources.iter().filter_map(|source| match *source {
-        Source::Value(value) => Some(value),
-        Source::Step(_) | Source::Constant(_) => None,
-    }));
-    let mut work: Vec<ValueId> = seen.iter().copied().collect();
-    while let Some(value) = work.pop() {
-        if seen.len() > MOST_VALUES {
-            return None;
+/// The values that rules can look at.
+struct Cone {
+    /// All of them, in order.
+    values: Vec<ValueId>,
+    /// Those of which rules can see what they are made of.
+    open: Vec<ValueId>,
+}
+
+impl Cone {
+    /// What rules can look at of an instruction; `None` if that is too much.
+    ///
+    /// Rules look through moves, since they ask where bytes come from ([`Site::contents`]), and at the instructions that
+    /// compute a `c` into which lanes are merged or to which they are added ([`Site::definition`]). Of all other values
+    /// they see what these can be, and which bits are demanded. Definitions of other values are noticed when rules ask
+    /// for them ([`Numbers::show`]).
+    ///
+    /// [`Site::contents`]: crate::site::Site::contents
+    /// [`Site::definition`]: crate::site::Site::definition
+    fn of(graph: &Graph<'_, '_>, knowledge: &Knowledge, step: &Step, core: Term) -> Option<Self> {
+        let mut seen: BTreeSet<ValueId> = inputs_of(graph.terms(), core);
+        seen.extend(step.sources.iter().filter_map(|source| match *source {
+            Source::Value(value) => Some(value),
+            Source::Step(_) | Source::Constant(_) => None,
+        }));
+        let below = below(graph, step);
+        let mut work: Vec<ValueId> = seen.iter().copied().collect();
+        let mut open = Vec::new();
+        while let Some(value) = work.pop() {
+            if seen.len() > MOST_VALUES {
+                return None;
+            }
+            let own = |byte: &Byte| matches!(*byte, Byte::Of(of, _) if of == value);
+            let moves = || !knowledge.contents.borrow_mut().of(graph, value).iter().all(own);
+            if !below.contains(&value) && !moves() {
+                continue;
+            }
+            open.push(value);
+            let mut more = match graph.value(value).def {
+                Some(def) => inputs_of(graph.terms(), def),
+                None => BTreeSet::new(),
+            };
+            if let Origin::Result(stmt) = graph.value(value).origin {
+                // Sources that its meaning does not read are seen all the same.
+                let read = graph.accesses(stmt).filter(|(access, _)| !access.write);
+                more.extend(read.map(|(_, value)| value));
+            }
+            work.extend(more.into_iter().filter(|&value| seen.insert(value)));
         }
-        let mut below = match graph.value(value).def {
-            Some(def) => inputs_of(graph.terms(), def),
-            None => BTreeSet::new(),
-        };
-        if let Origin::Result(stmt) = graph.value(value).origin {
-            // Sources that its meaning does not read are seen all the same.
-            let read = graph.accesses(stmt).filter(|(access, _)| !access.write);
-            below.extend(read.map(|(_, value)| value));
-        }
-        work.extend(below.into_iter().filter(|&value| seen.insert(value)));
+        Some(Self { values: seen.into_iter().collect(), open })
     }
-    Some(seen.into_iter().collect())
+}
+
+/// The values on the way to the instruction that computes a value, as [`Graph::definition`] goes, and that instruction.
+fn defining(graph: &Graph<'_, '_>, mut value: ValueId) -> (Vec<ValueId>, Option<Step>) {
+    let mut way = vec![value];
+    loop {
+        let Origin::Result(stmt) = graph.value(value).origin else { return (way, None) };
+        if graph.module().guard(stmt).is_some() {
+            return (way, None);
+        }
+        let Some(step) = graph.step(stmt) else { return (way, None) };
+        match step.copied() {
+            Some(Source::Value(source)) => {
+                value = source;
+                way.push(value);
+            }
+            Some(Source::Step(_) | Source::Constant(_)) | None => return (way, Some(step)),
+        }
+    }
+}
+
+/// The values that a `c` which an instruction reads is computed by, one link after the other.
+fn below(graph: &Graph<'_, '_>, step: &Step) -> Vec<ValueId> {
+    let mut all: Vec<ValueId> = Vec::new();
+    let mut next = Some(*step);
+    while let Some(step) = next.filter(|step| reads_c(step) && all.len() <= MOST_VALUES) {
+        let Some(&Source::Value(c)) = step.sources.get(2) else { break };
+        let (way, defined) = defining(graph, c);
+        all.extend(way);
+        next = defined;
+    }
+    all
+}
+
+/// Whether the result of an instruction depends on `c`.
+fn reads_c(step: &Step) -> bool {
+    match step.code {
+        Code::Video(Form::Simd(form)) => {
+            let adds = match form.op {
+                SimdOp::Arithmetic { then, .. } => then == SimdThen::Add,
+                SimdOp::Set { accumulate, .. } => accumulate,
+            };
+            adds || form.routing.mask() != form.routing.lanes().full_mask()
+        }
+        Code::Video(form @ (Form::Scalar(_) | Form::Mad(_))) => form.reads_c(),
+        Code::Plain(_) | Code::Pack => false,
+    }
 }

@@ -16,6 +16,7 @@ mod gather;
 mod guard;
 mod halved;
 mod halves;
+mod lowered;
 mod memo;
 mod raise;
 mod record;

@@ -9,7 +9,7 @@
 use super::record::{How, Kind, Record, Why, one_line};
 use super::{Options, Outcome, rounds::parsed};
 use crate::cost::Gpu;
-use crate::recipe::{Recipe, Step};
+use crate::recipe::Recipe;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::gpu::Suffix;
 use ptxopt_grammar::head::{Head, INDEPENDENT_THREADS, hindrance, target};
@@ -119,8 +119,7 @@ impl Heads {
 
     /// How far the module must be raised for a recipe, whether that is allowed or not; `None` if it cannot have it.
     pub(super) fn reach(&self, recipe: &Recipe) -> Option<Reach> {
-        let words: Vec<String> = recipe.steps.iter().map(Step::words).collect();
-        let has = |head: Head| words.iter().all(|words| head.allows(words.as_bytes()));
+        let has = |head: Head| recipe.steps.iter().all(|step| head.has(step.spelled()));
         Reach::ALL
             .into_iter()
             .zip(self.heads)

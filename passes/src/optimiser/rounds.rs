@@ -18,7 +18,7 @@ use crate::graph::{Function, Graph, functions};
 use crate::rules::{Pass, is_interesting};
 use crate::threads::on_threads;
 use choose::Target;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::{Edited, Edits};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use std::collections::BTreeMap;
@@ -80,6 +80,8 @@ pub(super) struct Run<'r> {
     told: Vec<Told>,
     /// The edits of the first round, if they are given.
     begun: Option<Edits>,
+    /// The statements of the text as it came that rewrites replaced.
+    rewritten: HashSet<StmtId>,
     outcome: Outcome,
 }
 
@@ -111,6 +113,11 @@ impl Origins {
         let last = self.0.get(at).map_or(usize::MAX, |&(_, next)| old.max(next.saturating_sub(1)));
         (old + (offset - new)).min(last)
     }
+}
+
+/// Where something stood in the text as it came.
+fn original(origins: &[Origins], offset: usize) -> usize {
+    origins.iter().rev().fold(offset, |offset, origins| origins.old(offset))
 }
 
 impl<'r> Run<'r> {
@@ -146,6 +153,7 @@ impl<'r> Run<'r> {
             swept: None,
             told: Vec::new(),
             begun: None,
+            rewritten: HashSet::new(),
             outcome,
         }
     }
@@ -208,7 +216,7 @@ impl<'r> Run<'r> {
             self.states.iter_mut().for_each(|state| state.open = state.changed);
         }
         let told = self.told.len();
-        let edits = self.round(module);
+        let edits = self.round(first, module);
         self.sweeping = edits.is_empty();
         if self.sweeping {
             let swept = self.swept.take();
@@ -241,8 +249,9 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn round(&mut self, module: &Module<'_>) -> Edits {
+    fn round(&mut self, first: &Module<'_>, module: &Module<'_>) -> Edits {
         self.outcome.rounds += 1;
+        let stmts = Statements::of(first);
         let mut edits = Edits::new();
         let gpus = self.options.gpus_of(module);
         if gpus.is_empty() {
@@ -262,6 +271,10 @@ impl<'r> Run<'r> {
             fresh,
             clock,
             declarations: &declarations,
+            is_written: &|stmt| {
+                let offset = original(&self.origins, module.stmt_span(stmt).start);
+                stmts.at(offset).is_some_and(|stmt| self.rewritten.contains(&stmt))
+            },
         };
         let functions = functions(module);
         let all: Vec<Looked> = if options.limit.is_some() {
@@ -299,6 +312,8 @@ impl<'r> Run<'r> {
             }
         }
         self.tell(told);
+        let passed = self.told.iter().filter(|told| told.round == round && told.record.is_rewrite());
+        self.rewritten.extend(passed.filter_map(|told| stmts.at(told.record.offset)));
         self.outcome.potential = self.progress.potential.take().or(self.outcome.potential);
         edits
     }
@@ -306,8 +321,7 @@ impl<'r> Run<'r> {
     /// Notes records, with the places that they had in the text as it came.
     fn tell(&mut self, told: impl IntoIterator<Item = Told>) {
         for mut told in told {
-            let offset = &mut told.record.offset;
-            *offset = self.origins.iter().rev().fold(*offset, |offset, origins| origins.old(offset));
+            told.record.offset = original(&self.origins, told.record.offset);
             self.told.push(told);
         }
     }

@@ -15,13 +15,15 @@ use super::weave;
 use crate::cost::Cost;
 use crate::door::Candidate as Question;
 use crate::graph::ValueId;
-use crate::recipe::{Text, is_move};
+use crate::recipe::Text;
 use crate::rules::Pass;
-use crate::select::{Candidate, Gain, NodeId, Nodes, Place, Uses, search};
+use crate::select::{Candidate, Gain, NodeId, Nodes, Place, Price, Uses, search};
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::table::instruction::Instruction;
 use ptxopt_grammar::tree::StmtId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -51,7 +53,16 @@ fn is_idle(lines: &[String]) -> bool {
     let Some((words, operands)) = line.strip_suffix(';').and_then(|line| line.split_once(' ')) else {
         return false;
     };
-    is_move(words) && operands.split_once(", ").is_some_and(|(to, from)| to == from)
+    Instruction::parse(words.as_bytes()).is_some_and(Instruction::is_move)
+        && operands.split_once(", ").is_some_and(|(to, from)| to == from)
+}
+
+/// These in order, each once.
+fn once_each<T: Ord>(all: impl Iterator<Item = T>) -> Vec<T> {
+    let mut all: Vec<T> = all.collect();
+    all.sort_unstable();
+    all.dedup();
+    all
 }
 
 impl<'s> Settling<'s> {
@@ -102,22 +113,22 @@ impl<'s> Settling<'s> {
         target: &Target,
     ) -> Option<Candidate> {
         let offer = self.offer(stmt, number);
-        let costs: Vec<u32> = if target.costs == work.worth.target.costs {
-            offer.spelling.costs.iter().map(|cost| cost.most).collect()
+        let anew;
+        let costs: &[Cost] = if target.costs == work.worth.target.costs {
+            &offer.spelling.costs
         } else {
-            target.costs(&offer.spelling.recipe).iter().map(|cost| cost.most).collect()
+            anew = target.costs(&offer.spelling.recipe);
+            &anew
         };
-        let last = *costs.last()?;
-        if costs.contains(&u32::MAX) {
+        let last = costs.last()?.most;
+        if costs.iter().any(|cost| cost.most == u32::MAX) {
             return None;
         }
         let block = work.worth.graph.flow().block(stmt);
         let recipe = &offer.spelling.recipe;
-        let nodes = self.nodes.of(block, &recipe.steps, &costs);
-        let paid: BTreeSet<NodeId> =
-            nodes.iter().zip(&costs).filter(|&(_, &cost)| cost > 0).map(|(&node, _)| node).collect();
-        let values: BTreeSet<ValueId> = recipe.values().collect();
-        let (paid, values) = (paid.into_iter().collect(), values.into_iter().collect());
+        let nodes = self.nodes.of(block, &recipe.steps, costs);
+        let paid = nodes.iter().zip(costs).filter(|(_, cost)| cost.most > 0).map(|(&node, _)| node);
+        let (paid, values) = (once_each(paid), once_each(recipe.values()));
         let reach = offer.reach.unwrap_or(Reach::Own) as u8;
         Some(Candidate { number, nodes, paid, last, values, reach })
     }
@@ -166,7 +177,8 @@ impl Work<'_, '_, '_> {
     /// Chooses, proves and writes. The records of each statement, in the order of the text.
     pub(super) fn settle(&mut self, spelled: &BTreeMap<StmtId, Spelled>, edits: &mut Edits) -> Vec<Record> {
         let worth = self.worth;
-        let price = |stmt: StmtId| worth.price(stmt);
+        let prices: RefCell<HashMap<StmtId, Price>> = RefCell::default();
+        let price = |stmt: StmtId| *prices.borrow_mut().entry(stmt).or_insert_with(|| worth.price(stmt));
         let emulated = || spelled.keys().copied().filter(|&stmt| worth.is_video(stmt));
         let (dead, deletes) = (self.dead.clone(), self.deletes());
         let unchanged = || Uses::of(worth.graph, &dead, deletes, &price, emulated());
@@ -320,7 +332,7 @@ impl Work<'_, '_, '_> {
             let offer = settling.offer(stmt, candidate.number);
             let mut cost = Cost::NOTHING;
             let mut new = Vec::new();
-            for (at, (line, &step)) in lines.into_iter().zip(&offer.spelling.costs).enumerate() {
+            for (at, (line, &step)) in lines.into_iter().zip(&*offer.spelling.costs).enumerate() {
                 let node = candidate.nodes.get(at);
                 if node.is_none_or(|&node| written.insert(node)) {
                     cost = cost + step;

@@ -76,7 +76,7 @@ impl Stays {
 impl Work<'_, '_, '_> {
     /// The reason if the module cannot have a spelling's instructions.
     pub(super) fn lacks(&self, spelling: &Spelling) -> Option<Why> {
-        let instruction = spelling.lacks.clone()?;
+        let instruction = spelling.lacks?.to_string();
         let head = self.worth.target.heads.allowed();
         let target = head.map_or_else(|| "the target".to_owned(), |head| head.gpu.to_string());
         let ptx = head.map_or_else(|| version(self.module), |head| head.ptx);

@@ -29,23 +29,27 @@ impl Worth<'_, '_, '_> {
     /// the lanes of an operand with other instructions that are taken apart.
     pub(super) fn price(&self, stmt: StmtId) -> Price {
         let Some(step) = self.graph.step(stmt) else { return Price::default() };
-        let least = self.target.cost(&Recipe::one(step.clone())).least;
+        let least = self.target.cost(&Recipe::one(step)).least;
         let mut left = least.saturating_sub(1);
-        let mut parts: Vec<(ValueId, u32)> = Vec::new();
-        for (value, lanes) in taken_apart(&step) {
+        let mut parts: [Option<(ValueId, u32)>; 2] = [None; 2];
+        for (at, (value, lanes)) in taken_apart(&step).enumerate() {
             let value = underlying(self.graph, value);
             let lanes = lanes.min(left);
-            if lanes > 0 && !parts.iter().any(|&(known, _)| known == value) {
+            if lanes > 0 && !parts.iter().flatten().any(|&(known, _)| known == value) {
                 left -= lanes;
-                parts.push((value, lanes));
+                parts[at] = Some((value, lanes));
             }
         }
-        let shared: u32 = parts.iter().map(|&(_, lanes)| lanes).sum();
+        let shared: u32 = parts.iter().flatten().map(|&(_, lanes)| lanes).sum();
         Price { own: least - shared, parts }
     }
 
     pub(super) fn is_video(&self, stmt: StmtId) -> bool {
         self.graph.module().row(stmt).is_some_and(|row| row.video.is_some())
+    }
+
+    pub(super) fn is_byte_move(&self, stmt: StmtId) -> bool {
+        self.graph.module().row(stmt).is_some_and(is_byte_move)
     }
 
     /// Whether a gain is worth a change.
@@ -80,8 +84,7 @@ impl Worth<'_, '_, '_> {
     /// move alone stays too: as a copy of the word it no longer shows the assembler that the upper bytes are zero.
     pub(super) fn is_left_to_the_assembler(&self, gain: &Gain<'_>) -> bool {
         let goes = |stmt: &StmtId| self.cost_of(*stmt).least > 0;
-        let is_move = self.graph.module().row(gain.stmt).is_some_and(is_byte_move);
-        let joined = is_move && gain.gone.iter().any(goes);
+        let joined = self.is_byte_move(gain.stmt) && gain.gone.iter().any(goes);
         !(joined || self.is_video(gain.stmt) || gain.gone.iter().any(|&stmt| self.is_video(stmt)))
     }
 }

@@ -109,6 +109,18 @@ impl Prover {
         self.answered
     }
 
+    /// The proof that a question had before, if it had one.
+    ///
+    /// # Panics
+    ///
+    /// The same as [`Self::decide`].
+    pub fn recall(&mut self, query: &Query<'_>) -> Option<Proof> {
+        let (question, _) = question(query);
+        let Some(Verdict::Proved(proof)) = self.known.get(&question) else { return None };
+        self.answered += 1;
+        Some(*proof)
+    }
+
     /// Decides a question.
     ///
     /// # Panics

@@ -4,6 +4,7 @@
 
 use super::operands::Operand;
 use crate::recipe::{Recipe, Source, Step};
+use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::video::{Part, Sign};
 
 /// The steps of a recipe so far.
@@ -25,8 +26,8 @@ pub(super) enum Wanted {
 
 impl Building {
     /// One more step, with a result of 32 bits.
-    pub(super) fn plain(&mut self, words: &str, sources: &[Source]) -> Source {
-        self.push(Step::plain(words, sources))
+    pub(super) fn plain(&mut self, instruction: Instruction, sources: &[Source]) -> Source {
+        self.push(Step::plain(instruction, sources))
     }
 
     /// One more step.
@@ -56,18 +57,18 @@ impl Building {
         let (low, bits) = (operand.low, operand.bits);
         // At either end of the word a mask or a shift does it, which is the cheapest everywhere.
         if low + bits == 32 {
-            let words = if signed { "shr.s32" } else { "shr.u32" };
-            return self.plain(words, &[operand.source, Source::Constant(low.into())]);
+            let instruction = if signed { op::SHR_S32 } else { op::SHR_U32 };
+            return self.plain(instruction, &[operand.source, Source::Constant(low.into())]);
         }
         if low == 0 && !signed {
-            return self.plain("and.b32", &[operand.source, Source::Constant((1 << bits) - 1)]);
+            return self.plain(op::AND_B32, &[operand.source, Source::Constant((1 << bits) - 1)]);
         }
         let at = u64::from(low / 8);
         let last = at + u64::from(bits / 8) - 1;
         let (fill, zeros) = if signed { (last | 8, operand.source) } else { (4, Source::Constant(0)) };
         let second = if bits == 16 { last } else { fill };
         let selector = fill << 12 | fill << 8 | second << 4 | at;
-        self.plain("prmt.b32", &[operand.source, zeros, Source::Constant(selector)])
+        self.plain(op::PRMT_B32, &[operand.source, zeros, Source::Constant(selector)])
     }
 
     /// `into` with its part replaced by the low bits of `value`.
@@ -78,7 +79,7 @@ impl Building {
             u64::from(from) << (4 * byte)
         };
         let selector = Source::Constant((0..4).map(nibble).sum());
-        self.plain("prmt.b32", &[value, into, selector])
+        self.plain(op::PRMT_B32, &[value, into, selector])
     }
 
     /// A word of these bytes.
@@ -114,7 +115,7 @@ impl Building {
             let selector = (0..4).map(|lane| of_first(lane).map_or(u64::from(lane), |(_, byte)| byte.into()));
             let selector = selector.enumerate().map(|(lane, nibble)| nibble << (4 * lane)).sum();
             let selected = [first, Source::Constant(0), Source::Constant(selector)];
-            return if in_place { first } else { self.plain("prmt.b32", &selected) };
+            return if in_place { first } else { self.plain(op::PRMT_B32, &selected) };
         }
         for &next in rest {
             let nibble = |lane: u8| {
@@ -126,7 +127,7 @@ impl Building {
                 u64::from(from) << (4 * lane)
             };
             let selector = Source::Constant((0..4).map(nibble).sum());
-            word = self.plain("prmt.b32", &[word, next, selector]);
+            word = self.plain(op::PRMT_B32, &[word, next, selector]);
             moved = true;
         }
         word

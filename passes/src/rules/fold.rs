@@ -5,6 +5,7 @@
 use super::{Pass, Rule};
 use crate::recipe::{Recipe, Source};
 use crate::site::Site;
+use ptxopt_grammar::table::instruction::op;
 
 pub(super) static RULES: &[Rule] = &[
     Rule {
@@ -40,7 +41,7 @@ fn fold_constant(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
 }
 
 fn decided_choice(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
-    if !site.words().is_some_and(|words| words.starts_with("selp.")) {
+    if !site.instruction().is_some_and(|of| of.mnemonic() == op::SELP) {
         return;
     }
     let &[yes, no, condition] = &site.step.sources[..] else { return };

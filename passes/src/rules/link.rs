@@ -129,8 +129,7 @@ impl Link {
 
     /// A step lane by lane.
     pub(super) fn of(site: &Site<'_, '_, '_>, step: &Step) -> Option<Self> {
-        const SIGNS: [Sign; 2] = [Sign::Unsigned, Sign::Signed];
-        let types = SIGNS.into_iter().flat_map(|a| SIGNS.map(|b| (a, b)));
+        let types = Sign::ALL.into_iter().flat_map(|a| Sign::ALL.map(|b| (a, b)));
         types.into_iter().find_map(|types| Self::typed(site, step, types))
     }
 

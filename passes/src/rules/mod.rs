@@ -8,6 +8,7 @@
 use crate::recipe::Recipe;
 use crate::site::Site;
 use ptxopt_grammar::table::Row;
+use ptxopt_grammar::table::instruction::op;
 
 mod build;
 mod fold;
@@ -87,13 +88,12 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
 /// Whether rules look at the instructions of a row. Others are looked at where these are in the same function.
 #[must_use]
 pub fn is_interesting(row: &Row) -> bool {
-    const BYTES: [&str; 6] = ["prmt", "lop3", "dp4a", "dp2a", "sad", "bfe"];
-    row.video.is_some() || BYTES.contains(&row.name)
+    row.video.is_some() || row.on_bytes
 }
 
 /// Whether an instruction moves bytes as a selector says. NVIDIA's assembler joins such moves only at times; the
 /// algebra of shifts, masks and fields it does itself.
 #[must_use]
 pub fn is_byte_move(row: &Row) -> bool {
-    row.name == "prmt"
+    row.is(op::PRMT)
 }

@@ -10,6 +10,7 @@ use crate::lanes::Byte;
 use crate::recipe::{Source, Step};
 use crate::site::Site;
 use ptxopt_grammar::meaning::term::ones;
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::Part;
 
 /// How many words are looked at.
@@ -237,7 +238,7 @@ fn constant(needs: &[Option<Need>; 4]) -> Option<u32> {
 
 /// Bytes of a word in their places, the others all zeros or all ones.
 fn masked(word: &Word, needs: &[Option<Need>; 4]) -> Option<Spelled> {
-    for (words, fill) in [("and.b32", 0), ("or.b32", 0xff)] {
+    for (instruction, fill) in [(op::AND_B32, 0), (op::OR_B32, 0xff)] {
         let mut mask = [!fill; 4];
         let mut fits = true;
         for (at, need) in needs.iter().enumerate() {
@@ -249,7 +250,7 @@ fn masked(word: &Word, needs: &[Option<Need>; 4]) -> Option<Spelled> {
         }
         if fits {
             let mask = Source::Constant(u32::from_le_bytes(mask).into());
-            return Some(Spelled::Step(Step::plain(words, &[word.source, mask])));
+            return Some(Spelled::Step(Step::plain(instruction, &[word.source, mask])));
         }
     }
     None
@@ -264,23 +265,23 @@ fn shifted(word: &Word, needs: &[Option<Need>; 4]) -> Option<Spelled> {
     for by in 1..4 {
         let down = (0..4 - by).all(|at| moved(at, at + by));
         let up = (by..4).all(|at| moved(at, at - by));
-        let words = if up && (0..by).all(zero) {
-            "shl.b32"
+        let instruction = if up && (0..by).all(zero) {
+            op::SHL_B32
         } else if down && (4 - by..4).all(zero) {
-            "shr.u32"
+            op::SHR_U32
         } else if down && (4 - by..4).all(sign) {
-            "shr.s32"
+            op::SHR_S32
         } else {
             continue;
         };
         let amount = Source::Constant(8 * by as u64);
-        return Some(Spelled::Step(Step::plain(words, &[word.source, amount])));
+        return Some(Spelled::Step(Step::plain(instruction, &[word.source, amount])));
     }
     None
 }
 
 fn permute(a: Source, b: Source, digits: u32) -> Spelled {
-    Spelled::Step(Step::plain("prmt.b32", &[a, b, Source::Constant(digits.into())]))
+    Spelled::Step(Step::plain(op::PRMT_B32, &[a, b, Source::Constant(digits.into())]))
 }
 
 /// A digit of `prmt` for each byte; `find` gives it, and an unneeded byte gets that of its place.

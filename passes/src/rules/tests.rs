@@ -9,6 +9,7 @@ use crate::graph::{Graph, Semantics, functions};
 use crate::recipe::Recipe;
 use crate::site::{Knowledge, Site};
 use ptxopt_grammar::tree::{StmtId, StmtKind};
+use std::cell::RefCell;
 
 /// A proposal, and what the door says of it.
 pub(super) struct Tried {
@@ -42,8 +43,15 @@ pub(super) fn all_proposals(rules: &[&'static Rule], text: &str) -> Vec<Tried> {
             continue;
         }
         let result = knowledge.core_fact(&graph, value);
-        let site =
-            Site { graph: &graph, knowledge: &knowledge, value, step: &step, demanded, result: &result };
+        let site = Site {
+            graph: &graph,
+            knowledge: &knowledge,
+            value,
+            step: &step,
+            demanded,
+            result: &result,
+            asked: &RefCell::default(),
+        };
         for &rule in rules {
             let mut recipes: Vec<Recipe> = Vec::new();
             (rule.propose)(&site, &mut recipes);

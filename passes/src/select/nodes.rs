@@ -4,9 +4,12 @@
 //! spelling that is written computes is then there for those that follow. Across blocks nothing is shared, since a block
 //! need not have been executed before another, and a value that is kept longer needs a register for longer.
 
+use crate::cost::Cost;
 use crate::graph::BlockId;
 use crate::recipe::{Source, Step};
-use hashbrown::HashMap;
+use hashbrown::hash_table::Entry;
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::BuildHasher;
 
 /// A node, by its number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -23,37 +26,61 @@ impl NodeId {
 pub(crate) struct Nodes {
     /// By node: what it costs.
     costs: Vec<u32>,
-    /// A [`Source::Step`] in one of these is a node.
-    known: HashMap<(BlockId, Step), NodeId>,
+    /// By node: where it is computed, and how. A [`Source::Step`] in one of these is a node.
+    steps: Vec<(BlockId, Step)>,
+    /// The numbers of all nodes, by what they are. Steps lie in the order in which they were found, so those of one
+    /// recipe are near each other.
+    known: HashTable<u32>,
+    hasher: DefaultHashBuilder,
 }
 
 impl Nodes {
     /// The nodes of the steps of a recipe in a block but the last, whose result is the statement's own.
-    pub(crate) fn of(&mut self, block: BlockId, steps: &[Step], costs: &[u32]) -> Vec<NodeId> {
+    pub(crate) fn of(&mut self, block: BlockId, steps: &[Step], costs: &[Cost]) -> Vec<NodeId> {
         let mut nodes: Vec<NodeId> = Vec::with_capacity(steps.len());
         let inner = steps.len().saturating_sub(1);
-        for (step, &cost) in steps[..inner].iter().zip(costs) {
+        for (step, cost) in steps[..inner].iter().zip(costs) {
             let source = |source: &Source| match *source {
                 Source::Step(earlier) => Source::Step(nodes[earlier].index()),
                 Source::Value(_) | Source::Constant(_) => *source,
             };
-            let step = step.over(source);
-            let next = NodeId(u32::try_from(self.costs.len()).expect("a function has fewer nodes"));
-            let node = *self.known.entry((block, step)).or_insert(next);
-            if node == next {
-                self.costs.push(cost);
-            }
+            let node = self.node((block, step.over(source)));
             // What is free where it is fused with its only use costs something elsewhere.
             let known = &mut self.costs[node.index()];
-            *known = cost.max(*known);
+            *known = cost.most.max(*known);
             nodes.push(node);
         }
         nodes
     }
 
+    /// The node of a step.
+    fn node(&mut self, step: (BlockId, Step)) -> NodeId {
+        let Self { costs, steps, known, hasher } = self;
+        let found = known.entry(
+            hasher.hash_one(step),
+            |&node| steps[node as usize] == step,
+            |&node| hasher.hash_one(steps[node as usize]),
+        );
+        match found {
+            Entry::Occupied(node) => NodeId(*node.get()),
+            Entry::Vacant(free) => {
+                let node = u32::try_from(steps.len()).expect("a function has fewer nodes");
+                free.insert(node);
+                steps.push(step);
+                costs.push(0);
+                NodeId(node)
+            }
+        }
+    }
+
     /// What a node costs where it is computed for itself.
     pub(crate) fn cost(&self, node: NodeId) -> u32 {
         self.costs[node.index()]
+    }
+
+    /// All of them, in order.
+    pub(crate) fn all(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..u32::try_from(self.costs.len()).expect("a function has fewer nodes")).map(NodeId)
     }
 
     /// How many nodes there are.

@@ -10,7 +10,6 @@ use crate::graph::ValueId;
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// How often all places are looked at, at most.
@@ -131,7 +130,12 @@ fn improve(
     let (total, own) = (uses.total(), uses.own_cost(place.stmt));
     let mut best = None;
     for candidate in &place.candidates {
-        uses.choose(nodes, place.stmt, Some(Rc::clone(candidate)));
+        if uses.chosen(place.stmt).is_some_and(|last| last.values == candidate.values) {
+            uses.exchange(nodes, place.stmt, candidate);
+        } else {
+            uses.choose(nodes, place.stmt, None);
+            uses.choose(nodes, place.stmt, Some(Rc::clone(candidate)));
+        }
         let saved = total - uses.total();
         let gain = Gain { stmt: place.stmt, number: candidate.number, own, saved, gone: uses.gone() };
         // Equal ones by what they need, by fewest lines, by most that goes, then in the order in which they were found.
@@ -140,8 +144,8 @@ fn improve(
         if best.as_ref().is_none_or(|(least, _)| rank < *least) && pays(&gain) {
             best = Some((rank, Rc::clone(candidate)));
         }
-        uses.choose(nodes, place.stmt, None);
     }
+    uses.choose(nodes, place.stmt, None);
     let best = best.map(|(_, candidate)| candidate);
     let changed = best.as_ref().map(|best| best.number) != before.map(|before| before.number);
     uses.choose(nodes, place.stmt, best);
@@ -155,14 +159,49 @@ fn together(
     places: &[Place],
     pays: &dyn Fn(&Gain<'_>) -> bool,
 ) -> bool {
-    let mut sharing: BTreeMap<NodeId, Vec<(&Place, &Rc<Candidate>)>> = BTreeMap::new();
+    let mut changed = false;
+    for (node, sharers) in sharing(nodes, places) {
+        if (uses.refs(node) as usize) < sharers.len() {
+            changed |= all_or_none(uses, nodes, &sharers, pays);
+        }
+    }
+    changed
+}
+
+/// A place with one of its spellings.
+type Sharer<'p> = (&'p Place, &'p Rc<Candidate>);
+
+/// The nodes for which several places have a spelling that contains them, but not too many; of each place the spelling
+/// that costs least if it shares nothing.
+fn sharing<'p>(nodes: &Nodes, places: &'p [Place]) -> Vec<(NodeId, Vec<Sharer<'p>>)> {
+    // How many places contain a node, and the last of them.
+    let mut counts: Vec<(usize, usize)> = vec![(0, usize::MAX); nodes.len()];
+    for (at, place) in places.iter().enumerate() {
+        for node in place.candidates.iter().flat_map(|candidate| &candidate.paid) {
+            let (count, last) = &mut counts[node.index()];
+            *count += usize::from(*last != at);
+            *last = at;
+        }
+    }
+    let mut groups: Vec<(NodeId, Vec<Sharer<'p>>)> = Vec::new();
+    let of_node: Vec<Option<usize>> = nodes
+        .all()
+        .zip(counts)
+        .map(|(node, (count, _))| {
+            (2..=TOGETHER).contains(&count).then(|| {
+                groups.push((node, Vec::with_capacity(count)));
+                groups.len() - 1
+            })
+        })
+        .collect();
     for place in places {
         for candidate in &place.candidates {
-            for &node in &candidate.paid {
-                let sharers = sharing.entry(node).or_default();
+            let cost = alone(nodes, candidate);
+            for group in candidate.paid.iter().filter_map(|node| of_node[node.index()]) {
+                let sharers = &mut groups[group].1;
                 match sharers.last_mut() {
                     Some((last, known)) if last.stmt == place.stmt => {
-                        if alone(nodes, candidate) < alone(nodes, known) {
+                        if cost < alone(nodes, known) {
                             *known = candidate;
                         }
                     }
@@ -171,13 +210,7 @@ fn together(
             }
         }
     }
-    let mut changed = false;
-    for (node, sharers) in sharing {
-        if (2..=TOGETHER).contains(&sharers.len()) && (uses.refs(node) as usize) < sharers.len() {
-            changed |= all_or_none(uses, nodes, &sharers, pays);
-        }
-    }
-    changed
+    groups
 }
 
 /// The places that read a value, for the values that nothing else reads.
@@ -258,7 +291,7 @@ fn alone(nodes: &Nodes, candidate: &Candidate) -> u32 {
 fn all_or_none(
     uses: &mut Uses<'_, '_, '_>,
     nodes: &Nodes,
-    sharers: &[(&Place, &Rc<Candidate>)],
+    sharers: &[Sharer<'_>],
     pays: &dyn Fn(&Gain<'_>) -> bool,
 ) -> bool {
     let total = uses.total();

@@ -1,8 +1,10 @@
 //! Choices are taken back without a trace, shared nodes are paid for once, and what pays only together is found.
 
 use super::{Candidate, Gain, Nodes, Place, Price, Uses, search};
+use crate::cost::Cost;
 use crate::graph::{Graph, Semantics, ValueId, functions};
 use crate::recipe::{Source, Step};
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -37,10 +39,10 @@ impl Fixture<'_, '_> {
     /// A spelling whose first step costs `shared` and is the same for all that are given the same `mark`.
     fn candidate(&mut self, stmt: StmtId, number: usize, mark: u64, shared: u32, last: u32) -> Rc<Candidate> {
         let a = Source::Value(self.a);
-        let first = Step::plain("and.b32", &[a, Source::Constant(mark)]);
-        let steps = [first, Step::plain("not.b32", &[Source::Step(0)])];
+        let first = Step::plain(op::AND_B32, &[a, Source::Constant(mark)]);
+        let steps = [first, Step::plain(op::NOT_B32, &[Source::Step(0)])];
         let block = self.graph.flow().block(stmt);
-        let nodes = self.nodes.of(block, &steps, &[shared, last]);
+        let nodes = self.nodes.of(block, &steps, &[shared, last].map(Cost::exactly));
         Rc::new(Candidate { number, paid: nodes.clone(), nodes, last, values: vec![self.a], reach: 0 })
     }
 
@@ -50,7 +52,7 @@ impl Fixture<'_, '_> {
                 Some(row) if row.video.is_some() => COST,
                 Some(_) | None => 1,
             };
-            Price { own, parts: Vec::new() }
+            Price { own, parts: [None; 2] }
         }
     }
 }

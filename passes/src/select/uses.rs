@@ -16,18 +16,22 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// What an instruction of the original costs: its own share, and the parts that it may share with others.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Price {
     /// What it costs beside its parts.
     pub(crate) own: u32,
     /// Operands that the assembler takes apart into so many lanes, once for all that read them.
-    pub(crate) parts: Vec<(ValueId, u32)>,
+    pub(crate) parts: [Option<(ValueId, u32)>; 2],
 }
 
 impl Price {
     /// What it costs alone.
     fn alone(&self) -> u32 {
-        self.own + self.parts.iter().map(|&(_, lanes)| lanes).sum::<u32>()
+        self.own + self.parts().map(|(_, lanes)| lanes).sum::<u32>()
+    }
+
+    fn parts(&self) -> impl Iterator<Item = (ValueId, u32)> + use<> {
+        self.parts.into_iter().flatten()
     }
 }
 
@@ -50,12 +54,23 @@ pub(crate) struct Uses<'u, 'm, 't> {
     live: Vec<bool>,
     /// By statement: whether a result was used from the start.
     used: Vec<bool>,
-    chosen: HashMap<StmtId, Rc<Candidate>>,
-    prices: HashMap<StmtId, Price>,
+    /// By statement: the spelling that was chosen for it.
+    chosen: Vec<Option<Rc<Candidate>>>,
+    /// By statement: what its own instruction costs, once that was asked.
+    prices: Vec<Option<Price>>,
     /// What everything costs, less what it cost in the beginning; machine instructions.
     total: i64,
     /// The statements that went since the last choice.
     gone: Vec<StmtId>,
+    scratch: Scratch,
+}
+
+/// Lists that are empty between choices, and keep their memory.
+#[derive(Default)]
+struct Scratch {
+    new: Vec<ValueId>,
+    old: Vec<ValueId>,
+    work: Vec<ValueId>,
 }
 
 impl<'u, 'm, 't> Uses<'u, 'm, 't> {
@@ -79,8 +94,9 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
             first: body.start,
             live: vec![false; body.len()],
             used: vec![false; body.len()],
-            chosen: HashMap::new(),
-            prices: HashMap::new(),
+            chosen: vec![None; body.len()],
+            prices: vec![None; body.len()],
+            scratch: Scratch::default(),
             total: 0,
             gone: Vec::new(),
         };
@@ -150,15 +166,15 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
 
     /// The spelling chosen for a statement; `None`: its own.
     pub(crate) fn chosen(&self, stmt: StmtId) -> Option<&Rc<Candidate>> {
-        self.chosen.get(&stmt)
+        self.chosen[self.at(stmt)].as_ref()
     }
 
     /// What a statement's own instruction costs alone, and what it costs beside the parts that others need too.
     pub(crate) fn own_cost(&mut self, stmt: StmtId) -> (u32, u32) {
-        let mine = u32::from(self.is_live(stmt) && !self.chosen.contains_key(&stmt));
-        let price = self.priced(stmt).clone();
-        let shared = price.parts.iter().filter(|part| self.parts.get(*part).copied().unwrap_or(0) > mine);
-        let shared: u32 = shared.map(|&(_, lanes)| lanes).sum();
+        let mine = u32::from(self.is_live(stmt) && self.chosen(stmt).is_none());
+        let price = self.priced(stmt);
+        let shared = price.parts().filter(|part| self.parts.get(part).copied().unwrap_or(0) > mine);
+        let shared: u32 = shared.map(|(_, lanes)| lanes).sum();
         (price.alone(), price.alone() - shared)
     }
 
@@ -170,37 +186,51 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
         to: Option<Rc<Candidate>>,
     ) -> Option<Rc<Candidate>> {
         self.gone.clear();
-        let before = self.chosen.remove(&stmt);
-        if !self.is_live(stmt) {
-            self.chosen.extend(to.map(|to| (stmt, to)));
+        let at = self.at(stmt);
+        let before = std::mem::replace(&mut self.chosen[at], to);
+        let to = self.chosen[at].clone();
+        if !self.live[at] || before.is_none() && to.is_none() {
             return before;
         }
         // What both use stays used throughout.
-        let (graph, value) = (self.graph, |&value: &ValueId| underlying(self.graph, value));
-        let reads = |candidate: &Option<Rc<Candidate>>| -> Vec<ValueId> {
-            match candidate {
-                Some(candidate) => candidate.values.iter().map(value).collect(),
-                None => sources(graph, stmt).collect(),
-            }
-        };
-        let (new, old) = (reads(&to), reads(&before));
+        let Scratch { mut new, mut old, .. } = std::mem::take(&mut self.scratch);
+        self.sources_of(stmt, to.as_deref(), &mut new);
+        self.sources_of(stmt, before.as_deref(), &mut old);
         match &to {
             Some(to) => self.hold(nodes, to),
             None => self.charge(stmt),
         }
-        self.chosen.extend(to.map(|to| (stmt, to)));
-        new.into_iter().for_each(|value| self.add(value, nodes));
+        new.drain(..).for_each(|value| self.add(value, nodes));
         match &before {
             Some(before) => self.release(nodes, before),
             None => self.refund(stmt),
         }
-        self.remove(old, stmt, nodes);
+        self.remove(&mut old, stmt, nodes);
+        (self.scratch.new, self.scratch.old) = (new, old);
         before
+    }
+
+    /// Chooses another spelling that reads the same values; what goes is what went by the last choice.
+    pub(crate) fn exchange(&mut self, nodes: &Nodes, stmt: StmtId, to: &Rc<Candidate>) {
+        let at = self.at(stmt);
+        let before = self.chosen[at].replace(Rc::clone(to)).expect("another spelling was chosen");
+        debug_assert_eq!(before.values, to.values, "what is used stays the same");
+        self.hold(nodes, to);
+        self.release(nodes, &before);
+    }
+
+    /// Adds what a statement reads besides its guard and what stays where that fails, with a spelling or its own text.
+    fn sources_of(&self, stmt: StmtId, spelling: Option<&Candidate>, to: &mut Vec<ValueId>) {
+        match spelling {
+            Some(spelling) => to.extend(spelling.values.iter().map(|&value| underlying(self.graph, value))),
+            None => to.extend(sources(self.graph, stmt)),
+        }
     }
 
     /// One more use of a value; what computes it comes back if it had gone.
     fn add(&mut self, value: ValueId, nodes: &Nodes) {
-        let mut work = vec![value];
+        let mut work = std::mem::take(&mut self.scratch.work);
+        work.push(value);
         while let Some(value) = work.pop() {
             self.count[value.index()] += 1;
             if self.count[value.index()] > 1 {
@@ -212,8 +242,8 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
                     let at = self.at(writer);
                     self.live[at] = true;
                     self.gone.retain(|&stmt| stmt != writer);
-                    work.extend(self.reads_now(writer));
-                    match self.chosen.get(&writer).cloned() {
+                    self.reads_now(writer, &mut work);
+                    match self.chosen[at].clone() {
                         Some(candidate) => self.hold(nodes, &candidate),
                         None => self.charge(writer),
                     }
@@ -225,11 +255,11 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
                 | Origin::Sink(_) => {}
             }
         }
+        self.scratch.work = work;
     }
 
     /// One use less of each value; what becomes unused goes, but `stays` does not.
-    fn remove(&mut self, values: Vec<ValueId>, stays: StmtId, nodes: &Nodes) {
-        let mut work = values;
+    fn remove(&mut self, work: &mut Vec<ValueId>, stays: StmtId, nodes: &Nodes) {
         while let Some(value) = work.pop() {
             self.count[value.index()] -= 1;
             if self.count[value.index()] > 0 {
@@ -242,8 +272,8 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
                     let at = self.at(writer);
                     self.live[at] = false;
                     self.gone.push(writer);
-                    work.extend(self.reads_now(writer));
-                    match self.chosen.get(&writer).cloned() {
+                    self.reads_now(writer, work);
+                    match self.chosen[at].clone() {
                         Some(candidate) => self.release(nodes, &candidate),
                         None => self.refund(writer),
                     }
@@ -265,24 +295,24 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
             && !self.graph.results(stmt).any(|value| self.is_used(value))
     }
 
-    /// What a statement reads as it is now: what its new text reads, if it has one, in the place of the old.
-    fn reads_now(&self, stmt: StmtId) -> Vec<ValueId> {
-        let Some(new) = self.chosen.get(&stmt) else { return reads(self.graph, stmt).collect() };
+    /// Adds what a statement reads as it is now: what its new text reads, if it has one, in the place of the old.
+    fn reads_now(&self, stmt: StmtId, to: &mut Vec<ValueId>) {
+        let Some(new) = self.chosen(stmt) else { return to.extend(reads(self.graph, stmt)) };
+        self.sources_of(stmt, Some(new), to);
         let guard = self.graph.module().guard(stmt).and_then(|(node, _)| self.graph.read_at(stmt, node));
-        let around = self.graph.kept(stmt).chain(guard);
-        new.values.iter().copied().chain(around).map(|value| underlying(self.graph, value)).collect()
+        to.extend(self.graph.kept(stmt).chain(guard).map(|value| underlying(self.graph, value)));
     }
 
-    fn priced(&mut self, stmt: StmtId) -> &Price {
-        let price = self.price;
-        self.prices.entry(stmt).or_insert_with(|| price(stmt))
+    fn priced(&mut self, stmt: StmtId) -> Price {
+        let (price, at) = (self.price, self.at(stmt));
+        *self.prices[at].get_or_insert_with(|| price(stmt))
     }
 
     /// Counts a statement's own instruction.
     fn charge(&mut self, stmt: StmtId) {
-        let price = self.priced(stmt).clone();
+        let price = self.priced(stmt);
         self.total += i64::from(price.own);
-        for part in price.parts {
+        for part in price.parts() {
             let count = self.parts.entry(part).or_default();
             *count += 1;
             self.total += if *count == 1 { i64::from(part.1) } else { 0 };
@@ -291,9 +321,9 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
 
     /// The same instruction is not there any more.
     fn refund(&mut self, stmt: StmtId) {
-        let price = self.priced(stmt).clone();
+        let price = self.priced(stmt);
         self.total -= i64::from(price.own);
-        for part in price.parts {
+        for part in price.parts() {
             let count = self.parts.entry(part).or_default();
             *count = count.saturating_sub(1);
             self.total -= if *count == 0 { i64::from(part.1) } else { 0 };

@@ -5,6 +5,7 @@ use crate::lower::lanes::{Geometry, Job};
 use crate::lower::packed::scalar_sum;
 use crate::lower::single;
 use crate::recipe::Source;
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Arithmetic, Lanes, Part, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 
 /// Weights as the bytes of a number, the lowest for the lowest lane.
@@ -21,13 +22,13 @@ pub(super) fn dot(
     weights: u64,
     acc: Source,
 ) -> Source {
-    let words = match (geometry.lanes, signed) {
-        (Lanes::Four, false) => "dp4a.u32.s32",
-        (Lanes::Four, true) => "dp4a.s32.s32",
-        (Lanes::Two, false) => "dp2a.lo.u32.s32",
-        (Lanes::Two, true) => "dp2a.lo.s32.s32",
+    let instruction = match (geometry.lanes, signed) {
+        (Lanes::Four, false) => op::DP4A_U32_S32,
+        (Lanes::Four, true) => op::DP4A_S32_S32,
+        (Lanes::Two, false) => op::DP2A_LO_U32_S32,
+        (Lanes::Two, true) => op::DP2A_LO_S32_S32,
     };
-    build.dot(words, word, weights, acc)
+    build.dot(instruction, word, weights, acc)
 }
 
 /// `acc` and the distances of four bytes.

@@ -15,6 +15,7 @@ use ptxopt_grammar::constant;
 use ptxopt_grammar::meaning::term::Term;
 use ptxopt_grammar::names::{DeclKind, NameParts};
 use ptxopt_grammar::roles::Role;
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::table::{Control, Effects};
 use ptxopt_grammar::token::Tok;
 use ptxopt_grammar::tree::{NodeId, NodeKind, StmtId, TokenId};
@@ -68,8 +69,8 @@ impl Walk<'_, '_> {
         let effects = module.effects(stmt);
         let control = row.map_or(Control::Unknown, |row| row.control);
         let accessed = words.rsplit('.').next().and_then(bits);
-        let stored = accessed.filter(|_| row.is_some_and(|row| row.name == "st"));
-        let loaded = accessed.filter(|_| row.is_some_and(|row| matches!(row.name, "ld" | "ldu")));
+        let stored = accessed.filter(|_| row.is_some_and(|row| row.is(op::ST)));
+        let loaded = accessed.filter(|_| row.is_some_and(|row| row.is(op::LD) || row.is(op::LDU)));
 
         let guard = self.guard(side, stmt)?;
         let pieces = self.pieces(side, stmt, stored.map(|(bits, _)| bits))?;

@@ -52,7 +52,11 @@ pub(super) static RULES: &[Rule] = &[
 fn join_merges(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let Some(mut link) = Link::of(site, site.step).filter(|link| !link.adds()) else { return };
     let demanded = link.demanded(site);
-    let mut sources = site.step.sources.clone();
+    if demanded & !link.mask() == 0 {
+        // Nothing is read of what lies below.
+        return;
+    }
+    let mut sources = site.step.sources.to_vec();
     let mut joined = Vec::new();
     while let Some((next, more)) = below(site, &link) {
         let covered = link.mask();
@@ -75,7 +79,7 @@ fn join_merges(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
 
 fn join_sums(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let Some(mut link) = Link::of(site, site.step).filter(Link::adds) else { return };
-    let mut sources = site.step.sources.clone();
+    let mut sources = site.step.sources.to_vec();
     let mut joined = Vec::new();
     while let Some((next, more)) = below(site, &link) {
         if link.items.len() + next.items.len() > usize::from(link.size.count()) {

@@ -8,6 +8,7 @@ use crate::rules::link::{Item, Link, Operand, bytes};
 use crate::rules::reach::{Reach, Spelled};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Form, Scalar, Simd, SimdArithmetic, SimdOp, SimdThen, Then};
 
 pub(super) static RULES: &[Rule] = &[
@@ -107,7 +108,7 @@ fn merge_to_store(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let mut steps = vec![Step::video(form, &site.step.sources[..2])];
     if part.shift() > 0 {
         let amount = Source::Constant(part.shift().into());
-        steps.push(Step::plain("shl.b32", &[Source::Step(0), amount]));
+        steps.push(Step::plain(op::SHL_B32, &[Source::Step(0), amount]));
     }
     out.push(Recipe::of(steps));
 }
@@ -150,10 +151,10 @@ fn lowest_bits(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         SimdArithmetic::Add | SimdArithmetic::Sub | SimdArithmetic::AbsDiff
             if site.demanded_word() & !lowest_bits == 0 =>
         {
-            opcodes.push("xor.b32");
+            opcodes.push(op::XOR_B32);
         }
-        SimdArithmetic::Add if demanded == 1 => opcodes.push("add.u32"),
-        SimdArithmetic::Sub if demanded == 1 => opcodes.push("sub.u32"),
+        SimdArithmetic::Add if demanded == 1 => opcodes.push(op::ADD_U32),
+        SimdArithmetic::Sub if demanded == 1 => opcodes.push(op::SUB_U32),
         SimdArithmetic::Add
         | SimdArithmetic::Sub
         | SimdArithmetic::AbsDiff
@@ -162,14 +163,14 @@ fn lowest_bits(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         | SimdArithmetic::Max => return,
     }
     let reach = Reach::of(site, &site.step.sources[..2]);
-    for words in opcodes {
+    for instruction in opcodes {
         let mut steps = Vec::new();
         let mut word =
             |needs| Some(Spelled::into_register(reach.spell(&needs).into_iter().next()?, &mut steps));
         let (Some(x), Some(y)) = (word(link.needs(|item| &item.x)), word(link.needs(|item| &item.y))) else {
             return;
         };
-        steps.push(Step::plain(words, &[x, y]));
+        steps.push(Step::plain(instruction, &[x, y]));
         out.push(Recipe::of(steps));
     }
 }

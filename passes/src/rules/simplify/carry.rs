@@ -4,6 +4,7 @@ use crate::recipe::{Recipe, Step};
 use crate::rules::operands::{lanes, result, within};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Form, Routing, Sign, SimdArithmetic, SimdOp, SimdThen};
 
 pub(super) static RULES: &[Rule] = &[Rule {
@@ -23,9 +24,9 @@ fn no_carry(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let SimdOp::Arithmetic { op, dtype, then: SimdThen::Store | SimdThen::Saturate } = form.op else {
         return;
     };
-    let words = match op {
-        SimdArithmetic::Add => "add.u32",
-        SimdArithmetic::Sub => "sub.u32",
+    let instruction = match op {
+        SimdArithmetic::Add => op::ADD_U32,
+        SimdArithmetic::Sub => op::SUB_U32,
         SimdArithmetic::Average | SimdArithmetic::AbsDiff | SimdArithmetic::Min | SimdArithmetic::Max => {
             return;
         }
@@ -43,6 +44,6 @@ fn no_carry(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         plain && within(range, (0, (1 << greatest) - 1))
     };
     if lanes(site, &form).iter().all(fits) {
-        out.push(Recipe::one(Step::plain(words, &site.step.sources[..2])));
+        out.push(Recipe::one(Step::plain(instruction, &site.step.sources[..2])));
     }
 }

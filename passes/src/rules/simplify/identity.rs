@@ -8,6 +8,7 @@ use crate::rules::build::{Building, Wanted, word};
 use crate::rules::operands::{Lane, Operand, decided, holds, lanes, result, within};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Form, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 
 pub(super) static RULES: &[Rule] = &[
@@ -223,7 +224,7 @@ fn added(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>, form: &Simd, outcomes: 
         Some(routing) if mask.count_ones() == 1 => match lone(outcomes, mask) {
             Some(operand) => {
                 let value = building.extract(&operand);
-                building.plain("add.u32", &[value, c])
+                building.plain(op::ADD_U32, &[value, c])
             }
             None if routing != form.routing => building.push(smaller(site, form, routing)),
             None => return,
@@ -231,7 +232,7 @@ fn added(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>, form: &Simd, outcomes: 
         Some(routing) if routing != form.routing => building.push(smaller(site, form, routing)),
         Some(_) => return,
     };
-    let all = if sum == 0 { rest } else { building.plain("add.u32", &[rest, word(sum)]) };
+    let all = if sum == 0 { rest } else { building.plain(op::ADD_U32, &[rest, word(sum)]) };
     out.push(building.finish(all));
 }
 

@@ -12,6 +12,7 @@ use crate::rules::reach::{Need, Reach, Spelled, contents};
 use crate::rules::route::{Rest, Way};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Form, Mad, Part, Scalar, ScalarOp, Sign, Simd};
 
 pub(super) static RULES: &[Rule] = &[
@@ -129,9 +130,6 @@ fn moves_for_selectors(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     link.route(site, &reach, rest, &[Way::Moves], out);
 }
 
-const PARTS: [Option<Part>; 7] =
-    [None, Some(Part::B0), Some(Part::B1), Some(Part::B2), Some(Part::B3), Some(Part::H0), Some(Part::H1)];
-
 /// A source, its part and its type.
 type Read = (Source, Option<Part>, Sign);
 
@@ -162,8 +160,8 @@ fn elsewhere(site: &Site<'_, '_, '_>, (source, part, sign): Read) -> Option<Read
     let words = reach.words.iter().filter(|word| word.source != source);
     for word in words {
         let bytes = contents(site, word.source)?;
-        for part in PARTS.into_iter().filter(|&part| word.promises(part)) {
-            for sign in [Sign::Unsigned, Sign::Signed] {
+        for part in std::iter::once(None).chain(Part::ALL.map(Some)).filter(|&part| word.promises(part)) {
+            for sign in Sign::ALL {
                 if extended(bytes, part, sign) == wanted {
                     return Some((word.source, part, sign));
                 }
@@ -198,7 +196,7 @@ fn reading(site: &Site<'_, '_, '_>, a: Read, b: Read) -> Option<Step> {
         }
         Form::Simd(_) => return None,
     };
-    let mut sources = site.step.sources.clone();
+    let mut sources = site.step.sources;
     (sources[0], sources[1]) = (a.0, b.0);
     Some(Step::video(form, &sources))
 }
@@ -266,7 +264,7 @@ fn lanes_that_move(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         if let Some(total) = total {
             let total =
                 Source::Constant(u64::from(i32::try_from(total).expect("lanes are small").cast_unsigned()));
-            out.push(Recipe::one(Step::plain("add.u32", &[link.c, total])));
+            out.push(Recipe::one(Step::plain(op::ADD_U32, &[link.c, total])));
         }
         return;
     }

@@ -7,6 +7,8 @@ use crate::recipe::{Recipe, Source, Step};
 use crate::rules::operands::{Operand, SIGNED_WORD, WORD, within};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
+use ptxopt_grammar::table::instruction::{Instruction, Mnemonic, op};
+use ptxopt_grammar::table::words::Modifier;
 use ptxopt_grammar::video::Sign;
 
 pub(super) static RULES: &[Rule] = &[
@@ -66,11 +68,12 @@ pub(super) static RULES: &[Rule] = &[
     },
 ];
 
-/// An opcode with one type and no other modifier: `add.u32`.
-fn opcode<'w>(site: &'w Site<'_, '_, '_>) -> Option<(&'w str, &'w str)> {
-    let words = site.words()?;
-    let (name, ty) = words.rsplit_once('.')?;
-    (!name.contains('.') || matches!(name, "mul.lo" | "mad.lo")).then_some((name, ty))
+/// An opcode with one type and no other modifier but `.lo`: `add.u32`, `mul.lo.u32`.
+fn typed(site: &Site<'_, '_, '_>) -> Option<(Mnemonic, Modifier)> {
+    let instruction = site.instruction()?;
+    let (mnemonic, ty) = (instruction.mnemonic(), instruction.last_type()?);
+    let low: &[Modifier] = if matches!(mnemonic, op::MUL | op::MAD) { &[op::LO] } else { &[] };
+    instruction.is_typed(mnemonic, low).then_some((mnemonic, ty))
 }
 
 /// The number that the source is known to be, at the width of the result.
@@ -87,41 +90,43 @@ fn copy(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>, source: Source) {
 fn neutral(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let sources = &site.step.sources[..];
     let is = |source: Source, number| constant(site, source) == Some(number);
-    if site.words().is_some_and(|words| words.starts_with("dp4a.") || words.starts_with("dp2a.")) {
+    if site.instruction().is_some_and(|of| matches!(of.mnemonic(), op::DP4A | op::DP2A)) {
         match sources {
             &[a, b, c] if is(a, 0) || is(b, 0) => copy(site, out, c),
             _ => {}
         }
         return;
     }
-    let Some((name, ty)) = opcode(site) else { return };
-    match (name, sources) {
-        ("add", &[a, b]) if is(a, 0) => copy(site, out, b),
-        ("add" | "sub", &[a, b]) if is(b, 0) => copy(site, out, a),
+    let Some((mnemonic, ty)) = typed(site) else { return };
+    match (mnemonic, sources) {
+        (op::ADD, &[a, b]) if is(a, 0) => copy(site, out, b),
+        (op::ADD | op::SUB, &[a, b]) if is(b, 0) => copy(site, out, a),
         // The distance has 32 bits, however wide the result is.
-        ("shl" | "shr", &[a, b]) if site.constant(b).is_some_and(|far| far.trailing_zeros() >= 32) => {
+        (op::SHL | op::SHR, &[a, b]) if site.constant(b).is_some_and(|far| far.trailing_zeros() >= 32) => {
             copy(site, out, a);
         }
-        ("mul.lo", &[a, b]) if is(b, 1) => copy(site, out, a),
-        ("mul.lo", &[a, b]) if is(a, 1) => copy(site, out, b),
-        ("mad.lo", &[a, b, c]) if is(a, 0) || is(b, 0) => copy(site, out, c),
-        ("mad.lo", &[a, b, c]) => {
-            let (add, mul) = (format!("add.{ty}"), format!("mul.lo.{ty}"));
+        (op::MUL, &[a, b]) if is(b, 1) => copy(site, out, a),
+        (op::MUL, &[a, b]) if is(a, 1) => copy(site, out, b),
+        (op::MAD, &[a, b, c]) if is(a, 0) || is(b, 0) => copy(site, out, c),
+        (op::MAD, &[a, b, c]) => {
+            let (add, mul) = (op::ADD.of(ty), op::MUL.with(&[op::LO, ty]));
             if is(b, 1) {
-                out.push(Recipe::one(Step::wide(&add, &[a, c], site.step.width)));
+                out.push(Recipe::one(Step::wide(add, &[a, c], site.step.width)));
             } else if is(a, 1) {
-                out.push(Recipe::one(Step::wide(&add, &[b, c], site.step.width)));
+                out.push(Recipe::one(Step::wide(add, &[b, c], site.step.width)));
             } else if is(c, 0) {
-                out.push(Recipe::one(Step::wide(&mul, &[a, b], site.step.width)));
+                out.push(Recipe::one(Step::wide(mul, &[a, b], site.step.width)));
             }
         }
-        ("sad", &[a, b, c]) if a == b => copy(site, out, c),
-        ("sad", &[a, b, c]) if ty == "u32" && is(b, 0) => {
-            out.push(Recipe::one(Step::plain("add.u32", &[a, c])));
+        (op::SAD, &[a, b, c]) if a == b => copy(site, out, c),
+        (op::SAD, &[a, b, c]) if ty == op::U32 && is(b, 0) => {
+            out.push(Recipe::one(Step::plain(op::ADD_U32, &[a, c])));
         }
-        ("bfi", &[_, b, _, length]) if is(length, 0) => copy(site, out, b),
-        ("bfi", &[a, _, from, length]) if ty == "b32" && is(from, 0) && is(length, 32) => copy(site, out, a),
-        ("bfe", &[a, from, length]) if matches!(ty, "u32" | "s32") && is(from, 0) && is(length, 32) => {
+        (op::BFI, &[_, b, _, length]) if is(length, 0) => copy(site, out, b),
+        (op::BFI, &[a, _, from, length]) if ty == op::B32 && is(from, 0) && is(length, 32) => {
+            copy(site, out, a);
+        }
+        (op::BFE, &[a, from, length]) if matches!(ty, op::U32 | op::S32) && is(from, 0) && is(length, 32) => {
             copy(site, out, a);
         }
         _ => {}
@@ -129,44 +134,44 @@ fn neutral(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
 }
 
 fn ordered(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
-    let (Some((name, ty)), &[a, b]) = (opcode(site), &site.step.sources[..]) else { return };
+    let (Some((mnemonic, ty)), &[a, b]) = (typed(site), &site.step.sources[..]) else { return };
     let sign = match ty {
-        "u32" => Sign::Unsigned,
-        "s32" => Sign::Signed,
+        op::U32 => Sign::Unsigned,
+        op::S32 => Sign::Signed,
         _ => return,
     };
     let (x, y) = (Operand::part(site, a, None, sign), Operand::part(site, b, None, sign));
-    if name != "min" && name != "max" {
+    if !matches!(mnemonic, op::MIN | op::MAX) {
         return;
     }
     if x.range.1 <= y.range.0 {
-        copy(site, out, if name == "min" { a } else { b });
+        copy(site, out, if mnemonic == op::MIN { a } else { b });
     } else if y.range.1 <= x.range.0 {
-        copy(site, out, if name == "min" { b } else { a });
+        copy(site, out, if mnemonic == op::MIN { b } else { a });
     } else if sign == Sign::Signed && [x, y].iter().all(|operand| within(operand.range, (0, WORD.1))) {
-        out.push(Recipe::one(Step::plain(&format!("{name}.u32"), &[a, b])));
+        out.push(Recipe::one(Step::plain(mnemonic.of(op::U32), &[a, b])));
     } else if sign == Sign::Unsigned && [x, y].iter().all(|operand| within(operand.range, SIGNED_WORD)) {
-        out.push(Recipe::one(Step::plain(&format!("{name}.s32"), &[a, b])));
+        out.push(Recipe::one(Step::plain(mnemonic.of(op::S32), &[a, b])));
     }
 }
 
 fn power(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
-    let Some((name @ ("mul.lo" | "mad.lo"), "u32" | "s32")) = opcode(site) else { return };
+    let Some((mnemonic @ (op::MUL | op::MAD), op::U32 | op::S32)) = typed(site) else { return };
     let (a, b) = (site.step.sources[0], site.step.sources[1]);
-    if name == "mad.lo" && constant(site, site.step.sources[2]) != Some(0) {
+    if mnemonic == op::MAD && constant(site, site.step.sources[2]) != Some(0) {
         return;
     }
     for (kept, factor) in [(a, b), (b, a)] {
         let factor = constant(site, factor).filter(|factor| factor.is_power_of_two());
         if let Some(factor) = factor {
             let amount = Source::Constant(factor.trailing_zeros().into());
-            out.push(Recipe::one(Step::plain("shl.b32", &[kept, amount])));
+            out.push(Recipe::one(Step::plain(op::SHL_B32, &[kept, amount])));
         }
     }
 }
 
 fn lop3(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
-    let Some([a, b, c, table]) = site.plain::<4>("lop3.b32") else { return };
+    let Some([a, b, c, table]) = site.plain::<4>(op::LOP3_B32) else { return };
     let Some(table) = constant(site, table) else { return };
     let sources = [a, b, c];
     // What a bit of each source can be where it matters.
@@ -190,16 +195,16 @@ fn lop3(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         if is(&|index| set(index)) {
             copy(site, out, source);
         } else if is(&|index| !set(index)) {
-            out.push(Recipe::one(Step::plain("not.b32", &[source])));
+            out.push(Recipe::one(Step::plain(op::NOT_B32, &[source])));
         }
     }
     type Function = fn(bool, bool) -> bool;
-    let functions: [(&str, Function); 3] =
-        [("and.b32", |x, y| x && y), ("or.b32", |x, y| x || y), ("xor.b32", |x, y| x != y)];
+    let functions: [(Instruction, Function); 3] =
+        [(op::AND_B32, |x, y| x && y), (op::OR_B32, |x, y| x || y), (op::XOR_B32, |x, y| x != y)];
     for (i, j) in [(0, 1), (0, 2), (1, 2)] {
-        for (words, function) in functions {
+        for (instruction, function) in functions {
             if is(&|index| function(bit(index, i) == 1, bit(index, j) == 1)) {
-                out.push(Recipe::one(Step::plain(words, &[sources[i], sources[j]])));
+                out.push(Recipe::one(Step::plain(instruction, &[sources[i], sources[j]])));
             }
         }
     }

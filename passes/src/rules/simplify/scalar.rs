@@ -12,8 +12,10 @@ use crate::rules::operands::{
 };
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
+use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::table::words::Modifier;
 use ptxopt_grammar::video::{
-    Arithmetic, Compare, Direction, Form, Mad, Scalar, ScalarOp, ShiftMode, Sign, SimdOp, SimdThen, Sum, Then,
+    Arithmetic, Direction, Form, Mad, Scalar, ScalarOp, ShiftMode, Sign, SimdOp, SimdThen, Sum, Then,
 };
 
 pub(super) static RULES: &[Rule] = &[
@@ -105,17 +107,17 @@ impl Exact {
         let ty = if within(range, (least, greatest)) {
             return Some(Self { word, range });
         } else if within(range, WORD) {
-            "u32"
+            op::U32
         } else if within(range, SIGNED_WORD) {
-            "s32"
+            op::S32
         } else {
             return None;
         };
         if range.0 < least {
-            word = building.plain(&format!("max.{ty}"), &[word, number(least)]);
+            word = building.plain(op::MAX.of(ty), &[word, number(least)]);
         }
         if range.1 > greatest {
-            word = building.plain(&format!("min.{ty}"), &[word, number(greatest)]);
+            word = building.plain(op::MIN.of(ty), &[word, number(greatest)]);
         }
         Some(Self { word, range: (range.0.clamp(least, greatest), range.1.clamp(least, greatest)) })
     }
@@ -129,19 +131,19 @@ impl Exact {
         c: Option<&Source>,
     ) -> Option<Source> {
         let (ty, fits) = match dtype {
-            Sign::Unsigned => ("u32", within(self.range, WORD)),
-            Sign::Signed => ("s32", within(self.range, SIGNED_WORD)),
+            Sign::Unsigned => (op::U32, within(self.range, WORD)),
+            Sign::Signed => (op::S32, within(self.range, SIGNED_WORD)),
         };
         Some(match then {
             Then::Store => self.word,
             Then::Add if self.range == (0, 0) => *c?,
             // Numbers last, as is usual.
             Then::Add if matches!(self.word, Source::Constant(_)) => {
-                building.plain("add.u32", &[*c?, self.word])
+                building.plain(op::ADD_U32, &[*c?, self.word])
             }
-            Then::Add => building.plain("add.u32", &[self.word, *c?]),
-            Then::Min if fits => building.plain(&format!("min.{ty}"), &[self.word, *c?]),
-            Then::Max if fits => building.plain(&format!("max.{ty}"), &[self.word, *c?]),
+            Then::Add => building.plain(op::ADD_U32, &[self.word, *c?]),
+            Then::Min if fits => building.plain(op::MIN.of(ty), &[self.word, *c?]),
+            Then::Max if fits => building.plain(op::MAX.of(ty), &[self.word, *c?]),
             Then::Min | Then::Max => return None,
             Then::Merge(part) => building.merge(self.word, part, *c?),
         })
@@ -208,9 +210,9 @@ fn identity(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
 }
 
 /// The type in which both operands are what they are.
-fn common(x: &Operand, y: &Operand) -> Option<&'static str> {
+fn common(x: &Operand, y: &Operand) -> Option<Modifier> {
     let both = |range| within(x.range, range) && within(y.range, range);
-    if both(SIGNED_WORD) { Some("s32") } else { both(WORD).then_some("u32") }
+    if both(SIGNED_WORD) { Some(op::S32) } else { both(WORD).then_some(op::U32) }
 }
 
 fn arithmetic(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
@@ -224,33 +226,33 @@ fn arithmetic(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let whole = !matches!(form.then, Then::Merge(_));
     let exact = match (op, ty) {
         // Clamped to a signed word, which one instruction does.
-        (Arithmetic::Add | Arithmetic::Sub, Some("s32"))
+        (Arithmetic::Add | Arithmetic::Sub, Some(op::S32))
             if saturate && whole && dtype == Sign::Signed && !within(range, SIGNED_WORD) =>
         {
-            let words = if op == Arithmetic::Add { "add.sat.s32" } else { "sub.sat.s32" };
+            let instruction = if op == Arithmetic::Add { op::ADD_SAT_S32 } else { op::SUB_SAT_S32 };
             let (least, greatest) = SIGNED_WORD;
             let range = (range.0.clamp(least, greatest), range.1.clamp(least, greatest));
-            Exact { word: building.plain(words, &[a, b]), range }
+            Exact { word: building.plain(instruction, &[a, b]), range }
         }
         // Clamped at zero: max(a,b)-b.
         (Arithmetic::Sub, Some(ty)) if saturate && dtype == Sign::Unsigned && range.0 < 0 => {
-            let larger = building.plain(&format!("max.{ty}"), &[a, b]);
-            Exact { word: building.plain("sub.u32", &[larger, b]), range: (0, range.1) }
+            let larger = building.plain(op::MAX.of(ty), &[a, b]);
+            Exact { word: building.plain(op::SUB_U32, &[larger, b]), range: (0, range.1) }
         }
-        (Arithmetic::Add, _) => Exact { word: building.plain("add.u32", &[a, b]), range },
-        (Arithmetic::Sub, _) => Exact { word: building.plain("sub.u32", &[a, b]), range },
+        (Arithmetic::Add, _) => Exact { word: building.plain(op::ADD_U32, &[a, b]), range },
+        (Arithmetic::Sub, _) => Exact { word: building.plain(op::SUB_U32, &[a, b]), range },
         (Arithmetic::AbsDiff, Some(ty)) => {
             let fused = form.then == Then::Add && !saturate;
             let c = if fused { site.step.sources[2] } else { Source::Constant(0) };
-            let word = building.plain(&format!("sad.{ty}"), &[a, b, c]);
+            let word = building.plain(op::SAD.of(ty), &[a, b, c]);
             if fused {
                 out.push(building.finish(word));
                 return;
             }
             Exact { word, range }
         }
-        (Arithmetic::Min, Some(ty)) => Exact { word: building.plain(&format!("min.{ty}"), &[a, b]), range },
-        (Arithmetic::Max, Some(ty)) => Exact { word: building.plain(&format!("max.{ty}"), &[a, b]), range },
+        (Arithmetic::Min, Some(ty)) => Exact { word: building.plain(op::MIN.of(ty), &[a, b]), range },
+        (Arithmetic::Max, Some(ty)) => Exact { word: building.plain(op::MAX.of(ty), &[a, b]), range },
         (Arithmetic::AbsDiff | Arithmetic::Min | Arithmetic::Max, None) => return,
     };
     finish(site, out, building, &form, exact);
@@ -279,26 +281,26 @@ fn shift(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     };
     let mut building = Building::default();
     let a = building.extract(&x);
-    let words = match direction {
-        Direction::Left => "shl.b32",
-        Direction::Right if x.range.0 < 0 => "shr.s32",
-        Direction::Right => "shr.u32",
+    let instruction = match direction {
+        Direction::Left => op::SHL_B32,
+        Direction::Right if x.range.0 < 0 => op::SHR_S32,
+        Direction::Right => op::SHR_U32,
     };
     let b = match amount {
         Some(amount) => number(amount),
         None => building.extract(&y),
     };
     let wraps = amount.is_none() && mode == ShiftMode::Wrap && y.range.1 > 31;
-    if wraps && words != "shr.s32" {
+    if wraps && instruction != op::SHR_S32 {
         let mut building = building.clone();
         let word = match direction {
-            Direction::Left => building.plain("shf.l.wrap.b32", &[Source::Constant(0), a, b]),
-            Direction::Right => building.plain("shf.r.wrap.b32", &[a, Source::Constant(0), b]),
+            Direction::Left => building.plain(op::SHF_L_WRAP_B32, &[Source::Constant(0), a, b]),
+            Direction::Right => building.plain(op::SHF_R_WRAP_B32, &[a, Source::Constant(0), b]),
         };
         finish(site, out, building, &form, Exact { word, range });
     }
-    let b = if wraps { building.plain("and.b32", &[b, Source::Constant(31)]) } else { b };
-    let word = building.plain(words, &[a, b]);
+    let b = if wraps { building.plain(op::AND_B32, &[b, Source::Constant(31)]) } else { b };
+    let word = building.plain(instruction, &[a, b]);
     finish(site, out, building, &form, Exact { word, range });
 }
 
@@ -309,20 +311,20 @@ fn compare(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let Some(ty) = common(&x, &y) else { return };
     let mut building = Building::default();
     let (a, b) = (building.extract(&x), building.extract(&y));
-    let how = Compare::word(compare);
+    let how = compare.modifier();
     let range = (0, 1);
     // As a predicate.
     let mut chosen = building.clone();
-    let holds = chosen.push(Step::wide(&format!("setp{how}.{ty}"), &[a, b], 1));
-    let word = chosen.plain("selp.b32", &[Source::Constant(1), Source::Constant(0), holds]);
+    let holds = chosen.push(Step::wide(op::SETP.with(&[how, ty]), &[a, b], 1));
+    let word = chosen.plain(op::SELP_B32, &[Source::Constant(1), Source::Constant(0), holds]);
     finish(site, out, chosen, &form, Exact { word, range });
     // As -1 or 0.
-    let ones = building.plain(&format!("set{how}.u32.{ty}"), &[a, b]);
+    let ones = building.plain(op::SET.with(&[how, op::U32, ty]), &[a, b]);
     if let (Then::Add, Some(&c)) = (form.then, site.step.sources.get(2)) {
-        let sum = building.plain("sub.u32", &[c, ones]);
+        let sum = building.plain(op::SUB_U32, &[c, ones]);
         out.push(building.finish(sum));
     } else {
-        let word = building.plain("and.b32", &[ones, Source::Constant(1)]);
+        let word = building.plain(op::AND_B32, &[ones, Source::Constant(1)]);
         finish(site, out, building, &form, Exact { word, range });
     }
 }
@@ -339,32 +341,32 @@ fn mad(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let mut building = Building::default();
     let (a, b) = (building.extract(&x), building.extract(&y));
     let sum = match form.sum {
-        Sum::Plain => building.plain("mad.lo.u32", &[a, b, c]),
+        Sum::Plain => building.plain(op::MAD_LO_U32, &[a, b, c]),
         Sum::PlusOne => {
-            let sum = building.plain("mad.lo.u32", &[a, b, c]);
-            building.plain("add.u32", &[sum, Source::Constant(1)])
+            let sum = building.plain(op::MAD_LO_U32, &[a, b, c]);
+            building.plain(op::ADD_U32, &[sum, Source::Constant(1)])
         }
         Sum::NegatedProduct => {
-            let product = building.plain("mul.lo.u32", &[a, b]);
-            building.plain("sub.u32", &[c, product])
+            let product = building.plain(op::MUL_LO_U32, &[a, b]);
+            building.plain(op::SUB_U32, &[c, product])
         }
         Sum::NegatedAddend => {
-            let product = building.plain("mul.lo.u32", &[a, b]);
-            building.plain("sub.u32", &[product, c])
+            let product = building.plain(op::MUL_LO_U32, &[a, b]);
+            building.plain(op::SUB_U32, &[product, c])
         }
     };
     let bits = form.scale.bits();
     let exact = if bits == 0 {
         Exact { word: sum, range }
     } else {
-        let words = if within(range, WORD) {
-            "shr.u32"
+        let instruction = if within(range, WORD) {
+            op::SHR_U32
         } else if within(range, SIGNED_WORD) {
-            "shr.s32"
+            op::SHR_S32
         } else {
             return;
         };
-        let word = building.plain(words, &[sum, Source::Constant(bits.into())]);
+        let word = building.plain(instruction, &[sum, Source::Constant(bits.into())]);
         Exact { word, range: (range.0 >> bits, range.1 >> bits) }
     };
     let exact = if form.saturate { exact.clamped(&mut building, sign, 32) } else { Some(exact) };

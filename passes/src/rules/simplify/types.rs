@@ -258,7 +258,7 @@ fn turned(compare: Compare) -> Compare {
 
 fn commuted(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let Some(form) = site.form() else { return };
-    let mut sources = site.step.sources.clone();
+    let mut sources = site.step.sources;
     sources.swap(0, 1);
     match form {
         Form::Simd(form) => {

@@ -10,6 +10,7 @@ use crate::rules::reach::{Reach, contents};
 use crate::rules::route::{Rest, Way};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
+use ptxopt_grammar::table::instruction::op;
 
 pub(super) static RULES: &[Rule] = &[
     Rule {
@@ -88,10 +89,10 @@ fn merge(site: &Site<'_, '_, '_>, link: &Link, computed: Source) -> Step {
     let zero = |at: usize| below.is_some_and(|bytes| bytes[at] == Byte::Constant(0));
     if (0..4).all(|at| taken[at] || zero(at) || demanded[at] == 0) {
         let mask = u32::from_le_bytes(taken.map(|taken| if taken { 0xff } else { 0 }));
-        return Step::plain("and.b32", &[computed, Source::Constant(mask.into())]);
+        return Step::plain(op::AND_B32, &[computed, Source::Constant(mask.into())]);
     }
     let digits = (0_u64..).zip(taken).map(|(at, taken)| if taken { at } else { at + 4 } << (4 * at)).sum();
-    Step::plain("prmt.b32", &[computed, link.c, Source::Constant(digits)])
+    Step::plain(op::PRMT_B32, &[computed, link.c, Source::Constant(digits)])
 }
 
 fn sum_of_all_lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {

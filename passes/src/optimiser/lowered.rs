@@ -1,0 +1,154 @@
+//! Spellings without SIMD instructions: what the generators make of those that have one, remembered by shape.
+//!
+//! What generators make depends on which sources are equal and on their order, not on which values they are. So it is
+//! made and priced once for all spellings that are the same up to the numbers of their values in order.
+
+use super::choose::{self, Spelling, Target};
+use super::raise::Reach;
+use crate::cost::Cost;
+use crate::graph::ValueId;
+use crate::lower::{self, Available};
+use crate::recipe::{Code, Recipe, Source, Step};
+use crate::rules::LOWER;
+use hashbrown::{HashMap, HashSet};
+use ptxopt_grammar::table::instruction::Instruction;
+use ptxopt_grammar::video::{Form, Simd};
+use std::sync::Arc;
+
+/// How many spellings are lowered, and how many are kept of what they become.
+const MOST_LOWERED: usize = 16;
+const MOST_KEPT: usize = 24;
+
+/// How many are kept that the module must not have, for each head that it would need.
+const MOST_BLOCKED: usize = 4;
+
+/// What was made of which recipes, values numbered in their order.
+#[derive(Debug, Default)]
+pub(super) struct Lowered(HashMap<Vec<Step>, Arc<[Made]>>);
+
+/// A sequence, and what does not depend on which values it reads.
+#[derive(Debug)]
+struct Made {
+    recipe: Recipe,
+    costs: Arc<[Cost]>,
+    most: u32,
+    lacks: Option<Instruction>,
+    reach: Option<Reach>,
+}
+
+impl Made {
+    fn of(recipe: Recipe, target: &Target) -> Option<Self> {
+        let Spelling { recipe, costs, lacks, reach, .. } = Spelling::of(recipe, Vec::new(), target);
+        let most = costs.iter().copied().sum::<Cost>().most;
+        (most != u32::MAX).then_some(Self { recipe, costs, most, lacks, reach })
+    }
+}
+
+impl Lowered {
+    /// What becomes of a recipe, values numbered, each once and in the order in which it was made.
+    fn of(&mut self, steps: &[Step], values: &[ValueId], target: &Target) -> Arc<[Made]> {
+        let number = |source: &Source| match *source {
+            Source::Value(value) => {
+                let at = values.binary_search(&value).expect("these are all values of the recipe");
+                Source::Value(ValueId::of_input(u32::try_from(at).expect("a recipe reads few values")))
+            }
+            Source::Step(_) | Source::Constant(_) => *source,
+        };
+        let steps: Vec<Step> = steps.iter().map(|step| step.over(number)).collect();
+        if let Some(known) = self.0.get(&steps) {
+            return Arc::clone(known);
+        }
+        let mut seen: HashSet<Recipe> = HashSet::new();
+        let mut all = Vec::new();
+        for recipe in target.available().iter().flat_map(|&with| without_simd(&steps, with)) {
+            if seen.insert(recipe.clone()) {
+                all.extend(Made::of(recipe, target));
+            }
+        }
+        let all: Arc<[Made]> = all.into();
+        self.0.insert(steps, Arc::clone(&all));
+        all
+    }
+
+    /// What becomes of spellings with a SIMD instruction when that is spelled by other instructions, those that cost
+    /// least.
+    pub(super) fn spellings(&mut self, all: &[Spelling], target: &Target) -> Vec<Spelling> {
+        let from: Vec<&Spelling> =
+            all.iter().filter(|spelling| has_simd(&spelling.recipe)).take(MOST_LOWERED).collect();
+        let mut made: Vec<(&Spelling, Arc<[Made]>, usize, Recipe)> = Vec::new();
+        let mut seen: HashSet<Recipe> = HashSet::new();
+        for spelling in &from {
+            let mut values: Vec<ValueId> = spelling.recipe.values().collect();
+            values.sort_unstable();
+            values.dedup();
+            let found = self.of(&spelling.recipe.steps, &values, target);
+            for (at, one) in found.iter().enumerate() {
+                let recipe = named(&one.recipe, &values);
+                // What one spelling becomes is there once.
+                if from.len() == 1 || seen.insert(recipe.clone()) {
+                    made.push((spelling, Arc::clone(&found), at, recipe));
+                }
+            }
+        }
+        made.sort_by_key(|(_, found, at, _)| found[*at].most);
+        let (mut made, blocked): (Vec<_>, Vec<_>) =
+            made.into_iter().partition(|(_, found, at, _)| found[*at].lacks.is_none());
+        choose::keep(&mut made, MOST_KEPT, |(.., recipe)| recipe);
+        // Those that the module must not have say what it lacks, and what it would save with a later head.
+        let mut counts: HashMap<Option<Reach>, usize> = HashMap::new();
+        let blocked = blocked.into_iter().filter(|(_, found, at, _)| {
+            let count = counts.entry(found[*at].reach).or_default();
+            *count += 1;
+            *count <= MOST_BLOCKED
+        });
+        made.into_iter()
+            .chain(blocked)
+            .map(|(from, found, at, recipe)| {
+                let Made { ref costs, lacks, reach, .. } = found[at];
+                let trail = from.trail.iter().copied().chain([&LOWER]).collect();
+                Spelling { recipe, trail, costs: Arc::clone(costs), lacks, reach }
+            })
+            .collect()
+    }
+}
+
+/// A recipe with values in the place of their numbers.
+fn named(recipe: &Recipe, values: &[ValueId]) -> Recipe {
+    let name = |source: &Source| match *source {
+        Source::Value(number) => Source::Value(values[number.index()]),
+        Source::Step(_) | Source::Constant(_) => *source,
+    };
+    Recipe::of(recipe.steps.iter().map(|step| step.over(name)).collect())
+}
+
+fn is_simd(step: &Step) -> Option<Simd> {
+    match step.code {
+        Code::Video(Form::Simd(form)) => Some(form),
+        Code::Video(Form::Scalar(_) | Form::Mad(_)) | Code::Plain(_) | Code::Pack => None,
+    }
+}
+
+fn has_simd(recipe: &Recipe) -> bool {
+    recipe.steps.iter().any(|step| is_simd(step).is_some())
+}
+
+/// Steps with the last SIMD instruction spelled by others, if nothing behind that reads what is before it.
+fn without_simd(steps: &[Step], with: Available) -> Vec<Recipe> {
+    let simd = steps.iter().enumerate().rev().find_map(|(at, step)| Some((at, is_simd(step)?)));
+    let Some((at, form)) = simd else { return Vec::new() };
+    let (before, behind) = (&steps[..at], &steps[at + 1..]);
+    let apart = |source: &Source| !matches!(*source, Source::Step(step) if step < at);
+    if !behind.iter().flat_map(|step| &step.sources).all(apart) {
+        return Vec::new();
+    }
+    let mut made = lower::spellings_after(before, &form, &steps[at].sources, with, &|_| lower::ANY);
+    for recipe in &mut made {
+        let first = recipe.steps.len();
+        let moved = |source: &Source| match *source {
+            Source::Step(step) => Source::Step(step + first - at - 1),
+            Source::Value(_) | Source::Constant(_) => *source,
+        };
+        recipe.steps.extend(behind.iter().map(|step| step.over(moved)));
+    }
+    made
+}
