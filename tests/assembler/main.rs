@@ -20,6 +20,7 @@ mod forms;
 #[path = "../support/gains.rs"]
 mod gains;
 mod legal;
+mod loops;
 mod measured;
 mod mutants;
 #[path = "../support/numbers.rs"]
