@@ -11,6 +11,7 @@
 use crate::facts::{Fact, Facts, Masks, Queue, demanded, forward};
 use crate::graph::{Graph, Origin, Use, ValueId};
 use crate::lanes::Contents;
+use crate::recipe::Source;
 use crate::site::Knowledge;
 use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::ones;
@@ -32,6 +33,18 @@ impl Knowledge {
     pub fn with_whole(graph: &Graph<'_, '_>, whole: &dyn Fn(ValueId) -> bool) -> Self {
         let (facts, demanded) = (facts(graph), demands(graph, whole));
         Self { facts, demanded, contents: RefCell::new(Contents::default()) }
+    }
+
+    /// The number that a source is known to be.
+    #[must_use]
+    pub fn constant(&self, source: Source) -> Option<u64> {
+        match source {
+            Source::Constant(value) => Some(value),
+            Source::Value(value) => {
+                self.facts[value.index()].constant().and_then(|value| u64::try_from(value).ok())
+            }
+            Source::Step(_) => None,
+        }
     }
 
     /// What the instruction that writes `value` can compute, its guard aside.

@@ -81,11 +81,7 @@ impl Site<'_, '_, '_> {
     /// The number that a source is known to be.
     #[must_use]
     pub fn constant(&self, source: Source) -> Option<u64> {
-        match source {
-            Source::Constant(value) => Some(value),
-            Source::Value(_) => self.fact(source).constant().and_then(|value| u64::try_from(value).ok()),
-            Source::Step(_) => None,
-        }
+        self.knowledge.constant(source)
     }
 
     /// The instruction that computes a source, moves looked through.

@@ -138,6 +138,21 @@ impl<'c> Build<'c> {
         }
     }
 
+    /// The least or the greatest of two signed words.
+    pub(super) fn extreme(&mut self, instruction: Instruction, x: Source, y: Source) -> Source {
+        match (x, y) {
+            (Source::Constant(x), Source::Constant(y)) => {
+                let flipped = |word: u64| word ^ 0x8000_0000;
+                let least = flipped(x) < flipped(y);
+                Source::Constant(if least == (instruction == op::MIN_S32) { x } else { y })
+            }
+            // A number stands last.
+            (x @ Source::Constant(_), y) => self.plain(instruction, &[y, x]),
+            (x, y @ Source::Constant(_)) => self.plain(instruction, &[x, y]),
+            (x, y) => self.commutative(instruction, x, y),
+        }
+    }
+
     /// A shift right by a number, filled with zeros.
     pub(super) fn shr(&mut self, x: Source, by: u32) -> Source {
         match x {
@@ -182,7 +197,7 @@ impl<'c> Build<'c> {
 
     /// `acc` and the products of the bytes of `x` with numbers.
     pub(super) fn dot(&mut self, instruction: Instruction, x: Source, weights: u64, acc: Source) -> Source {
-        if weights == 0 || x == Source::Constant(0) {
+        if weights == 0 {
             return acc;
         }
         self.plain(instruction, &[x, Source::Constant(weights), acc])

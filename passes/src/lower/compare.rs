@@ -81,6 +81,10 @@ fn different(build: &mut Build<'_>, job: Job, equal: bool) -> Source {
 /// Lanes of ones where the comparison holds, else of zeros.
 pub(super) fn mask(build: &mut Build<'_>, compare: Compare, job: Job) -> Source {
     let top = top(build, compare, job);
+    if top.inverted && build.any(&[true, false]) {
+        let word = build.not(top.word);
+        return spread(build, job.geometry, word);
+    }
     let mask = spread(build, job.geometry, top.word);
     if top.inverted { build.not(mask) } else { mask }
 }

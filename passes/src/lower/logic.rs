@@ -135,11 +135,28 @@ impl Build<'_> {
         }
     }
 
+    /// What a word is as a function of three, if it was made so.
+    fn function(&self, word: Source) -> Option<([Source; 3], u8)> {
+        let Source::Step(step) = word else { return None };
+        let step = &self.steps[step];
+        match step.sources[..] {
+            [x, y, z, Source::Constant(table)] if step.is(op::LOP3_B32) => {
+                Some(([x, y, z], u8::try_from(table).ok()?))
+            }
+            _ => None,
+        }
+    }
+
     /// A word whose bits are those of `zeros` where `x` has zeros, and those of `ones` where `x` has ones.
     fn masked(&mut self, x: Source, zeros: u64, ones: u64) -> Source {
         if let Some((inner, number)) = self.flipped_word(x) {
             let of = |bits: u64| zeros & !bits | ones & bits;
             return self.masked(inner, of(number), of(!number & ALL));
+        }
+        if (zeros, ones) == (ALL, 0)
+            && let Some((words, table)) = self.function(x)
+        {
+            return self.of_three(words, !table);
         }
         let kept = match zeros ^ ones {
             ALL => x,

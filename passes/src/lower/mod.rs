@@ -79,13 +79,44 @@ pub fn spellings_after(
     let &[a, b, ref rest @ ..] = sources else { return Vec::new() };
     // Without a `c`, all lanes are computed and nothing is added: any will do.
     let c = rest.first().copied().unwrap_or(a);
+    let mut all = sequences(before, with, values, &|build| generate(build, form, [a, b, c]));
+    all.retain(|recipe| !is_form(recipe, form));
+    all
+}
+
+/// The same for a comparison of lanes that gives ones in all bits of a lane in the place of 1. None for other forms,
+/// and for those that take lanes of `c` as they are.
+#[must_use]
+pub fn masks(form: &Simd, sources: &[Source], with: Available) -> Vec<Recipe> {
+    let (SimdOp::Set { compare, accumulate: false }, &[a, b, ..]) = (form.op, sources) else {
+        return Vec::new();
+    };
+    if form.routing.mask() != form.routing.lanes().full_mask() {
+        return Vec::new();
+    }
+    let work = Work::of(form);
+    let routes = route::Routes::of(form.routing, [a, b]);
+    sequences(&[], with, &|_| halves::ANY, &|build| {
+        let slots = build.any(&routes.slots());
+        let job = routes.job(build, work, slots)?;
+        let result = compare::mask(build, compare, job);
+        routes.merge(build, slots, result, a)
+    })
+}
+
+/// What a generator makes, each sequence once.
+fn sequences(
+    before: &[Step],
+    with: Available,
+    values: &dyn Fn(ValueId) -> Range,
+    generate: &dyn Fn(&mut Build<'_>) -> Option<Source>,
+) -> Vec<Recipe> {
     let mut all: Vec<Recipe> = Vec::new();
     let mut choices = Choices::default();
     for _built in 0..MOST_BUILT {
         let mut build = Build::after(before, with, values, &mut choices);
-        let made = generate(&mut build, form, [a, b, c]).map(|result| build.finish(result));
+        let made = generate(&mut build).map(|result| build.finish(result));
         if let Some(recipe) = made
-            && !is_form(&recipe, form)
             && !all.contains(&recipe)
         {
             all.push(recipe);
@@ -135,8 +166,7 @@ fn is_form(recipe: &Recipe, form: &Simd) -> bool {
 
 /// One sequence; which one is what the choices say.
 fn generate(build: &mut Build<'_>, form: &Simd, [a, b, c]: [Source; 3]) -> Option<Source> {
-    let work =
-        Work { op: form.op, a_signed: form.atype == Sign::Signed, b_signed: form.btype == Sign::Signed };
+    let work = Work::of(form);
     let routes = route::Routes::of(form.routing, [a, b]);
     if work.adds() {
         return sums::sum(build, work, &routes, c);
@@ -200,6 +230,10 @@ fn arithmetic(build: &mut Build<'_>, op: SimdArithmetic, target: Option<bool>, j
 }
 
 impl Work {
+    fn of(form: &Simd) -> Self {
+        Self { op: form.op, a_signed: form.atype == Sign::Signed, b_signed: form.btype == Sign::Signed }
+    }
+
     /// Whether the lanes are added to `c`.
     fn adds(self) -> bool {
         matches!(

@@ -4,7 +4,7 @@
 //! a range, so functions of these three bits say where it leaves the range, and to which side. Unsigned lanes need
 //! less: `x + min(y, ~x)` cannot overflow, and `x - min(x, y)` cannot borrow.
 
-use super::add_sub::{add_guarded, sub_guarded};
+use super::add_sub::{self, add_guarded, sub_guarded};
 use super::build::Build;
 use super::lanes::{Job, low_difference, low_sum, spread};
 use super::min_max::{Extremum, extremum};
@@ -26,6 +26,7 @@ enum Way {
     Packed,
     Minimum,
     ClampedOperand,
+    Overflow,
     Cases,
 }
 
@@ -42,11 +43,17 @@ fn saturated(build: &mut Build<'_>, job: Job, to_signed: bool, adds: bool) -> Op
     if of_one_type && to_signed && !job.geometry.is_bytes() {
         ways.push(Way::ClampedOperand);
     }
+    // Bytes that wrap are not cheaper than the low bits alone, but for those of a negated word.
+    let negates = matches!(job.x.source, Source::Constant(0)) && !adds;
+    if of_one_type && to_signed && (negates || !job.geometry.is_bytes()) {
+        ways.push(Way::Overflow);
+    }
     ways.push(Way::Cases);
     Some(match build.any(&ways) {
         Way::Packed => packed(build, job, to_signed, adds),
         Way::Minimum => minimum(build, job, adds),
         Way::ClampedOperand => clamped_operand(build, job, adds),
+        Way::Overflow => overflow(build, job, adds)?,
         Way::Cases => cases(build, job, to_signed, adds),
     })
 }
@@ -96,6 +103,20 @@ fn clamped_operand(build: &mut Build<'_>, job: Job, adds: bool) -> Source {
     let y = build.packed(op::MIN_S16X2, y, most);
     let sum = build.packed(op::ADD_S16X2, x, y);
     if adds { sum } else { build.not(sum) }
+}
+
+/// Signed lanes: what wraps, and where it did the end of the range that has the sign of the first operand.
+fn overflow(build: &mut Build<'_>, job: Job, adds: bool) -> Option<Source> {
+    let [x, y] = job.words();
+    let result = if adds { add_sub::add(build, job)? } else { add_sub::sub(build, job)? };
+    let out = if adds {
+        build.logic([x, y, result], |x, y, sum| (sum ^ x) & (sum ^ y))
+    } else {
+        build.logic([x, y, result], |x, y, difference| (x ^ y) & (x ^ difference))
+    };
+    let (out, side) = (spread(build, job.geometry, out), spread(build, job.geometry, x));
+    let end = build.logic([out, side, job.geometry.low()], |out, side, low| out & (side ^ low));
+    Some(build.logic([out, end, result], |out, end, result| end | !out & result))
 }
 
 /// What the highest bits of x and y, and the carry into them, say of the exact result: tables of three bits.

@@ -125,8 +125,8 @@ fn exact(build: &mut Build<'_>, op: SimdArithmetic, job: Job, way: Way) -> Sourc
     match op {
         SimdArithmetic::Add => build.add(x, y),
         SimdArithmetic::Sub => build.sub(x, y),
-        SimdArithmetic::Min => build.commutative(op::MIN_S32, x, y),
-        SimdArithmetic::Max => build.commutative(op::MAX_S32, x, y),
+        SimdArithmetic::Min => build.extreme(op::MIN_S32, x, y),
+        SimdArithmetic::Max => build.extreme(op::MAX_S32, x, y),
         SimdArithmetic::AbsDiff => build.plain(op::SAD_S32, &[x, y, Source::Constant(0)]),
         SimdArithmetic::Average => {
             let sum = build.add(x, y);
@@ -176,10 +176,10 @@ pub(super) fn word(number: i64) -> Source {
 fn clamped(build: &mut Build<'_>, op: SimdArithmetic, job: Job, signed: bool, mut result: Source) -> Source {
     let ((least, most), (low, high)) = (range(op, job), bounds(job.geometry, signed));
     if most > high {
-        result = build.plain(op::MIN_S32, &[result, word(high)]);
+        result = build.extreme(op::MIN_S32, result, word(high));
     }
     if least < low {
-        result = build.plain(op::MAX_S32, &[result, word(low)]);
+        result = build.extreme(op::MAX_S32, result, word(low));
     }
     result
 }

@@ -4,7 +4,7 @@
 //! prover decides whether it is that of the form. The core matrix, all operations with all types, all lanes and their
 //! own places, is proved in full; masks, selectors and constant operands are drawn by a fixed generator.
 
-use super::{Available, spellings};
+use super::{Available, masks, spellings};
 use crate::graph::{Graph, Semantics, ValueId, functions};
 use crate::prover::{Prover, Query, Verdict};
 use crate::recipe::{Code, Recipe, Source};
@@ -217,6 +217,44 @@ fn every_candidate_of_the_core_matrix_is_proved() {
 fn candidates_without_lop3_are_proved() {
     let forms: Vec<_> = core().into_iter().map(|form| (form, [None; 3])).collect();
     prove(&forms, Available { lop3: false });
+}
+
+#[test]
+fn every_candidate_of_a_comparison_in_all_bits_is_proved() {
+    let mut prover = Prover::new();
+    let mut count = 0;
+    for (form, with) in
+        core().into_iter().flat_map(|form| [true, false].map(|lop3| (form, Available { lop3 })))
+    {
+        let ones = match form.routing.lanes() {
+            Lanes::Four => 0xff,
+            Lanes::Two => 0xffff,
+        };
+        with_values(|graph, values| {
+            let mut terms = Terms::new();
+            let inputs = [0, 1, 2].map(|number| terms.input(number, 32));
+            let compared = result(&mut terms, Form::Simd(form), inputs);
+            let factor = terms.constant(ones, 32);
+            let before = terms.mul(compared, factor);
+            let recipes = masks(&form, &values, with);
+            let is_comparison = matches!(form.op, SimdOp::Set { accumulate: false, .. });
+            assert_eq!(recipes.is_empty(), !is_comparison, "{form:?}");
+            for (recipe, after) in recipes.iter().zip(computed(&mut terms, graph, &recipes, inputs)) {
+                let verdict = prover.decide(&Query::new(&terms, vec![before], vec![after]));
+                assert!(matches!(verdict, Verdict::Proved(_)), "{}: {recipe:?}", Form::Simd(form));
+            }
+            count += recipes.len();
+        });
+    }
+    assert!(count > 0);
+}
+
+#[test]
+fn a_comparison_of_some_lanes_is_not_made_in_all_bits() {
+    let op = SimdOp::Set { compare: Compare::Gt, accumulate: false };
+    let routing = Routing::plain(Lanes::Four).masked(0b0111).expect("it is a mask");
+    let form = Simd { op, atype: Sign::Unsigned, btype: Sign::Unsigned, routing };
+    with_values(|_, values| assert!(masks(&form, &values, WITH).is_empty()));
 }
 
 #[test]

@@ -15,8 +15,9 @@ use crate::lower::{self, Available};
 use crate::recipe::{Code, Packing, Recipe, Source, Sources, Step};
 use crate::rules::{LOWER, Pass, Rule};
 use hashbrown::HashMap;
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::StmtId;
-use ptxopt_grammar::video::Form;
+use ptxopt_grammar::video::{Form, Lanes, Simd};
 use std::collections::BTreeMap;
 
 /// The most steps of a spelling that others are spelled after. A chain begins anew with the word that lies there.
@@ -29,11 +30,22 @@ const KEPT: usize = 2;
 #[derive(Debug, Default)]
 pub(super) struct Chains(HashMap<Shape, Vec<Spelling>>);
 
-/// Steps, the instruction after them with its sources, and what the halves of the values are.
+/// What is spelled after other steps, without its sources.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Last {
+    /// A SIMD instruction.
+    Simd(Simd),
+    /// A comparison of lanes, and the multiplication that makes lanes of ones of its ones.
+    Masks(Simd),
+    /// A move of bytes.
+    Move(Step),
+}
+
+/// Steps, what is spelled after them with its sources, and what the halves of the values are.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Shape {
     before: Vec<Step>,
-    last: Step,
+    last: Last,
     sources: Vec<Source>,
     ranges: Vec<lower::Range>,
 }
@@ -71,7 +83,7 @@ impl Chains {
     fn spell(
         &mut self,
         before: &[Step],
-        last: &Step,
+        last: Last,
         sources: &[Source],
         target: &Target,
         range: &dyn Fn(ValueId) -> lower::Range,
@@ -85,8 +97,6 @@ impl Chains {
             all.iter().map(name).collect()
         };
         let ranges = values.iter().map(|&value| range(value)).collect();
-        // Its own sources are not those that it has after the steps.
-        let last = Step { sources: Sources::new(), ..*last };
         let key = Shape { before, last, sources, ranges };
         if let Some(known) = self.0.get(&key) {
             return named(known);
@@ -110,14 +120,12 @@ impl Chains {
 impl Shape {
     fn recipes(&self, with: Available) -> Vec<Recipe> {
         let range = |number: ValueId| self.ranges[number.index()];
-        match &self.last.code {
-            Code::Video(Form::Simd(form)) => {
-                lower::spellings_after(&self.before, form, &self.sources, with, &range)
-            }
-            Code::Video(_) | Code::Plain(_) | Code::Pack => {
-                lower::moved_after(&self.before, &self.last, &self.sources, with, &range)
-                    .into_iter()
-                    .collect()
+        match &self.last {
+            Last::Simd(form) => lower::spellings_after(&self.before, form, &self.sources, with, &range),
+            Last::Masks(form) => lower::masks(form, &self.sources, with),
+            Last::Move(step) => {
+                let moved = lower::moved_after(&self.before, step, &self.sources, with, &range);
+                moved.into_iter().collect()
             }
         }
     }
@@ -134,13 +142,31 @@ impl Work<'_, '_, '_> {
         own: &Step,
         spelled: &BTreeMap<StmtId, Spelled>,
     ) -> Vec<Spelling> {
-        let simd = matches!(own.code, Code::Video(Form::Simd(_)));
-        if !self.options.passes.contains(&Pass::Lower) || !(simd || lower::is_move(own)) {
+        if !self.options.passes.contains(&Pass::Lower) {
             return Vec::new();
         }
+        if let Some((form, sources)) = self.multiplied(stmt, own) {
+            let range = |_| lower::ANY;
+            let made = self.chains.spell(&[], Last::Masks(form), &sources, &self.worth.target, &range);
+            return made.into_iter().map(|made| Spelling { trail: vec![&LOWER], ..made }).collect();
+        }
+        let last = match own.code {
+            Code::Video(Form::Simd(form)) => Last::Simd(form),
+            // Its own sources are not those that it has after the steps.
+            _ if lower::is_move(own) => Last::Move(Step { sources: Sources::new(), ..*own }),
+            Code::Video(_) | Code::Plain(_) | Code::Pack => return Vec::new(),
+        };
+        let number = |source: &Source| match last {
+            Last::Simd(_) => self.knowledge.constant(*source).map_or(*source, Source::Constant),
+            Last::Masks(_) | Last::Move(_) => *source,
+        };
+        let own = &own.over(number);
         let &[a, ref rest @ ..] = own.sources.as_slice() else { return Vec::new() };
         let b = rest.first().copied().unwrap_or(a);
-        let (of_a, of_b) = (self.continued(stmt, a, spelled), self.continued(stmt, b, spelled));
+        // Without video instructions, plain code stays, so what a second run would find there must not be found now.
+        let from = |writer| self.has_video || self.worth.is_byte_move(writer);
+        let of = |source| self.continued(stmt, source, spelled, &from);
+        let (of_a, of_b) = (of(a), of(b));
         let of_b = if a == b { Vec::new() } else { of_b };
         let first = of_a.iter().map(|before| [Some(*before), None]);
         let second = of_b.iter().map(|before| [None, Some(*before)]);
@@ -155,7 +181,7 @@ impl Work<'_, '_, '_> {
         for way in ways {
             let (steps, sources, trail) = joined(own, way);
             if steps.len() <= MOST_STEPS {
-                let spellings = self.chains.spell(&steps, own, &sources, &self.worth.target, &range);
+                let spellings = self.chains.spell(&steps, last, &sources, &self.worth.target, &range);
                 for spelling in spellings {
                     if !all.iter().any(|known| known.recipe == spelling.recipe) {
                         all.push(Spelling { trail: trail.clone(), ..spelling });
@@ -166,12 +192,35 @@ impl Work<'_, '_, '_> {
         all
     }
 
-    /// The spellings of an operand that a statement in the same block can continue.
+    /// The comparison of lanes, and what it compares, whose ones a statement multiplies to lanes of ones.
+    fn multiplied(&self, stmt: StmtId, own: &Step) -> Option<(Simd, Sources)> {
+        let graph = self.worth.graph;
+        own.instruction().filter(|instruction| instruction.is_typed(op::MUL, &[op::LO]))?;
+        let number = |source: Source| self.knowledge.constant(source);
+        let (value, by) = match own.sources[..] {
+            [Source::Value(value), by] if number(by).is_some() => (value, number(by)?),
+            [by, Source::Value(value)] => (value, number(by)?),
+            _ => return None,
+        };
+        let Origin::Result(writer) = graph.value(value).origin else { return None };
+        let compared = graph.step(writer).filter(|_| graph.module().guard(writer).is_none())?;
+        let Code::Video(Form::Simd(form)) = compared.code else { return None };
+        let ones = match form.routing.lanes() {
+            Lanes::Four => 0xff,
+            Lanes::Two => 0xffff,
+        };
+        let here = graph.flow().block(writer) == graph.flow().block(stmt);
+        (here && by == ones).then_some((form, compared.sources))
+    }
+
+    /// The spellings of an operand that a statement in the same block can continue: itself if it moves bytes, and those
+    /// that are offered for it if it is one of `from`.
     fn continued<'s>(
         &self,
         stmt: StmtId,
         source: Source,
         spelled: &'s BTreeMap<StmtId, Spelled>,
+        from: &dyn Fn(StmtId) -> bool,
     ) -> Vec<Before<'s>> {
         let graph = self.worth.graph;
         let Source::Value(value) = source else { return Vec::new() };
@@ -185,7 +234,8 @@ impl Work<'_, '_, '_> {
                 && offer.spelling.cost().most != u32::MAX
                 && offer.spelling.recipe.steps.last().is_some_and(plain)
         };
-        let mut offers: Vec<&Offer> = spelled.offers.iter().filter(fits).collect();
+        let offers = spelled.offers.iter().filter(|_| from(writer));
+        let mut offers: Vec<&Offer> = offers.filter(fits).collect();
         offers.sort_by_key(|offer| offer.spelling.cost().most);
         let of = |packing: Packing| {
             offers.iter().copied().find(move |offer| offer.spelling.recipe.packing() == packing)

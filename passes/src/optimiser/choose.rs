@@ -104,7 +104,7 @@ pub(super) fn spellings(
             }
         }
     }
-    let lowered = if lowers { lowered.spellings(&all, target) } else { Vec::new() };
+    let lowered = if lowers { lowered.spellings(&all, target, knowledge) } else { Vec::new() };
     let mut spellings = all.split_off(1);
     spellings.extend(lowered.into_iter().filter(|spelling| !seen.contains(&spelling.recipe)));
     Found { spellings, too_many: false, asked: asked.into_inner() }

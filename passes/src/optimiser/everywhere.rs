@@ -86,7 +86,7 @@ impl Work<'_, '_, '_> {
         costs: Costs,
     ) -> Option<Vec<(i64, bool)>> {
         let target = Target { costs, ..self.worth.target };
-        let worth = Worth { graph: self.worth.graph, target };
+        let worth = Worth { target, ..self.worth };
         let price = |stmt: StmtId| worth.price(stmt);
         let spelled = settling.spelled;
         let emulated = spelled.keys().copied().filter(|&stmt| worth.is_video(stmt));

@@ -42,7 +42,7 @@ pub(super) struct Work<'w, 'm, 't> {
     /// Whether a rewrite of an earlier round wrote a statement.
     is_written: &'w (dyn Fn(StmtId) -> bool + Sync),
     /// Whether the function has video instructions, or words that are kept as halves in their place.
-    has_video: bool,
+    pub(super) has_video: bool,
     pub(super) scopes: Scopes<'w>,
     /// The statements that selection could change.
     pub(super) wanted: Wanted,
@@ -108,7 +108,7 @@ pub(super) fn run(
         memo,
         chains: Chains::default(),
         clock: shared.clock,
-        worth: Worth { graph: &graph, target: shared.target },
+        worth: Worth { graph: &graph, target: shared.target, keeps_halves },
         knowledge: &knowledge,
         is_written: shared.is_written,
         has_video: false,

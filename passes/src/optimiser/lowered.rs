@@ -10,6 +10,7 @@ use crate::graph::ValueId;
 use crate::lower::{self, Available};
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::LOWER;
+use crate::site::Knowledge;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::table::instruction::Instruction;
 use ptxopt_grammar::video::{Form, Simd};
@@ -72,16 +73,22 @@ impl Lowered {
 
     /// What becomes of spellings with a SIMD instruction when that is spelled by other instructions, those that cost
     /// least.
-    pub(super) fn spellings(&mut self, all: &[Spelling], target: &Target) -> Vec<Spelling> {
+    pub(super) fn spellings(
+        &mut self,
+        all: &[Spelling],
+        target: &Target,
+        knowledge: &Knowledge,
+    ) -> Vec<Spelling> {
         let from: Vec<&Spelling> =
             all.iter().filter(|spelling| has_simd(&spelling.recipe)).take(MOST_LOWERED).collect();
         let mut made: Vec<(&Spelling, Arc<[Made]>, usize, Recipe)> = Vec::new();
         let mut seen: HashSet<Recipe> = HashSet::new();
         for spelling in &from {
-            let mut values: Vec<ValueId> = spelling.recipe.values().collect();
+            let recipe = with_numbers(&spelling.recipe, knowledge);
+            let mut values: Vec<ValueId> = recipe.values().collect();
             values.sort_unstable();
             values.dedup();
-            let found = self.of(&spelling.recipe.steps, &values, target);
+            let found = self.of(&recipe.steps, &values, target);
             for (at, one) in found.iter().enumerate() {
                 let recipe = named(&one.recipe, &values);
                 // What one spelling becomes is there once.
@@ -90,7 +97,8 @@ impl Lowered {
                 }
             }
         }
-        made.sort_by_key(|(_, found, at, _)| found[*at].most);
+        // Of those that cost the same, the ones for which the head is raised least come first.
+        made.sort_by_key(|(_, found, at, _)| (found[*at].most, found[*at].reach));
         let (mut made, blocked): (Vec<_>, Vec<_>) =
             made.into_iter().partition(|(_, found, at, _)| found[*at].lacks.is_none());
         choose::keep(&mut made, MOST_KEPT, |(.., recipe)| recipe);
@@ -119,6 +127,14 @@ fn named(recipe: &Recipe, values: &[ValueId]) -> Recipe {
         Source::Step(_) | Source::Constant(_) => *source,
     };
     Recipe::of(recipe.steps.iter().map(|step| step.over(name)).collect())
+}
+
+/// A recipe with numbers in the place of what SIMD instructions read, where that is known to be one: their text has none,
+/// but other instructions can have.
+fn with_numbers(recipe: &Recipe, knowledge: &Knowledge) -> Recipe {
+    let number = |source: &Source| knowledge.constant(*source).map_or(*source, Source::Constant);
+    let of = |step: &Step| if is_simd(step).is_some() { step.over(number) } else { *step };
+    Recipe::of(recipe.steps.iter().map(of).collect())
 }
 
 fn is_simd(step: &Step) -> Option<Simd> {

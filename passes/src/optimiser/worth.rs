@@ -6,6 +6,7 @@
 use super::choose::Target;
 use crate::cost::Cost;
 use crate::graph::{Graph, ValueId};
+use crate::lower;
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{is_byte_move, is_interesting};
 use crate::select::{Gain, Price, underlying};
@@ -17,6 +18,8 @@ use ptxopt_grammar::video::Form;
 pub(super) struct Worth<'w, 'm, 't> {
     pub(super) graph: &'w Graph<'m, 't>,
     pub(super) target: Target,
+    /// Whether the function keeps words as halves.
+    pub(super) keeps_halves: bool,
 }
 
 impl Worth<'_, '_, '_> {
@@ -48,8 +51,11 @@ impl Worth<'_, '_, '_> {
         self.graph.module().row(stmt).is_some_and(|row| row.video.is_some())
     }
 
+    /// Whether a statement moves bytes. Where words are kept as halves, with or without a bias, a copy and an inversion
+    /// of some bits are such moves too: they were added to get from one way to another.
     pub(super) fn is_byte_move(&self, stmt: StmtId) -> bool {
         self.graph.module().row(stmt).is_some_and(is_byte_move)
+            || self.keeps_halves && self.graph.step(stmt).is_some_and(|step| lower::is_move(&step))
     }
 
     /// Whether a gain is worth a change.

@@ -22,6 +22,17 @@ pub(super) fn dot(
     weights: u64,
     acc: Source,
 ) -> Source {
+    if let Source::Constant(word) = word {
+        let lane = |lane: u32| {
+            let (word, weight) = (word >> (lane * geometry.bits()), (weights >> (8 * lane)).to_le_bytes()[0]);
+            let (least, most) = single::bounds(geometry, signed);
+            let number = i64::try_from(word & (1 << geometry.bits()) - 1).expect("it was cut to a lane");
+            let number = if number > most { number + 2 * least } else { number };
+            number * i64::from(weight.cast_signed())
+        };
+        let sum = (0..geometry.lanes.count()).map(|at| lane(at.into())).sum();
+        return build.add(acc, single::word(sum));
+    }
     let instruction = match (geometry.lanes, signed) {
         (Lanes::Four, false) => op::DP4A_U32_S32,
         (Lanes::Four, true) => op::DP4A_S32_S32,
