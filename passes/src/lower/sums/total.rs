@@ -26,7 +26,7 @@ pub(super) fn dot(
         let lane = |lane: u32| {
             let (word, weight) = (word >> (lane * geometry.bits()), (weights >> (8 * lane)).to_le_bytes()[0]);
             let (least, most) = single::bounds(geometry, signed);
-            let number = i64::try_from(word & (1 << geometry.bits()) - 1).expect("it was cut to a lane");
+            let number = i64::try_from(word & ((1 << geometry.bits()) - 1)).expect("it was cut to a lane");
             let number = if number > most { number + 2 * least } else { number };
             number * i64::from(weight.cast_signed())
         };
