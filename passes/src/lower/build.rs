@@ -209,9 +209,12 @@ impl<'c> Build<'c> {
         self.push(Step::video(Form::Simd(form), &sources))
     }
 
-    /// A scalar instruction.
+    /// A scalar instruction. A `b` of which no part is picked may be a number.
     pub(super) fn scalar(&mut self, form: Scalar, sources: &[Source]) -> Source {
-        let sources: Vec<Source> = sources.iter().map(|&source| self.register(source)).collect();
+        let number = |at: usize| at == 1 && form.b.is_none();
+        let sources = sources.iter().enumerate();
+        let sources: Vec<Source> =
+            sources.map(|(at, &source)| if number(at) { source } else { self.register(source) }).collect();
         self.push(Step::video(Form::Scalar(form), &sources))
     }
 

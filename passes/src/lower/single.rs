@@ -5,8 +5,11 @@ use super::build::Build;
 use super::lanes::{Geometry, Job, Operand};
 use super::route::{Pick, Routes, nibbles};
 use crate::recipe::{Source, Step};
+use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::table::instruction::{Instruction, op};
-use ptxopt_grammar::video::{Compare, Part, Scalar, ScalarOp, Sign, SimdArithmetic, SimdOp, SimdThen, Then};
+use ptxopt_grammar::video::{
+    Arithmetic, Compare, Form, Part, Scalar, ScalarOp, Sign, SimdArithmetic, SimdOp, SimdThen, Then,
+};
 
 /// Whether few enough numbers are computed.
 pub(super) fn fits(routes: &Routes) -> bool {
@@ -23,12 +26,37 @@ pub(super) fn compute(build: &mut Build<'_>, work: Work, routes: &Routes, c: Sou
         return None;
     }
     let way = build.any(&ways);
+    if way == Way::Video && build.any(&[true, false]) {
+        return merged(build, work, routes, c);
+    }
     let mut results = Vec::new();
     for item in &routes.items {
         let result = number(build, work, routes.geometry, (item.a, item.b), way)?;
         results.push((result, 0));
     }
     Some(routes.collect(build, &results, c))
+}
+
+/// Lane after lane, each put where it belongs by the instruction that computes it.
+fn merged(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Option<Source> {
+    let mut items = routes.items.iter();
+    let mut word = c;
+    if routes.is_full() {
+        // The lanes above the lowest are overwritten.
+        let lowest = items.next().filter(|item| item.lane == 0)?;
+        word = number(build, work, routes.geometry, (lowest.a, lowest.b), Way::Video)?;
+    }
+    for item in items {
+        let into = Some((part(routes.geometry, item.lane), word));
+        let (x, y) = (
+            Operand { source: item.a.source, signed: work.a_signed },
+            Operand { source: item.b.source, signed: work.b_signed },
+        );
+        let job = Job { geometry: routes.geometry, x, y, active: 1 };
+        let parts = [part(routes.geometry, item.a.lane), part(routes.geometry, item.b.lane)];
+        word = video(build, work, job, parts, into)?;
+    }
+    Some(word)
 }
 
 /// How a number is computed.
@@ -77,7 +105,7 @@ pub(super) fn number(
     let (x, y) = (operand(build, a, work.a_signed), operand(build, b, work.b_signed));
     if way == Way::Video {
         let job = Job { geometry, x, y, active: 1 };
-        return video(build, work, job, [part(geometry, a), part(geometry, b)]);
+        return video(build, work, job, [part(geometry, a.lane), part(geometry, b.lane)], None);
     }
     let [x, y] = work.ordered(x, y);
     let job = Job { geometry, x, y, active: 1 };
@@ -92,32 +120,63 @@ pub(super) fn number(
 }
 
 /// The part of a word that a lane is.
-fn part(geometry: Geometry, pick: Pick) -> Part {
+fn part(geometry: Geometry, lane: u8) -> Part {
     let parts = if geometry.is_bytes() {
         [Part::B0, Part::B1, Part::B2, Part::B3]
     } else {
         [Part::H0, Part::H1, Part::H0, Part::H1]
     };
-    parts[usize::from(pick.lane)]
+    parts[usize::from(lane)]
 }
 
-/// A number by a scalar video instruction, clamped by others: what those clamp to is disputed.
-fn video(build: &mut Build<'_>, work: Work, job: Job, [a, b]: [Part; 2]) -> Option<Source> {
+/// A number by a scalar video instruction, clamped by others: what those clamp to is disputed. `into` is the part of a
+/// word that it becomes, if it is put there at once.
+fn video(
+    build: &mut Build<'_>,
+    work: Work,
+    job: Job,
+    [a, b]: [Part; 2],
+    into: Option<(Part, Source)>,
+) -> Option<Source> {
     let sign = |signed: bool| if signed { Sign::Signed } else { Sign::Unsigned };
     let btype = sign(job.y.signed);
-    let (op, clamp) = match work.op {
-        SimdOp::Set { compare, .. } => (ScalarOp::Set { compare, btype }, None),
+    let (op, limits) = match work.op {
+        SimdOp::Set { compare, .. } => (ScalarOp::Set { compare, btype }, Vec::new()),
         SimdOp::Arithmetic { op, dtype, then } => {
-            let clamp = (then == SimdThen::Saturate).then_some((op, dtype == Sign::Signed));
-            (ScalarOp::Arithmetic { op: op.scalar()?, dtype: Sign::Signed, btype, saturate: false }, clamp)
+            let clamps = then == SimdThen::Saturate;
+            let limits = if clamps { limits(op, job, dtype == Sign::Signed) } else { Vec::new() };
+            (ScalarOp::Arithmetic { op: op.scalar()?, dtype: Sign::Signed, btype, saturate: false }, limits)
         }
     };
     let form = Scalar { op, atype: sign(job.x.signed), a: Some(a), b: Some(b), then: Then::Store };
-    let result = build.scalar(form, &job.words());
-    Some(match clamp {
-        Some((op, signed)) => clamped(build, op, job, signed, result),
-        None => result,
-    })
+    let Some((last, rest)) = limits.split_last() else { return put(build, form, &job.words(), into) };
+    let mut result = build.scalar(form, &job.words());
+    for &(extreme, limit) in rest {
+        result = build.extreme(extreme.plain(), result, word(limit));
+    }
+    if into.is_none() {
+        return Some(build.extreme(last.0.plain(), result, word(last.1)));
+    }
+    let (dtype, btype) = (Sign::Signed, Sign::Signed);
+    let op = ScalarOp::Arithmetic { op: last.0.scalar(), dtype, btype, saturate: false };
+    let form = Scalar { op, atype: Sign::Signed, a: None, b: None, then: Then::Store };
+    put(build, form, &[result, word(last.1)], into)
+}
+
+/// A scalar instruction, whose result becomes a part of a word if one is given; `None` if it is disputed what that means.
+fn put(
+    build: &mut Build<'_>,
+    form: Scalar,
+    sources: &[Source],
+    into: Option<(Part, Source)>,
+) -> Option<Source> {
+    let Some((part, word)) = into else { return Some(build.scalar(form, sources)) };
+    let merging = Scalar { then: Then::Merge(part), ..form };
+    if disputed(Form::Scalar(merging)).is_some() {
+        return None;
+    }
+    let sources: Vec<Source> = sources.iter().copied().chain([word]).collect();
+    Some(build.scalar(merging, &sources))
 }
 
 fn exact(build: &mut Build<'_>, op: SimdArithmetic, job: Job, way: Way) -> Source {
@@ -173,15 +232,41 @@ pub(super) fn word(number: i64) -> Source {
     Source::Constant(number.cast_unsigned() & super::build::ALL)
 }
 
-fn clamped(build: &mut Build<'_>, op: SimdArithmetic, job: Job, signed: bool, mut result: Source) -> Source {
+/// Where the results of an operation leave the range of a lane, in order: the operations that keep them there, and the
+/// numbers.
+fn limits(op: SimdArithmetic, job: Job, signed: bool) -> Vec<(Limit, i64)> {
     let ((least, most), (low, high)) = (range(op, job), bounds(job.geometry, signed));
-    if most > high {
-        result = build.extreme(op::MIN_S32, result, word(high));
+    let above = (most > high).then_some((Limit::Most, high));
+    let below = (least < low).then_some((Limit::Least, low));
+    above.into_iter().chain(below).collect()
+}
+
+/// A limit of numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Limit {
+    Most,
+    Least,
+}
+
+impl Limit {
+    fn plain(self) -> Instruction {
+        match self {
+            Self::Most => op::MIN_S32,
+            Self::Least => op::MAX_S32,
+        }
     }
-    if least < low {
-        result = build.extreme(op::MAX_S32, result, word(low));
+
+    fn scalar(self) -> Arithmetic {
+        match self {
+            Self::Most => Arithmetic::Min,
+            Self::Least => Arithmetic::Max,
+        }
     }
-    result
+}
+
+fn clamped(build: &mut Build<'_>, op: SimdArithmetic, job: Job, signed: bool, result: Source) -> Source {
+    let limits = limits(op, job, signed).into_iter();
+    limits.fold(result, |result, (limit, number)| build.extreme(limit.plain(), result, word(number)))
 }
 
 /// 1 where the comparison of two small numbers holds, else 0.
