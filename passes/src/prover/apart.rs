@@ -5,6 +5,9 @@
 //! the constants add up to zero. A part with few inputs is computed for all of their values. Four lanes of a word,
 //! each the distance of two bytes, are four parts of 16 bits, where a search over all 64 bits together finds no end.
 //!
+//! Where all parts have a few inputs in common, as when one byte is compared with four others, these are given each of
+//! their values in turn, and what is left are parts again.
+//!
 //! Half of a sum is a part of a sum as well: if the lowest bit of each of its parts is constant, then the half of the
 //! sum is the sum of the halves, and a constant.
 
@@ -16,8 +19,11 @@ use super::sweep::evaluate;
 use super::words::Circuit;
 use ptxopt_grammar::meaning::term::{ones, signed};
 
-/// The most inputs of a part.
+/// The most inputs of a part, with those that all parts have in common.
 const MOST_INPUTS: u32 = 16;
+
+/// The most inputs that all parts have in common.
+const MOST_COMMON: u32 = 8;
 
 /// The most sums that a result is taken apart into.
 const MOST_TERMS: usize = 64;
@@ -86,26 +92,27 @@ impl Difference {
 
     /// Whether the difference is zero whatever the inputs are. `false` if that was not found out.
     pub(super) fn vanishes(&self, graph: &Aig<Unwatched>) -> bool {
-        self.parts(graph).is_some_and(|parts| self.vanishes_in(graph, &parts).unwrap_or(false))
+        let Some(mut parts) = self.parts(graph) else { return false };
+        (0..1 << parts.common.count_ones()).all(|value| {
+            parts.value = value;
+            self.vanishes_in(graph, &parts).unwrap_or(false)
+        })
     }
 
-    /// The inputs of each part; `None` if there is one part only, or one with too many inputs.
-    fn parts(&self, graph: &Aig<Unwatched>) -> Option<(Vec<Support>, Vec<Support>)> {
-        let supports = supports(graph)?;
-        let mut parts: Vec<Support> = Vec::new();
-        for &(node, _) in self.remaining().iter() {
-            let mut joined = supports[node as usize];
-            parts.retain(|&part| {
-                let apart = part & joined == 0;
-                if !apart {
-                    joined |= part;
-                }
-                apart
-            });
-            parts.push(joined);
-        }
-        let small = parts.iter().all(|part| part.count_ones() <= MOST_INPUTS);
-        (small && parts.len() > 1).then_some((supports, parts))
+    /// The parts; `None` if there is one only, or one with too many inputs.
+    fn parts(&self, graph: &Aig<Unwatched>) -> Option<Parts> {
+        let remaining = self.remaining();
+        let supports = supports(graph, remaining.iter().map(|&(node, _)| node))?;
+        let of: Vec<Support> = remaining.iter().map(|&(node, _)| supports[node as usize]).collect();
+        let wide = of.iter().copied().filter(|support| support.count_ones() > MOST_COMMON);
+        let common = wide.reduce(|common, support| common & support).unwrap_or_default();
+        let candidates = [0, common].into_iter().filter(|common| common.count_ones() <= MOST_COMMON);
+        let mut all = candidates.map(|common| (common, apart(&of, common)));
+        let (common, own) = all.find(|(common, own)| {
+            let most = MOST_INPUTS - common.count_ones();
+            own.len() > 1 && own.iter().all(|part| part.count_ones() <= most)
+        })?;
+        Some(Parts { supports, own, common, value: 0 })
     }
 
     /// The literals that do not cancel, those of halved sums included.
@@ -127,11 +134,7 @@ impl Difference {
         all
     }
 
-    fn vanishes_in(
-        &self,
-        graph: &Aig<Unwatched>,
-        (supports, parts): &(Vec<Support>, Vec<Support>),
-    ) -> Option<bool> {
+    fn vanishes_in(&self, graph: &Aig<Unwatched>, parts: &Parts) -> Option<bool> {
         let whole = Term { weight: 1, constant: 0, literals: self.whole(), halved: false };
         let terms: Vec<&Term> =
             std::iter::once(&whole).chain(self.terms.iter().filter(|term| term.halved)).collect();
@@ -141,9 +144,10 @@ impl Difference {
         for term in self.terms.iter().filter(|term| !term.halved) {
             total = total.wrapping_add(term.weight.wrapping_mul(term.constant));
         }
-        for &part in parts {
-            let own: Vec<Term> = terms.iter().map(|term| term.within(supports, part)).collect();
-            let constant = constant(graph, supports, part, &own, &mut rests, self.width)?;
+        // What depends on common inputs alone is a part without inputs of its own.
+        for part in parts.own.iter().copied().chain((parts.common != 0).then_some(0)) {
+            let own: Vec<Term> = terms.iter().map(|term| term.within(parts, part)).collect();
+            let constant = constant(graph, parts, part, &own, &mut rests, self.width)?;
             total = total.wrapping_add(constant);
         }
         for (term, rest) in terms.iter().zip(rests).skip(1) {
@@ -160,10 +164,41 @@ impl Difference {
     }
 }
 
+/// What a difference falls into.
+struct Parts {
+    /// By gate: the inputs that it depends on.
+    supports: Vec<Support>,
+    /// The inputs of each part that are its own.
+    own: Vec<Support>,
+    /// The inputs that parts have in common.
+    common: Support,
+    /// Their values, the lowest bit for the first.
+    value: u64,
+}
+
+/// Those that depend on a common input put together, but for the inputs that all may have in common.
+fn apart(supports: &[Support], common: Support) -> Vec<Support> {
+    let mut parts: Vec<Support> = Vec::new();
+    for mut joined in supports.iter().map(|support| support & !common).filter(|&own| own != 0) {
+        parts.retain(|&part| {
+            let apart = part & joined == 0;
+            if !apart {
+                joined |= part;
+            }
+            apart
+        });
+        parts.push(joined);
+    }
+    parts
+}
+
 impl Term {
-    /// The literals whose inputs are in a part.
-    fn within(&self, supports: &[Support], part: Support) -> Self {
-        let own = |literal: &&(u32, i128)| supports[literal.0 as usize] & part != 0;
+    /// The literals of a part; of none but common inputs if it has none of its own.
+    fn within(&self, parts: &Parts, part: Support) -> Self {
+        let own = |literal: &&(u32, i128)| {
+            let own = parts.supports[literal.0 as usize] & !parts.common;
+            if part == 0 { own == 0 } else { own & part != 0 }
+        };
         Self { literals: self.literals.iter().filter(own).copied().collect(), ..*self }
     }
 }
@@ -182,13 +217,26 @@ fn half(circuit: &mut Circuit<'_, Unwatched>, at: u32) -> Option<Linear> {
     if word.kind == Kind::ZeroExtend { sum.zero_extended(word.width + 32) } else { None }
 }
 
-/// The free bits of inputs that each gate depends on; `None` if there are too many.
-fn supports(graph: &Aig<Unwatched>) -> Option<Vec<Support>> {
+/// The free bits of inputs that each gate depends on which some of `roots` are made of; `None` if there are too many.
+fn supports(graph: &Aig<Unwatched>, roots: impl Iterator<Item = u32>) -> Option<Vec<Support>> {
+    let gates = graph.gates();
+    let mut reached = vec![false; gates.len()];
+    roots.for_each(|root| reached[root as usize] = true);
+    // A gate comes after those that it is made of.
+    for at in (0..gates.len()).rev() {
+        if let Gate::And(a, b) | Gate::Xor(a, b) = gates[at]
+            && reached[at]
+        {
+            reached[a.node() as usize] = true;
+            reached[b.node() as usize] = true;
+        }
+    }
     let mut inputs = 0;
-    let mut all: Vec<Support> = Vec::with_capacity(graph.gates().len());
-    for &gate in graph.gates() {
+    let mut all: Vec<Support> = Vec::with_capacity(gates.len());
+    for (&gate, reached) in gates.iter().zip(reached) {
         let of = |lit: Lit| all[lit.node() as usize];
         all.push(match gate {
+            _ if !reached => 0,
             Gate::False => 0,
             Gate::Input => {
                 inputs += 1;
@@ -214,22 +262,27 @@ const COUNTING: [u64; 6] = [
 /// halved. The lowest bits of the halved ones, which must be constant, are added to `rests`.
 fn constant(
     graph: &Aig<Unwatched>,
-    supports: &[Support],
+    parts: &Parts,
     part: Support,
     terms: &[Term],
     rests: &mut [i128],
     width: u32,
 ) -> Option<i128> {
-    let own: Vec<usize> =
-        (0..supports.len()).filter(|&node| supports[node] != 0 && supports[node] & !part == 0).collect();
+    let Parts { supports, common, value: given, .. } = parts;
+    let inside = |node: &usize| supports[*node] != 0 && supports[*node] & !(part | common) == 0;
+    let own: Vec<usize> = (0..supports.len()).filter(inside).collect();
     let mut words = vec![0_u64; supports.len()];
     let inputs = part.count_ones();
     let mut first: Option<i128> = None;
     let mut lowest: Vec<i128> = Vec::new();
     for block in 0..1_u64 << inputs.saturating_sub(6) {
-        let mut input = 0;
+        let (mut input, mut shared) = (0, 0);
         for &node in &own {
             words[node] = match graph.gates()[node] {
+                Gate::Input if supports[node] & common != 0 => {
+                    shared += 1;
+                    if given >> (shared - 1) & 1 == 1 { u64::MAX } else { 0 }
+                }
                 Gate::Input => {
                     input += 1;
                     let high = |at: usize| if block >> (at - 6) & 1 == 1 { u64::MAX } else { 0 };
@@ -332,6 +385,56 @@ mod tests {
     #[test]
     fn a_sum_of_maxima_is_half_a_sum() {
         assert_eq!(verdict(0, 0), Verdict::Proved(Proof::Parts));
+    }
+
+    /// The same with one byte in the place of all four of the first word.
+    fn of_one_byte(terms: &mut Terms, of: fn(&mut Terms, Term, Term) -> Term) -> Term {
+        let (x, y) = (bytes(terms, 0)[0], bytes(terms, 1));
+        let zero = terms.constant(0, 32);
+        y.into_iter().fold(zero, |sum, y| {
+            let lane = of(terms, x, y);
+            terms.add(sum, lane)
+        })
+    }
+
+    /// Whether the greater ones of a byte and four others are half of the sum of both and their distances, with a byte
+    /// added so often.
+    fn shared(times: u128) -> Verdict {
+        let mut terms = Terms::new();
+        let before = of_one_byte(&mut terms, greater);
+        let x = bytes(&mut terms, 0)[0];
+        let times = terms.constant(times, 32);
+        let others = of_one_byte(&mut terms, |_, _, y| y);
+        let parts = [terms.mul(x, times), others, of_one_byte(&mut terms, distance)];
+        let twice = parts.into_iter().reduce(|sum, part| terms.add(sum, part)).expect("there are three");
+        let one = terms.constant(1, 32);
+        let after = terms.ashr(twice, one);
+        prove(&Query::new(&terms, vec![before], vec![after]))
+    }
+
+    #[test]
+    fn a_byte_that_all_parts_read_is_given_each_value() {
+        assert_eq!(shared(4), Verdict::Proved(Proof::Parts));
+    }
+
+    #[test]
+    fn a_byte_that_is_added_too_often_is_refuted() {
+        assert!(matches!(shared(6), Verdict::Refuted(_)));
+    }
+
+    #[test]
+    fn inputs_that_cancel_are_not_counted() {
+        // Six words that both sides add, beside four parts of 16 bits.
+        let mut terms = Terms::new();
+        let (mut before, mut after) = (sum(&mut terms, greater), half(&mut terms, 0));
+        let c = terms.input(2, 32);
+        before = terms.add(before, c);
+        for number in 3..9 {
+            let word = terms.input(number, 32);
+            (before, after) = (terms.add(before, word), terms.add(word, after));
+        }
+        let verdict = prove(&Query::new(&terms, vec![before], vec![after]));
+        assert_eq!(verdict, Verdict::Proved(Proof::Parts));
     }
 
     #[test]
