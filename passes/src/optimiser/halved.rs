@@ -6,6 +6,7 @@ use super::guard::restored;
 use super::halves::{Kept, frequencies, keeps};
 use super::record::{Record, Statements};
 use super::rounds::{Run, parsed};
+use super::visible::declarations;
 use super::{Clock, Options, Outcome};
 use crate::cost::Costs;
 use crate::graph::{Function, Graph, functions};
@@ -47,14 +48,14 @@ fn kept(module: &Module<'_>, options: &Options) -> BTreeMap<usize, Kept> {
     if gpus.is_empty() || !passes || options.limit.is_some() {
         return BTreeMap::new();
     }
-    let costs = Costs::on(&gpus);
+    let (costs, declarations) = (Costs::on(&gpus), declarations(module));
     let try_one = |function: Function| {
         let left = options.leave.contains_key(&function.name);
         if left || !keeps(module, &function) {
             return None;
         }
         let graph = Graph::new(module, function, options.semantics).ok()?;
-        Kept::of(&graph, costs)
+        Kept::of(&graph, costs, &declarations)
     };
     let functions = functions(module).into_iter().enumerate();
     functions.filter_map(|(number, function)| Some((number, try_one(function)?))).collect()

@@ -7,14 +7,16 @@
 //! for the rules, generators and proofs that follow; where nothing reads the word any more, it is not put together.
 //!
 //! It is sound because only statements are added that change nothing: wherever the register has been written, the two
-//! others hold its bytes, so putting them together gives the register the value that it has. What is read before
-//! anything was written is undefined before and after. The two registers are new, so nothing else names them, and all
+//! others hold its bytes, so putting them together gives the register the value that it has. That needs that what a
+//! statement writes is there for the next one, under the same guard; that what it reads may be written just before it;
+//! and that the name of the register means it there. What is read before anything was written is undefined before and
+//! after. The two registers are new, so nothing else names them, and all
 //! their bits are held to be demanded: what is proved may rely on the zeros beside the bytes.
 //!
 //! Whether it pays is found out: the caller optimises a function with and without.
 
 use super::record::{How, Kind, Record};
-use super::visible::is_integer;
+use super::visible::{Declarations, Scopes, is_integer};
 use super::weave::{self, Fresh};
 use crate::cost::{Cost, Costs};
 use crate::graph::{BlockId, Flow, Function, Graph, Origin, Register, ValueId};
@@ -24,10 +26,10 @@ use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::names::DeclKind;
 use ptxopt_grammar::table::instruction::op;
-use ptxopt_grammar::table::{Control, Effects};
+use ptxopt_grammar::table::{Control, Effects, Row};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use ptxopt_grammar::video::{self, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How often a statement in a loop is executed for each time that one around it is, as a guess.
 const STEPS: i64 = 8;
@@ -123,26 +125,22 @@ pub(super) struct Kept(BTreeMap<Register, Style>);
 
 impl Kept {
     /// Those that may be worth it; `None` if there are none.
-    pub(super) fn of(graph: &Graph<'_, '_>, costs: Costs) -> Option<Self> {
+    pub(super) fn of(graph: &Graph<'_, '_>, costs: Costs, declarations: &Declarations) -> Option<Self> {
         let word = Source::Value(ValueId::of_input(0));
         let least = |instruction| costs.step(&Step::plain(instruction, &[word; 2])).most;
         if [op::ADD_S16X2, op::MIN_U16X2].into_iter().any(|packed| least(packed) > MOST_PACKED) {
             return None;
         }
-        let traffic = traffic(graph);
+        let scopes = Scopes::of(graph.module(), graph.function(), declarations);
+        let traffic = traffic(graph, &scopes);
         let mut kept: BTreeMap<Register, Style> =
             traffic.iter().filter_map(|(&register, traffic)| Some((register, traffic.style()?))).collect();
-        loop {
-            let poor: Vec<Register> = kept
-                .iter()
-                .filter(|&(register, &style)| traffic[register].gain(graph.flow(), style, &kept) <= 0)
-                .map(|(&register, _)| register)
-                .collect();
-            if poor.is_empty() {
-                break;
-            }
-            for register in poor {
+        let mut work: BTreeSet<Register> = kept.keys().copied().collect();
+        while let Some(register) = work.pop_first() {
+            let Some(&style) = kept.get(&register) else { continue };
+            if traffic[&register].gain(graph.flow(), style, &kept) <= 0 {
                 kept.remove(&register);
+                work.extend(traffic[&register].copies());
             }
         }
         (!kept.is_empty()).then_some(Self(kept))
@@ -229,6 +227,14 @@ impl Traffic {
         }
     }
 
+    /// The registers that it is copied from or to.
+    fn copies(&self) -> impl Iterator<Item = Register> + '_ {
+        self.writes.iter().chain(&self.reads).filter_map(|(_, role, _)| match role {
+            Role::Copy(other) => Some(*other),
+            Role::Lanes(_) | Role::Number | Role::Other => None,
+        })
+    }
+
     /// How many moves of bytes there are fewer if it is kept.
     fn gain(&self, flow: &Flow, style: Style, kept: &BTreeMap<Register, Style>) -> i64 {
         let is_kept = |register: &Register| kept.get(register) == Some(&style);
@@ -251,7 +257,7 @@ impl Traffic {
 }
 
 /// What is written and read of the registers that hold words.
-fn traffic(graph: &Graph<'_, '_>) -> BTreeMap<Register, Traffic> {
+fn traffic(graph: &Graph<'_, '_>, scopes: &Scopes<'_>) -> BTreeMap<Register, Traffic> {
     let module = graph.module();
     let flow = graph.flow();
     let often = frequencies(flow);
@@ -270,10 +276,12 @@ fn traffic(graph: &Graph<'_, '_>) -> BTreeMap<Register, Traffic> {
     for &block in flow.order() {
         for stmt in flow.stmts(block).filter(|&stmt| module.kind(stmt) == StmtKind::Instruction) {
             let step = graph.step(stmt).filter(|_| module.guard(stmt).is_none());
-            let is_there = is_there(module, stmt);
+            let (read, written) = (may_be_written_before(module, stmt), is_there_after(graph, stmt));
             for (access, value) in graph.accesses(stmt).filter(|(access, _)| is_word(access.register)) {
                 // Of what may be undefined, nothing is known of the halves either.
-                if matches!(graph.value(value).origin, Origin::Read(_)) || access.write && !is_there {
+                let fits = if access.write { written } else { read };
+                let named = scopes.means(graph, access.register, stmt);
+                if matches!(graph.value(value).origin, Origin::Read(_)) || !(fits && named) {
                     left.insert(access.register);
                 }
                 let role = role(graph, stmt, step.as_ref(), access.write);
@@ -289,10 +297,27 @@ fn traffic(graph: &Graph<'_, '_>) -> BTreeMap<Register, Traffic> {
     all
 }
 
-/// Whether what a statement writes is there for the next statement, under the same guard: not if threads exchange it,
-/// which may take until a later statement, or write the predicate that guards it too.
-fn is_there(module: &Module<'_>, stmt: StmtId) -> bool {
-    module.row(stmt).is_some_and(|row| !row.effects.has(Effects::CONVERGENT) && row.control == Control::Next)
+/// Whether what a statement writes is there for the next one, under the same guard: not if threads exchange it, which
+/// may take until a later statement, or if the statement writes its guard too.
+fn is_there_after(graph: &Graph<'_, '_>, stmt: StmtId) -> bool {
+    let module = graph.module();
+    let at_once = |row: &Row| !row.effects.has(Effects::CONVERGENT) && row.control == Control::Next;
+    let guard = module.guard(stmt).map(|(node, _)| node);
+    let by = graph.accesses(stmt).find(|(access, _)| guard.is_some() && access.node == guard);
+    let writes = |by: Register| graph.accesses(stmt).any(|(access, _)| access.write && access.register == by);
+    module.row(stmt).is_some_and(at_once) && !by.is_some_and(|(by, _)| writes(by.register))
+}
+
+/// Whether what a statement reads may be written just before it: not if it reads it until a later statement, as what
+/// multiplies matrices does, nor if a pragma stands before it and is about it.
+fn may_be_written_before(module: &Module<'_>, stmt: StmtId) -> bool {
+    let lasts = |row: &Row| {
+        row.effects.has(Effects::CONVERGENT)
+            && (row.effects.has(Effects::ACTS) || row.effects.has(Effects::READS_MEMORY))
+    };
+    let before = stmt.index().checked_sub(1).and_then(StmtId::new);
+    module.row(stmt).is_some_and(|row| !lasts(row))
+        && before.is_none_or(|before| module.kind(before) != StmtKind::Pragma)
 }
 
 fn role(graph: &Graph<'_, '_>, stmt: StmtId, step: Option<&Step>, write: bool) -> Role {

@@ -3,6 +3,7 @@
 use super::{Kept, Style, frequencies, keeps};
 use crate::cost::{Costs, Gpu};
 use crate::graph::{Graph, Semantics, functions};
+use crate::optimiser::visible::declarations;
 use crate::optimiser::weave::Fresh;
 use crate::prover::{Query, Verdict, prove};
 use crate::rules::example_module;
@@ -31,7 +32,7 @@ fn kept(body: &str, gpu: &str) -> Vec<String> {
     let module = parsed(&text);
     let graph = graph(&module);
     let gpu = Gpu::named(gpu).expect("it is known");
-    let kept = Kept::of(&graph, Costs::on(&[gpu]));
+    let kept = Kept::of(&graph, Costs::on(&[gpu]), &declarations(&module));
     let registers = kept.map(|kept| kept.0.into_keys().collect::<Vec<_>>()).unwrap_or_default();
     registers.into_iter().filter_map(|register| graph.register_text(register)).collect()
 }
@@ -73,7 +74,7 @@ fn only_moves_between_a_word_and_its_halves_are_added() {
     let module = parsed(&text);
     let graph = graph(&module);
     let gpu = Gpu::named("sm_90").expect("it is known");
-    let kept = Kept::of(&graph, Costs::on(&[gpu])).expect("a loop may be worth it");
+    let kept = Kept::of(&graph, Costs::on(&[gpu]), &declarations(&module)).expect("a loop may be worth it");
     let mut edits = Edits::new();
     let records = kept.write(&graph, &Fresh::new(text.as_bytes()), &mut edits);
     let edited = edits.apply(text.as_bytes()).expect("edits do not overlap").to_vec();
@@ -108,11 +109,47 @@ fn a_word_that_may_be_undefined_is_not_kept() {
 
 #[test]
 fn a_word_that_threads_exchange_is_not_kept() {
-    // It may be written by a statement that is still at work, or together with the guard.
+    // It may be written by a statement that is still at work.
     let with = |more: &str| LOOP.replace("mov.b32 %r1, 0;", &format!("mov.b32 %r1, 0; {more}"));
     assert!(kept(&with("@%p1 ld.global.b32 %r1, [%in];"), "sm_90").contains(&"%r1".to_owned()));
-    let shuffle = "@%p1 shfl.sync.idx.b32 %r1|%p1, %a, 0, 31, -1;";
+    let shuffle = "shfl.sync.idx.b32 %r1, %a, 0, 31, -1;";
     assert!(!kept(&with(shuffle), "sm_90").contains(&"%r1".to_owned()));
+}
+
+#[test]
+fn a_word_that_threads_read_together_until_later_is_not_kept() {
+    let with = |more: &str| LOOP.replace("mov.b32 %d, %r1;", &format!("mov.b32 %d, %r1; {more}"));
+    assert!(kept(&with("shfl.sync.idx.b32 %e, %r1, 0, 31, -1;"), "sm_90").contains(&"%r1".to_owned()));
+    let store = "tcgen05.st.sync.aligned.32x32b.x1.b32 [%a], {%r1};";
+    assert!(!kept(&with(store), "sm_100").contains(&"%r1".to_owned()));
+}
+
+#[test]
+fn a_word_that_is_read_behind_a_pragma_is_not_kept() {
+    let with = |more: &str| LOOP.replace("mov.b32 %d, %r1;", &format!("{more}\nmov.b32 %d, %r1;"));
+    assert!(kept(&with(""), "sm_90").contains(&"%r1".to_owned()));
+    assert!(!kept(&with(".pragma \"nounroll\";"), "sm_90").contains(&"%r1".to_owned()));
+}
+
+#[test]
+fn a_word_that_is_written_together_with_its_guard_is_not_kept() {
+    let with = |more: &str| LOOP.replace("add.u32 %r0, %r0, 1;", &format!("add.u32 %r0, %r0, 1; {more}"));
+    let function = |to: &str| with(&format!("@%p1 lop3.and.b32 %r1|{to}, %r1, %a, 0, 0x0f, %p2;"));
+    let body = |to: &str| format!("setp.eq.u32 %p1, %a, 0; setp.eq.u32 %p2, %a, 1;\n{}", function(to));
+    assert!(kept(&body("%p3"), "sm_90").contains(&"%r1".to_owned()));
+    assert!(!kept(&body("%p1"), "sm_90").contains(&"%r1".to_owned()));
+}
+
+#[test]
+fn a_word_whose_name_means_another_register_is_not_kept() {
+    let hidden = |name: &str| {
+        let declared = format!("mov.b32 %r0, 0; {{ .reg .b32 {name}; mov.b32 {name}, 0;");
+        LOOP.replace("mov.b32 %r0, 0;", &declared)
+            .replace("%r1", "%r01")
+            .replace("mov.b32 %d, %r01;", "mov.b32 %d, %r01; }")
+    };
+    assert!(kept(&hidden("%x"), "sm_90").contains(&"%r1".to_owned()));
+    assert!(!kept(&hidden("%r1"), "sm_90").contains(&"%r1".to_owned()));
 }
 
 #[test]
