@@ -1,9 +1,10 @@
 //! What ptxopt does to PTX: the passes, and the pipeline that runs them.
 //!
 //! A function becomes a graph of values (`graph`), about which facts are found (`facts`, `analysis`, `lanes`); rules
-//! and generators propose other spellings (`rules`, `lower`), costs choose (`cost`), the door proves (`door`, `prover`), and what is proved
-//! and cheaper is spliced into the text (`optimiser`). Nothing here uses a file or a clock; functions are worked on by as
-//! many threads as the caller allows.
+//! and generators propose other spellings (`rules`, `lower`), costs choose (`cost`), the door proves (`door`, with the
+//! package `ptxopt-prover`), and what is proved and cheaper is spliced into the text (`optimiser`), after the package
+//! `ptxopt-machine` has run it. Nothing here uses a file or a clock; functions are worked on by as many threads as the
+//! caller allows.
 
 pub mod analysis;
 pub mod cost;
@@ -12,9 +13,7 @@ pub mod facts;
 pub mod graph;
 pub mod lanes;
 pub mod lower;
-pub mod machine;
 pub mod optimiser;
-pub mod prover;
 pub mod recipe;
 pub mod rules;
 mod select;

@@ -3,10 +3,11 @@
 //! Another edit of the same round may change those bits, so each of the two edits alone would be right, and both
 //! wrong.
 
+use ptxopt_grammar::function::functions;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::{Module, StmtId};
 use ptxopt_passes::door::{Candidate, Check, Door, Judgement};
-use ptxopt_passes::graph::{Graph, Semantics, functions};
+use ptxopt_passes::graph::{Graph, Semantics};
 use ptxopt_passes::recipe::{Recipe, Source, Step};
 use ptxopt_passes::site::Knowledge;
 

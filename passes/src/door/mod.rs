@@ -20,10 +20,10 @@ mod region;
 mod sampled;
 
 use crate::graph::{Graph, ValueId};
-use crate::prover::{Budget, Counterexample, Proof, Prover, Query, Verdict};
 use crate::recipe::{Recipe, Text};
 use crate::site::Knowledge;
 use ptxopt_grammar::tree::StmtId;
+use ptxopt_prover::{Budget, Counterexample, Proof, Prover, Query, Verdict};
 use region::{Extent, New, Region, Rest, Source};
 use sampled::sampled;
 use std::collections::BTreeMap;

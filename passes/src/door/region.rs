@@ -5,7 +5,6 @@
 
 use super::Candidate;
 use crate::graph::{Graph, Origin, Semantics, ValueId, inputs_of};
-use crate::prover::Assumption;
 use crate::site::Knowledge;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::meaning::disputed::disputed_at;
@@ -15,6 +14,7 @@ use ptxopt_grammar::names::Type;
 use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::tree::{Module, NodeId, StmtId, StmtKind};
 use ptxopt_grammar::video;
+use ptxopt_prover::Assumption;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How far a region reaches.

@@ -2,9 +2,9 @@
 //!
 //! It finds most wrong rewrites in microseconds, and proves nothing.
 
-use crate::prover::Query;
 use ptxopt_grammar::meaning::concrete::evaluate;
 use ptxopt_grammar::meaning::term::ones;
+use ptxopt_prover::Query;
 
 /// How many inputs the evaluator tries.
 const SAMPLES: u64 = 24;

@@ -6,7 +6,7 @@
 
 use super::memo::Memo;
 use crate::door::{Check, Door};
-use crate::graph::Function;
+use ptxopt_grammar::function::Function;
 use std::ops::Range;
 
 /// How many statements a batch has at least, but for the last one.

@@ -17,11 +17,12 @@ use super::worth::Worth;
 use super::{Clock, Options};
 use crate::cost::Cost;
 use crate::door::Door;
-use crate::graph::{Function, Graph, ValueId};
+use crate::graph::{Graph, ValueId};
 use crate::rules::{DEAD, Pass, Rule};
 use crate::select::dead;
 use crate::site::Knowledge;
 use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::function::Function;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -6,10 +6,10 @@
 use super::Estimate;
 use crate::cost::Cost;
 use crate::door::{Judgement, Wrong};
-use crate::machine::replay::Difference;
-use crate::prover::Proof;
 use crate::rules::Pass;
 use ptxopt_grammar::tree::{Module, StmtId};
+use ptxopt_machine::replay::Difference;
+use ptxopt_prover::Proof;
 use std::time::Duration;
 
 /// What happened at one place.

@@ -14,12 +14,13 @@ use super::wanted::Wanted;
 use super::weave::Fresh;
 use super::{Clock, Options, Outcome, choose};
 use crate::cost::Costs;
-use crate::graph::{Function, Graph, functions};
+use crate::graph::Graph;
 use crate::rules::{Pass, is_interesting};
 use crate::threads::on_threads;
 use choose::Target;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::{Edited, Edits};
+use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use std::collections::BTreeMap;
 

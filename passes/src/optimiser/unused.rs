@@ -8,10 +8,10 @@
 
 use super::record::{How, Kind, Record, one_line};
 use super::weave::{self, Fresh};
-use crate::graph::Function;
 use crate::rules::{Pass, UNNAMED};
 use hashbrown::HashMap;
 use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::function::Function;
 use ptxopt_grammar::names::NameParts;
 use ptxopt_grammar::token::Tok;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, StmtId, StmtKind, TokenId};

@@ -5,8 +5,8 @@
 //! itself. So a function without video instructions changes in its byte moves alone, and one that has neither does not
 //! change. The reasons why other statements stay are recorded only if somebody asks for them.
 
-use crate::graph::Function;
 use crate::rules::is_byte_move;
+use ptxopt_grammar::function::Function;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 
 /// The statements of a function that selection could change.

@@ -4,8 +4,8 @@
 //! statement's indentation and the file's line ending; the guard goes to the last line, since the lines before it
 //! only compute. A deleted statement takes its line with it if nothing else is on it.
 
-use crate::graph::Function;
 use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::function::Function;
 use ptxopt_grammar::names::DeclKind;
 use ptxopt_grammar::token::Tok;
 use ptxopt_grammar::tree::{Module, NodeKind, StmtId, TokenId};

@@ -5,9 +5,10 @@
 pub(super) use super::example_module as module;
 use super::{Rule, rules};
 use crate::door::{Candidate, Check, Door, Judgement};
-use crate::graph::{Graph, Semantics, functions};
+use crate::graph::{Graph, Semantics};
 use crate::recipe::Recipe;
 use crate::site::{Knowledge, Site};
+use ptxopt_grammar::function::functions;
 use ptxopt_grammar::tree::{StmtId, StmtKind};
 use std::cell::RefCell;
 

@@ -6,9 +6,9 @@
 //! input, the options and the assembler.
 
 use crate::measure::{Assembler, Comparison, Failure, Measured, architecture};
+use ptxopt_grammar::function::functions;
 use ptxopt_grammar::tree::Module;
 use ptxopt_passes::cost::Gpu;
-use ptxopt_passes::graph::functions;
 use ptxopt_passes::optimiser::{Options, Outcome};
 
 /// What was asked for.

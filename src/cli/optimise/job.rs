@@ -10,8 +10,8 @@ use crate::output::Output;
 use crate::remarks::{self, Lines, Remark, Sources, View};
 use crate::summary::Tally;
 use ptxopt_grammar::tree::Module;
+use ptxopt_machine::replay::Difference;
 use ptxopt_passes::door::Wrong;
-use ptxopt_passes::machine::replay::Difference;
 use ptxopt_passes::optimiser::{self, Bound, Kind, Options, Outcome, Record};
 use std::fmt::Write;
 use std::fs;
@@ -300,8 +300,8 @@ mod tests {
     use clap::ColorChoice;
     use ptxopt_grammar::diagnostic::Position;
     use ptxopt_grammar::meaning::term::Terms;
-    use ptxopt_passes::prover::{Query, Verdict, prove};
     use ptxopt_passes::rules::Pass;
+    use ptxopt_prover::{Query, Verdict, prove};
 
     #[test]
     fn a_wrong_rewrite_is_told_with_its_rules_and_lane_by_lane() {
