@@ -1,14 +1,13 @@
 //! What ptxopt does to PTX: the passes, and the pipeline that runs them.
 //!
 //! A function becomes a graph of values (`graph`), about which facts are found (`facts`, `analysis`, `lanes`); rules
-//! and generators propose other spellings (`rules`, `lower`), costs choose (`cost`), the door proves (`door`, with the
-//! package `ptxopt-prover`), and what is proved and cheaper is spliced into the text (`optimiser`), after the package
-//! `ptxopt-machine` has run it. Nothing here uses a file or a clock; functions are worked on by as many threads as the
-//! caller allows.
+//! and generators propose other spellings (`rules`, `lower`), costs choose (`cost`), every rewrite is proved (`verify`,
+//! with the package `ptxopt-prover`), and what is proved and cheaper is spliced into the text (`optimiser`), after the
+//! package `ptxopt-machine` has run it. Nothing here uses a file or a clock; functions are worked on by as many threads
+//! as the caller allows.
 
 pub mod analysis;
 pub mod cost;
-pub mod door;
 pub mod facts;
 pub mod graph;
 pub mod lanes;
@@ -19,6 +18,7 @@ pub mod rules;
 mod select;
 pub mod site;
 mod threads;
+pub mod verify;
 
 use rules::Pass as Group;
 

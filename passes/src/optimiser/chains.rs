@@ -7,9 +7,9 @@
 //!
 //! Like every spelling it is proved as a whole, so what is looked through here decides only what is tried.
 
-use super::choose::{self, Spelling, Target};
 use super::function::Work;
 use super::gather::{Offer, Spelled};
+use super::spell::{self, Spelling, Target};
 use crate::graph::{Origin, ValueId};
 use crate::lower::{self, Available};
 use crate::recipe::{Code, Packing, Recipe, Source, Sources, Step};
@@ -110,7 +110,7 @@ impl Chains {
             .collect();
         made.retain(|spelling| spelling.lacks.is_none() && spelling.cost().most != u32::MAX);
         made.sort_by_key(|spelling| spelling.cost().most);
-        choose::keep(&mut made, KEPT, |spelling| &spelling.recipe);
+        spell::keep(&mut made, KEPT, |spelling| &spelling.recipe);
         let named = named(&made);
         self.0.insert(key, made);
         named
@@ -147,7 +147,7 @@ impl Work<'_, '_, '_> {
         }
         if let Some((form, sources)) = self.multiplied(stmt, own) {
             let range = |_| lower::ANY;
-            let made = self.chains.spell(&[], Last::Masks(form), &sources, &self.worth.target, &range);
+            let made = self.chains.spell(&[], Last::Masks(form), &sources, &self.profit.target, &range);
             return made.into_iter().map(|made| Spelling { trail: vec![&LOWER], ..made }).collect();
         }
         let last = match own.code {
@@ -164,7 +164,7 @@ impl Work<'_, '_, '_> {
         let &[a, ref rest @ ..] = own.sources.as_slice() else { return Vec::new() };
         let b = rest.first().copied().unwrap_or(a);
         // Without video instructions, plain code stays, so what a second run would find there must not be found now.
-        let from = |writer| self.has_video || self.worth.is_byte_move(writer);
+        let from = |writer| self.has_video || self.profit.is_byte_move(writer);
         let of = |source| self.continued(stmt, source, spelled, &from);
         let (of_a, of_b) = (of(a), of(b));
         let of_b = if a == b { Vec::new() } else { of_b };
@@ -181,7 +181,7 @@ impl Work<'_, '_, '_> {
         for way in ways {
             let (steps, sources, trail) = joined(own, way);
             if steps.len() <= MOST_STEPS {
-                let spellings = self.chains.spell(&steps, last, &sources, &self.worth.target, &range);
+                let spellings = self.chains.spell(&steps, last, &sources, &self.profit.target, &range);
                 for spelling in spellings {
                     if !all.iter().any(|known| known.recipe == spelling.recipe) {
                         all.push(Spelling { trail: trail.clone(), ..spelling });
@@ -194,7 +194,7 @@ impl Work<'_, '_, '_> {
 
     /// The comparison of lanes, and what it compares, whose ones a statement multiplies to lanes of ones.
     fn multiplied(&self, stmt: StmtId, own: &Step) -> Option<(Simd, Sources)> {
-        let graph = self.worth.graph;
+        let graph = self.profit.graph;
         own.instruction().filter(|instruction| instruction.is_typed(op::MUL, &[op::LO]))?;
         let number = |source: Source| self.knowledge.constant(source);
         let (value, by) = match own.sources[..] {
@@ -222,7 +222,7 @@ impl Work<'_, '_, '_> {
         spelled: &'s BTreeMap<StmtId, Spelled>,
         from: &dyn Fn(StmtId) -> bool,
     ) -> Vec<Before<'s>> {
-        let graph = self.worth.graph;
+        let graph = self.profit.graph;
         let Source::Value(value) = source else { return Vec::new() };
         let Origin::Result(writer) = graph.value(value).origin else { return Vec::new() };
         let here =

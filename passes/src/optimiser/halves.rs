@@ -14,8 +14,8 @@
 //! Whether it pays is found out: the caller optimises a function with and without.
 
 use super::record::{How, Kind, Record};
+use super::splice::{self, Fresh};
 use super::visible::is_integer;
-use super::weave::{self, Fresh};
 use crate::cost::{Cost, Costs};
 use crate::graph::{BlockId, Flow, Graph, Origin, Register, ValueId};
 use crate::recipe::{Code, Source, Step};
@@ -182,14 +182,14 @@ impl Kept {
                     let [word, even, odd] = &names[&register];
                     after.extend(style.split(word, even, odd));
                 }
-                weave::insert_before(module, stmt, &before, edits);
-                weave::insert_after(module, stmt, &after, edits);
+                splice::insert_before(module, stmt, &before, edits);
+                splice::insert_after(module, stmt, &after, edits);
                 if !(before.is_empty() && after.is_empty()) {
                     records.push(added(graph, stmt, before, after));
                 }
             }
         }
-        weave::declare_halves(module, graph.function(), fresh, 2 * self.0.len(), edits);
+        splice::declare_halves(module, graph.function(), fresh, 2 * self.0.len(), edits);
         records
     }
 

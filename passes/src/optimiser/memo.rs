@@ -5,8 +5,8 @@
 //! numbers. A site with a large cone is not remembered. Whether a spelling may be written is decided again at each
 //! site.
 
-use super::choose::Spelling;
 use super::lowered::Lowered;
+use super::spell::Spelling;
 use crate::facts::Fact;
 use crate::graph::{Graph, Origin, ValueId, inputs_of};
 use crate::lanes::Byte;

@@ -7,7 +7,7 @@
 //! statement is not understood, every declaration of its function stays.
 
 use super::record::{How, Kind, Record, one_line};
-use super::weave::{self, Fresh};
+use super::splice::{self, Fresh};
 use crate::rules::{Pass, UNNAMED};
 use hashbrown::HashMap;
 use ptxopt_grammar::edit::Edits;
@@ -52,7 +52,7 @@ pub(super) fn sweep(
     let mut gone: BTreeMap<StmtId, Vec<NodeId>> = BTreeMap::new();
     // Only a sweep takes declarations away, and none came between, so one corresponds to the other.
     for (old, new) in old.iter().zip(&new) {
-        if new.named == 0 && (all || old.named > 0) && weave::is_plain(after.module, new.stmt) {
+        if new.named == 0 && (all || old.named > 0) && splice::is_plain(after.module, new.stmt) {
             gone.entry(new.stmt).or_default().push(new.node);
         }
     }
@@ -92,7 +92,7 @@ fn shrink(place: Place<'_, '_>, declared: &Declared, edits: &mut Edits) {
     let module = place.module;
     let number = module.stmt_nodes(declared.stmt).find(|&node| module.node_kind(node) == NodeKind::Int);
     if declared.named == 0 {
-        weave::delete(module, declared.stmt, edits);
+        splice::delete(module, declared.stmt, edits);
     } else if let Some(number) = number
         && module.decl(declared.decl).family != Some(declared.named)
     {
@@ -117,7 +117,7 @@ fn remove(place: Place<'_, '_>, stmt: StmtId, gone: &[NodeId], edits: &mut Edits
             after.push(one_line(&format!("{head}{list}{tail}")));
             edits.replace(first.start..last.end, list);
         }
-        _ => weave::delete(module, stmt, edits),
+        _ => splice::delete(module, stmt, edits),
     }
     let told = Record::about(module, &function.name, stmt, Kind::Passed(How::Unnamed));
     Record { pass: Pass::Dce, rules: vec![UNNAMED.name], after, ..told }

@@ -1,6 +1,6 @@
 //! Recipes step by step, and the byte moves that several rules end with.
 //!
-//! What is built here is only proposed; the door proves it before it is written.
+//! What is built here is only proposed; `verify` proves it before it is written.
 
 use super::operands::Operand;
 use crate::recipe::{Recipe, Source, Step};

@@ -123,7 +123,7 @@ fn improve(
     place: &Place,
     pays: &dyn Fn(&Gain<'_>) -> bool,
 ) -> bool {
-    if !uses.is_live(place.stmt) || place.candidates.is_empty() {
+    if !uses.is_present(place.stmt) || place.candidates.is_empty() {
         return false;
     }
     let before = uses.choose(nodes, place.stmt, None);
@@ -298,7 +298,7 @@ fn all_or_none(
     let mut undo = Vec::new();
     let mut gone = Vec::new();
     for &(place, candidate) in sharers {
-        if !uses.is_live(place.stmt) {
+        if !uses.is_present(place.stmt) {
             continue;
         }
         let own = uses.own_cost(place.stmt);
@@ -307,10 +307,10 @@ fn all_or_none(
         undo.push((place.stmt, candidate.number, own, before));
     }
     let saved = total - uses.total();
-    let worth = |&(stmt, number, own, _): &(StmtId, usize, (u32, u32), Option<Rc<Candidate>>)| {
+    let enough = |&(stmt, number, own, _): &(StmtId, usize, (u32, u32), Option<Rc<Candidate>>)| {
         pays(&Gain { stmt, number, own, saved, gone: &gone })
     };
-    if saved > 0 && undo.iter().all(worth) {
+    if saved > 0 && undo.iter().all(enough) {
         return true;
     }
     for (stmt, .., before) in undo.into_iter().rev() {

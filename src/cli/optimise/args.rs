@@ -5,8 +5,8 @@ use crate::remarks::Format;
 use clap::ValueEnum;
 use ptxopt_passes::Selection;
 use ptxopt_passes::cost::Gpu;
-use ptxopt_passes::door::Check;
 use ptxopt_passes::optimiser::{Options, Raise};
+use ptxopt_passes::verify::Check;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 

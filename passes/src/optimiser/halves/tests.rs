@@ -3,7 +3,7 @@
 use super::{Kept, Style, frequencies, keeps};
 use crate::cost::{Costs, Gpu};
 use crate::graph::{Graph, Semantics};
-use crate::optimiser::weave::Fresh;
+use crate::optimiser::splice::Fresh;
 use crate::rules::example_module;
 use hashbrown::HashMap;
 use ptxopt_grammar::edit::Edits;

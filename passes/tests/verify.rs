@@ -1,4 +1,4 @@
-//! What the door must not let through though both texts compute the same: text that relies on undemanded bits.
+//! What must not be proved though both texts compute the same: text that relies on undemanded bits.
 //!
 //! Another edit of the same round may change those bits, so each of the two edits alone would be right, and both
 //! wrong.
@@ -6,10 +6,10 @@
 use ptxopt_grammar::function::functions;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::{Module, StmtId};
-use ptxopt_passes::door::{Candidate, Check, Door, Judgement};
 use ptxopt_passes::graph::{Graph, Semantics};
 use ptxopt_passes::recipe::{Recipe, Source, Step};
 use ptxopt_passes::site::Knowledge;
+use ptxopt_passes::verify::{Check, Judgement, Rewrite, Verifier};
 
 fn text(body: &str) -> String {
     format!(
@@ -19,8 +19,8 @@ fn text(body: &str) -> String {
     )
 }
 
-/// What the door says of a recipe over the sources of the only statement that begins with `opcode`.
-fn judge(body: &str, opcode: &str, recipe: impl Fn(&[Source]) -> Recipe) -> Judgement {
+/// What verification finds of a recipe over the sources of the only statement that begins with `opcode`.
+fn verify(body: &str, opcode: &str, recipe: impl Fn(&[Source]) -> Recipe) -> Judgement {
     let text = text(body);
     let module: Module<'_> = ptxopt_grammar::parse(text.as_bytes()).expect("the body is legal");
     let function = functions(&module).remove(0);
@@ -35,10 +35,10 @@ fn judge(body: &str, opcode: &str, recipe: impl Fn(&[Source]) -> Recipe) -> Judg
     let to = graph.register_of(value).and_then(|register| graph.register_text(register));
     let text = recipe.text(&graph, &to.expect("a result has a register"), &|step| format!("%new{step}"));
     let text = text.expect("it can be written");
-    Door::new(Check::Proved).judge(
+    Verifier::new(Check::Proved).verify(
         &graph,
         &knowledge,
-        &Candidate { stmt, value, recipe: &recipe, text: &text },
+        &Rewrite { stmt, value, recipe: &recipe, text: &text },
     )
 }
 
@@ -52,10 +52,10 @@ fn is_proved(judgement: &Judgement) -> bool {
 fn a_mask_is_needed_by_the_bits_that_it_hides() {
     let mask = "bfe.u32 %x, %a, 8, 8;\nand.b32 %y, %x, 255;\nst.global.b32 [%in], %y;";
     let copy = |sources: &[Source]| Recipe::copy(sources[0], 32);
-    assert_eq!(judge(mask, "and", copy), Judgement::Unfounded);
+    assert_eq!(verify(mask, "and", copy), Judgement::Unfounded);
     // Where another use demands all bits, the zeros stay.
     let other = format!("{mask}\nst.global.b32 [%in+4], %x;");
-    assert!(is_proved(&judge(&other, "and", copy)));
+    assert!(is_proved(&verify(&other, "and", copy)));
 }
 
 /// Either mask makes the other unnecessary.
@@ -64,17 +64,17 @@ fn two_operands_do_not_excuse_each_other() {
     let masks = "bfe.u32 %x, %a, 8, 8;\nbfe.u32 %y, %b, 8, 8;\nlop3.b32 %u, %x, %y, 255, 0x80;\n\
                  st.global.b32 [%in], %u;";
     let plain = |sources: &[Source]| Recipe::one(Step::plain(op::AND_B32, &[sources[0], sources[1]]));
-    assert_eq!(judge(masks, "lop3", plain), Judgement::Unfounded);
+    assert_eq!(verify(masks, "lop3", plain), Judgement::Unfounded);
     // One operand that keeps its zeros is enough.
     let other = format!("{masks}\nst.global.b32 [%in+4], %y;");
-    assert!(is_proved(&judge(&other, "lop3", plain)));
+    assert!(is_proved(&verify(&other, "lop3", plain)));
 }
 
 #[test]
 fn an_undefined_register_is_read_once() {
     let twice = |sources: &[Source]| Recipe::one(Step::plain(op::ADD_U32, &[sources[0], sources[0]]));
     let undefined = "shl.b32 %x, %u, 1;\nst.global.b32 [%in], %x;";
-    assert_eq!(judge(undefined, "shl", twice), Judgement::Unfounded);
+    assert_eq!(verify(undefined, "shl", twice), Judgement::Unfounded);
     let defined = "shl.b32 %x, %a, 1;\nst.global.b32 [%in], %x;";
-    assert!(is_proved(&judge(defined, "shl", twice)));
+    assert!(is_proved(&verify(defined, "shl", twice)));
 }

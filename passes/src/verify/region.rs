@@ -3,7 +3,7 @@
 //! A region takes values apart into what they are made of, up to an edge. Values at the edge are inputs, the same for
 //! both sides; so what is proved of a region holds for all that its edge can be, and more.
 
-use super::Candidate;
+use super::Rewrite;
 use crate::graph::{Graph, Origin, Semantics, ValueId, inputs_of};
 use crate::site::Knowledge;
 use hashbrown::{HashMap, HashSet};
@@ -49,7 +49,7 @@ pub(super) struct Region {
     pub(super) whole: bool,
 }
 
-/// The text of a candidate as a module of its own.
+/// The text of a rewrite as a module of its own.
 pub(super) struct Source {
     pub(super) text: String,
     /// The values that the registers hold which it reads.
@@ -63,30 +63,30 @@ pub(super) struct New<'n, 't> {
 }
 
 impl Source {
-    /// The text of a candidate; `None` if a value has no register, or two have the same.
-    pub(super) fn of(graph: &Graph<'_, '_>, candidate: &Candidate<'_>) -> Option<Self> {
+    /// The text of a rewrite; `None` if a value has no register, or two have the same.
+    pub(super) fn of(graph: &Graph<'_, '_>, rewrite: &Rewrite<'_>) -> Option<Self> {
         let mut held: BTreeMap<String, ValueId> = BTreeMap::new();
-        for value in candidate.recipe.values() {
+        for value in rewrite.recipe.values() {
             let register = graph.register_of(value)?;
             let text = graph.register_text(register)?;
             if *held.entry(text).or_insert(value) != value {
                 return None;
             }
         }
-        let text = Self::small_module(graph, candidate, &held)?;
+        let text = Self::small_module(graph, rewrite, &held)?;
         Some(Self { text, held })
     }
 
     /// A module with the text in a function, the registers declared as they are.
     fn small_module(
         graph: &Graph<'_, '_>,
-        candidate: &Candidate<'_>,
+        rewrite: &Rewrite<'_>,
         held: &BTreeMap<String, ValueId>,
     ) -> Option<String> {
         let header = ".version 9.4\n.target sm_107f\n.address_size 64\n.func f()\n{\n";
         let mut text = String::from(header);
-        let result = graph.register_of(candidate.value)?;
-        let result = (graph.register_text(result)?, candidate.value);
+        let result = graph.register_of(rewrite.value)?;
+        let result = (graph.register_text(result)?, rewrite.value);
         let mut declared = HashSet::new();
         let all = held.iter().map(|(name, &value)| (name.clone(), value)).chain([result]);
         for (name, value) in all {
@@ -101,11 +101,11 @@ impl Source {
                 text.push_str(&format!(".reg {vector}{ty} {name};\n"));
             }
         }
-        for (name, width) in &candidate.text.fresh {
+        for (name, width) in &rewrite.text.fresh {
             let ty = if *width == 1 { "pred".to_owned() } else { format!("b{width}") };
             text.push_str(&format!(".reg .{ty} {name};\n"));
         }
-        for line in &candidate.text.lines {
+        for line in &rewrite.text.lines {
             text.push_str(line);
             text.push('\n');
         }
@@ -129,18 +129,18 @@ struct Building<'b, 'm, 't> {
 }
 
 impl Region {
-    /// The region of a candidate; `None` if the new text is not understood.
+    /// The region of a rewrite; `None` if the new text is not understood.
     pub(super) fn new(
         graph: &Graph<'_, '_>,
         knowledge: &Knowledge,
-        candidate: &Candidate<'_>,
+        rewrite: &Rewrite<'_>,
         new: &New<'_, '_>,
         extent: Extent,
         rest: Rest,
     ) -> Option<Self> {
-        let core = graph.value(candidate.value).core?;
+        let core = graph.value(rewrite.value).core?;
         let mut roots: BTreeSet<ValueId> = inputs_of(graph.terms(), core);
-        let read: BTreeSet<ValueId> = candidate.recipe.values().collect();
+        let read: BTreeSet<ValueId> = rewrite.recipe.values().collect();
         let (inner, whole) = match extent {
             Extent::Around(size) => {
                 roots.extend(read);
@@ -160,12 +160,12 @@ impl Region {
             junk: HashMap::new(),
         };
         let before = building.import(core);
-        let after = building.after(candidate, new, rest)?;
+        let after = building.after(rewrite, new, rest)?;
         if building.terms.width(before) != building.terms.width(after) {
             return None;
         }
         let Building { terms, inputs, names, assumptions, .. } = building;
-        let demanded = knowledge.demanded[candidate.value.index()];
+        let demanded = knowledge.demanded[rewrite.value.index()];
         Some(Self { terms, before, after, demanded, assumptions, inputs, names, whole })
     }
 }
@@ -258,7 +258,7 @@ impl Building<'_, '_, '_> {
     }
 
     /// What the text computes.
-    fn after(&mut self, candidate: &Candidate<'_>, new: &New<'_, '_>, rest: Rest) -> Option<Term> {
+    fn after(&mut self, rewrite: &Rewrite<'_>, new: &New<'_, '_>, rest: Rest) -> Option<Term> {
         let New { held, module } = new;
         let mut values: HashMap<String, Term> = HashMap::new();
         let mut once: BTreeSet<ValueId> = BTreeSet::new();
@@ -271,7 +271,7 @@ impl Building<'_, '_, '_> {
                     let name = register_name(module, node);
                     let term = match (values.get(&name), held.get(&name)) {
                         (Some(&term), _) => term,
-                        (None, Some(&value)) => self.read(candidate.stmt, value, rest, &mut once),
+                        (None, Some(&value)) => self.read(rewrite.stmt, value, rest, &mut once),
                         (None, None) => return None,
                     };
                     read.insert(node, term);

@@ -1,4 +1,4 @@
-//! The door: the one place through which a rewrite must pass, and nothing passes without proof.
+//! Verification: whether a rewrite may be written. Every rewrite is verified here, and none is written without proof.
 //!
 //! The question is whether new text may stand in the place of a statement. The text is parsed and given its meaning
 //! by the same table as everything else, so what is proved is what is written. Both sides are terms over the values
@@ -38,7 +38,7 @@ pub enum Check {
     Proved,
 }
 
-/// The door's answer.
+/// What verification finds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Judgement {
     /// Equal for all inputs.
@@ -80,24 +80,24 @@ const PATIENCE: u32 = 8;
 /// The effort for each question from then on.
 const IMPATIENT: Budget = Budget { step: 100, total: 6000 };
 
-/// The door, with what it remembers.
+/// Verifies rewrites, and remembers what was proved.
 #[derive(Default)]
-pub struct Door {
+pub struct Verifier {
     prover: Prover,
     check: Check,
     /// How many questions of the function at hand ended without an answer.
     unanswered: u32,
 }
 
-impl std::fmt::Debug for Door {
+impl std::fmt::Debug for Verifier {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Door").field("check", &self.check).finish_non_exhaustive()
+        f.debug_struct("Verifier").field("check", &self.check).finish_non_exhaustive()
     }
 }
 
-/// A question: whether a recipe's text may stand for the value that a statement writes.
+/// A rewrite in question: whether a recipe's text may stand for the value that a statement writes.
 #[derive(Clone, Copy, Debug)]
-pub struct Candidate<'c> {
+pub struct Rewrite<'c> {
     /// The statement, which has one result.
     pub stmt: StmtId,
     /// Its result.
@@ -108,8 +108,8 @@ pub struct Candidate<'c> {
     pub text: &'c Text,
 }
 
-impl Door {
-    /// A door that remembers no answers yet.
+impl Verifier {
+    /// Nothing is remembered yet.
     #[must_use]
     pub fn new(check: Check) -> Self {
         Self { prover: Prover::new(), check, unanswered: 0 }
@@ -127,18 +127,18 @@ impl Door {
     }
 
     /// Whether the text may stand in the place of the statement.
-    pub fn judge(
+    pub fn verify(
         &mut self,
         graph: &Graph<'_, '_>,
         knowledge: &Knowledge,
-        candidate: &Candidate<'_>,
+        rewrite: &Rewrite<'_>,
     ) -> Judgement {
-        let Some(source) = Source::of(graph, candidate) else { return Judgement::Unclear };
+        let Some(source) = Source::of(graph, rewrite) else { return Judgement::Unclear };
         let Ok(module) = ptxopt_grammar::parse(source.text.as_bytes()) else { return Judgement::Unclear };
         let new = New { held: &source.held, module: &module };
         let mut last = Judgement::Unclear;
         for (step, &extent) in REGIONS.iter().enumerate() {
-            let Some(region) = Region::new(graph, knowledge, candidate, &new, extent, Rest::Arbitrary) else {
+            let Some(region) = Region::new(graph, knowledge, rewrite, &new, extent, Rest::Arbitrary) else {
                 return Judgement::Unclear;
             };
             let whole = region.whole;
@@ -154,7 +154,7 @@ impl Door {
             }
         }
         if last == Judgement::Unfounded {
-            return self.blame(graph, knowledge, candidate, &new).unwrap_or(last);
+            return self.blame(graph, knowledge, rewrite, &new).unwrap_or(last);
         }
         last
     }
@@ -164,11 +164,11 @@ impl Door {
         &mut self,
         graph: &Graph<'_, '_>,
         knowledge: &Knowledge,
-        candidate: &Candidate<'_>,
+        rewrite: &Rewrite<'_>,
         new: &New<'_, '_>,
     ) -> Option<Judgement> {
         let most = *REGIONS.last().expect("there are regions");
-        let region = Region::new(graph, knowledge, candidate, new, most, Rest::Kept)?;
+        let region = Region::new(graph, knowledge, rewrite, new, most, Rest::Kept)?;
         if !region.whole {
             return None;
         }

@@ -1,4 +1,4 @@
-//! The candidates for a statement: its spelling, the spellings that rules make of it, and what they cost.
+//! The spellings of one statement: its own, those that rules make of it, and what they cost.
 //!
 //! Rules are applied to the original, and again to every one-step recipe of a lower rank than what it was made of:
 //! cheaper, or as cheap and simpler. So the search goes downhill only and ends. The limit is far above what the rules

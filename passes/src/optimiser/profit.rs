@@ -1,9 +1,9 @@
-//! What a rewrite is worth where it stands.
+//! What a rewrite saves where it stands, and whether that is enough to make it.
 //!
 //! The tables measure every instruction alone. What the assembler makes of its neighbours moves that by a few
 //! instructions, so a rewrite must save more than such noise.
 
-use super::choose::Target;
+use super::spell::Target;
 use crate::cost::Cost;
 use crate::graph::{Graph, ValueId};
 use crate::lower;
@@ -13,16 +13,16 @@ use crate::select::{Gain, Price, underlying};
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_grammar::video::Form;
 
-/// What is asked for prices.
+/// What prices and gains depend on.
 #[derive(Clone, Copy)]
-pub(super) struct Worth<'w, 'm, 't> {
+pub(super) struct Profit<'w, 'm, 't> {
     pub(super) graph: &'w Graph<'m, 't>,
     pub(super) target: Target,
     /// Whether the function keeps words as halves.
     pub(super) keeps_halves: bool,
 }
 
-impl Worth<'_, '_, '_> {
+impl Profit<'_, '_, '_> {
     /// What a statement's own instruction costs alone.
     pub(super) fn cost_of(&self, stmt: StmtId) -> Cost {
         self.graph.step(stmt).map_or(Cost::UNKNOWN, |step| self.target.cost(&Recipe::one(step)))
