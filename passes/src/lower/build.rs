@@ -80,12 +80,12 @@ impl<'c> Build<'c> {
         }
     }
 
-    /// One of these ways; the generator runs once for each.
-    pub(super) fn any<T: Copy>(&mut self, ways: &[T]) -> T {
-        if let [way] = ways {
-            return *way;
+    /// One of these alternatives; the generator runs once for each.
+    pub(super) fn any<T: Copy>(&mut self, alternatives: &[T]) -> T {
+        if let [alternative] = alternatives {
+            return *alternative;
         }
-        ways[self.choices.one_of(ways.len())]
+        alternatives[self.choices.one_of(alternatives.len())]
     }
 
     /// A step, or the one that does the same already.

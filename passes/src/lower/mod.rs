@@ -173,22 +173,22 @@ fn generate(build: &mut Build<'_>, form: &Simd, [a, b, c]: [Source; 3]) -> Optio
     }
     /// How the lanes are brought to where they are computed.
     #[derive(Clone, Copy)]
-    enum Way {
+    enum Method {
         InPlace,
         Wide,
         Single,
     }
-    let mut ways = vec![Way::InPlace];
+    let mut methods = vec![Method::InPlace];
     if single::fits(&routes) {
-        ways.push(Way::Single);
+        methods.push(Method::Single);
     }
     if wide::fits(&routes) {
-        ways.push(Way::Wide);
+        methods.push(Method::Wide);
     }
-    match build.any(&ways) {
-        Way::InPlace => in_place(build, work, &routes, c),
-        Way::Wide => wide::compute(build, work, &routes, c),
-        Way::Single => single::compute(build, work, &routes, c),
+    match build.any(&methods) {
+        Method::InPlace => in_place(build, work, &routes, c),
+        Method::Wide => wide::compute(build, work, &routes, c),
+        Method::Single => single::compute(build, work, &routes, c),
     }
 }
 

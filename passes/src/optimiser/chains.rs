@@ -171,15 +171,15 @@ impl Work<'_, '_, '_> {
         let first = of_a.iter().map(|before| [Some(*before), None]);
         let second = of_b.iter().map(|before| [None, Some(*before)]);
         let both = of_a.first().zip(of_b.first()).map(|(a, b)| [Some(*a), Some(*b)]);
-        let ways: Vec<[Option<Before<'_>>; 2]> = first.chain(second).chain(both).collect();
+        let prefixes: Vec<[Option<Before<'_>>; 2]> = first.chain(second).chain(both).collect();
         let knowledge = self.knowledge;
         let range = |value: ValueId| {
             let zeros = knowledge.facts[value.index()].zeros() & u128::from(u32::MAX);
             lower::with_zeros(u32::try_from(zeros).expect("it was cut to 32 bits"))
         };
         let mut all: Vec<Spelling> = Vec::new();
-        for way in ways {
-            let (steps, sources, trail) = joined(own, way);
+        for prefix in prefixes {
+            let (steps, sources, trail) = joined(own, prefix);
             if steps.len() <= MOST_STEPS {
                 let spellings = self.chains.spell(&steps, last, &sources, &self.profit.target, &range);
                 for spelling in spellings {
@@ -249,11 +249,11 @@ impl Work<'_, '_, '_> {
 }
 
 /// The steps before an instruction, its sources after them, and the rules that led to all this.
-fn joined(own: &Step, way: [Option<Before<'_>>; 2]) -> (Vec<Step>, Sources, Vec<&'static Rule>) {
+fn joined(own: &Step, prefix: [Option<Before<'_>>; 2]) -> (Vec<Step>, Sources, Vec<&'static Rule>) {
     let mut steps: Vec<Step> = Vec::new();
     let mut trail: Vec<&'static Rule> = Vec::new();
     let mut sources = own.sources;
-    for (at, before) in way.into_iter().enumerate() {
+    for (at, before) in prefix.into_iter().enumerate() {
         let Some((more, rules)) = before else { continue };
         let result = append(&mut steps, more);
         // A `c` that is not read repeats an operand, which need not be computed any more.

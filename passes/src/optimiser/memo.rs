@@ -256,21 +256,21 @@ impl Cone {
     }
 }
 
-/// The values on the way to the instruction that computes a value, as [`Graph::definition`] goes, and that instruction.
+/// The values on the path to the instruction that computes a value, as [`Graph::definition`] goes, and that instruction.
 fn defining(graph: &Graph<'_, '_>, mut value: ValueId) -> (Vec<ValueId>, Option<Step>) {
-    let mut way = vec![value];
+    let mut path = vec![value];
     loop {
-        let Origin::Result(stmt) = graph.value(value).origin else { return (way, None) };
+        let Origin::Result(stmt) = graph.value(value).origin else { return (path, None) };
         if graph.module().guard(stmt).is_some() {
-            return (way, None);
+            return (path, None);
         }
-        let Some(step) = graph.step(stmt) else { return (way, None) };
+        let Some(step) = graph.step(stmt) else { return (path, None) };
         match step.copied() {
             Some(Source::Value(source)) => {
                 value = source;
-                way.push(value);
+                path.push(value);
             }
-            Some(Source::Step(_) | Source::Constant(_)) | None => return (way, Some(step)),
+            Some(Source::Step(_) | Source::Constant(_)) | None => return (path, Some(step)),
         }
     }
 }
@@ -281,8 +281,8 @@ fn below(graph: &Graph<'_, '_>, step: &Step) -> Vec<ValueId> {
     let mut next = Some(*step);
     while let Some(step) = next.filter(|step| reads_c(step) && all.len() <= MOST_VALUES) {
         let Some(&Source::Value(c)) = step.sources.get(2) else { break };
-        let (way, defined) = defining(graph, c);
-        all.extend(way);
+        let (path, defined) = defining(graph, c);
+        all.extend(path);
         next = defined;
     }
     all

@@ -20,7 +20,7 @@ pub(super) enum Rest {
 
 /// How the bytes come to the lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Way {
+pub(super) enum Fetch {
     /// Selectors fetch them.
     Selectors,
     /// Instructions before put them in their places.
@@ -34,14 +34,14 @@ impl Link {
         site: &Site<'_, '_, '_>,
         reach: &Reach,
         rest: Rest,
-        ways: &[Way],
+        fetches: &[Fetch],
         out: &mut Vec<Recipe>,
     ) {
         let mut all = Vec::new();
-        for way in ways {
-            match way {
-                Way::Selectors => all.extend(self.selected(site, reach, rest)),
-                Way::Moves => {
+        for fetch in fetches {
+            match fetch {
+                Fetch::Selectors => all.extend(self.selected(site, reach, rest)),
+                Fetch::Moves => {
                     all.extend(
                         [reach, &reach.reversed()].into_iter().filter_map(|reach| self.gathered(reach, rest)),
                     );

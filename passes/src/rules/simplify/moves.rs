@@ -9,7 +9,7 @@ use crate::lanes::Byte;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::link::{Link, bytes, extended};
 use crate::rules::reach::{Need, Reach, Spelled, contents};
-use crate::rules::route::{Rest, Way};
+use crate::rules::route::{Fetch, Rest};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
 use ptxopt_grammar::table::instruction::op;
@@ -121,13 +121,13 @@ fn lanes(site: &Site<'_, '_, '_>) -> Option<(Link, Rest)> {
 fn selectors_for_moves(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let Some((link, rest)) = lanes(site) else { return };
     let reach = Reach::of(site, &site.step.sources[..2]);
-    link.route(site, &reach, rest, &[Way::Selectors], out);
+    link.route(site, &reach, rest, &[Fetch::Selectors], out);
 }
 
 fn moves_for_selectors(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let Some((link, rest)) = lanes(site) else { return };
     let reach = Reach::of(site, &site.step.sources[..2]);
-    link.route(site, &reach, rest, &[Way::Moves], out);
+    link.route(site, &reach, rest, &[Fetch::Moves], out);
 }
 
 /// A source, its part and its type.

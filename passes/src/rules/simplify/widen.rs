@@ -7,7 +7,7 @@ use crate::lanes::Byte;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::link::{Item, Link, Operand, bytes};
 use crate::rules::reach::{Reach, contents};
-use crate::rules::route::{Rest, Way};
+use crate::rules::route::{Fetch, Rest};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
 use ptxopt_grammar::table::instruction::op;
@@ -61,7 +61,7 @@ fn full_mask(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     }
     link.items.retain(|item| demanded >> item.lane & 1 == 1);
     let reach = Reach::of(site, &site.step.sources[..2]);
-    link.route(site, &reach, Rest::Free, &[Way::Selectors, Way::Moves], out);
+    link.route(site, &reach, Rest::Free, &[Fetch::Selectors, Fetch::Moves], out);
 }
 
 fn merge_afterwards(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
@@ -72,7 +72,7 @@ fn merge_afterwards(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     }
     let reach = Reach::of(site, &site.step.sources[..2]);
     let mut all = Vec::new();
-    link.route(site, &reach, Rest::Free, &[Way::Selectors, Way::Moves], &mut all);
+    link.route(site, &reach, Rest::Free, &[Fetch::Selectors, Fetch::Moves], &mut all);
     for Recipe { mut steps } in all {
         let computed = Source::Step(steps.len() - 1);
         steps.push(merge(site, &link, computed));
@@ -110,7 +110,7 @@ fn sum_of_all_lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         }
         let nothing = full.items[link.items.len()..].iter().all(|item| full.added(item) == Some(0));
         if nothing && full.mask() == full.size.full_mask() {
-            full.route(site, &reach, Rest::Kept, &[Way::Moves], out);
+            full.route(site, &reach, Rest::Kept, &[Fetch::Moves], out);
         }
     }
 }
