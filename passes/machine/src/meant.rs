@@ -12,12 +12,12 @@ use ptxopt_grammar::meaning::term::{Term, Terms};
 pub(super) struct Meant {
     inputs: Vec<Slot>,
     outputs: Vec<Slot>,
-    program: Run,
+    program: Compiled,
 }
 
 /// The narrower the word that all values fit in, the faster.
 #[derive(Clone, Debug)]
-enum Run {
+enum Compiled {
     Word(Program<u32>),
     Long(Program<u64>),
     Quad(Program<u128>),
@@ -26,9 +26,9 @@ enum Run {
 impl Meant {
     pub(super) fn new(terms: &Terms, values: &[Term], inputs: Vec<Slot>, outputs: Vec<Slot>) -> Option<Self> {
         let widest = inputs.iter().chain(&outputs).map(|slot| slot.bits).max().unwrap_or(0);
-        let word = || (widest <= 32).then(|| Program::compile(terms, values)).flatten().map(Run::Word);
-        let long = || (widest <= 64).then(|| Program::compile(terms, values)).flatten().map(Run::Long);
-        let quad = || Program::compile(terms, values).map(Run::Quad);
+        let word = || (widest <= 32).then(|| Program::compile(terms, values)).flatten().map(Compiled::Word);
+        let long = || (widest <= 64).then(|| Program::compile(terms, values)).flatten().map(Compiled::Long);
+        let quad = || Program::compile(terms, values).map(Compiled::Quad);
         let program = word().or_else(long).or_else(quad)?;
         Some(Self { inputs, outputs, program })
     }
@@ -55,14 +55,14 @@ pub(super) fn run<const W: usize>(meant: &Meant, warp: &mut Warp<W>, mask: u32) 
     // The room is taken out while the registers are read, and put back whatever its size has become.
     let mut room = std::mem::take(&mut warp.room);
     match program {
-        Run::Word(program) => {
+        Compiled::Word(program) => {
             program.run_lanes(&mut room.words, |number| warp.as_words(inputs[number as usize]));
             for (output, &slot) in outputs.iter().enumerate() {
                 let value = *program.lanes(&room.words, output);
                 warp.set_lanes(slot, mask, defined, |lane| u128::from(value[lane]));
             }
         }
-        Run::Long(program) => {
+        Compiled::Long(program) => {
             program.run_lanes(&mut room.longs, |number| warp.as_longs(inputs[number as usize]));
             for (output, &slot) in outputs.iter().enumerate() {
                 let value = *program.lanes(&room.longs, output);
@@ -70,7 +70,7 @@ pub(super) fn run<const W: usize>(meant: &Meant, warp: &mut Warp<W>, mask: u32) 
             }
         }
         // Rare: lane by lane is enough.
-        Run::Quad(program) => {
+        Compiled::Quad(program) => {
             for lane in (0..W).filter(|lane| mask >> lane & 1 == 1) {
                 program.run_lanes(&mut room.quads, |number| [warp.read(inputs[number as usize], lane).0]);
                 for (output, &slot) in outputs.iter().enumerate() {

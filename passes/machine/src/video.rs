@@ -12,7 +12,7 @@ use ptxopt_grammar::video::{Compare, Lanes, Selector, Sign, Simd, SimdArithmetic
 /// A form, ready to run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Video {
-    how: How,
+    how: Operation,
     lanes: Lanes,
     /// The byte permutations that select `a` and `b`, where they are not the words themselves.
     selectors: [Option<u32>; 2],
@@ -27,7 +27,7 @@ pub(super) struct Video {
 
 /// What is computed of two lanes.
 #[derive(Clone, Copy, Debug)]
-enum How {
+enum Operation {
     Arithmetic(SimdArithmetic),
     Compare(Compare),
 }
@@ -50,9 +50,9 @@ impl Video {
                     }
                     (SimdThen::Store | SimdThen::Add, _) => all,
                 };
-                (How::Arithmetic(op), range, then == SimdThen::Add)
+                (Operation::Arithmetic(op), range, then == SimdThen::Add)
             }
-            SimdOp::Set { compare, accumulate } => (How::Compare(compare), all, accumulate),
+            SimdOp::Set { compare, accumulate } => (Operation::Compare(compare), all, accumulate),
         };
         let plain = [Selector::whole_a(lanes), Selector::whole_b(lanes)];
         let picked = [routing.a(), routing.b()];
@@ -65,21 +65,21 @@ impl Video {
     /// Computes `d` of `a`, `b` and `c`.
     fn compute<const W: usize>(&self, a: &[u32; W], b: &[u32; W], c: &[u32; W]) -> [u32; W] {
         match self.how {
-            How::Arithmetic(SimdArithmetic::Add) => self.over(a, b, c, |x, y| x + y),
-            How::Arithmetic(SimdArithmetic::Sub) => self.over(a, b, c, |x, y| x - y),
+            Operation::Arithmetic(SimdArithmetic::Add) => self.over(a, b, c, |x, y| x + y),
+            Operation::Arithmetic(SimdArithmetic::Sub) => self.over(a, b, c, |x, y| x - y),
             // A half is rounded away from zero.
-            How::Arithmetic(SimdArithmetic::Average) => {
+            Operation::Arithmetic(SimdArithmetic::Average) => {
                 self.over(a, b, c, |x, y| (x + y + i32::from(x + y >= 0)) >> 1)
             }
-            How::Arithmetic(SimdArithmetic::AbsDiff) => self.over(a, b, c, |x, y| x.max(y) - x.min(y)),
-            How::Arithmetic(SimdArithmetic::Min) => self.over(a, b, c, i32::min),
-            How::Arithmetic(SimdArithmetic::Max) => self.over(a, b, c, i32::max),
-            How::Compare(Compare::Eq) => self.over(a, b, c, |x, y| i32::from(x == y)),
-            How::Compare(Compare::Ne) => self.over(a, b, c, |x, y| i32::from(x != y)),
-            How::Compare(Compare::Lt) => self.over(a, b, c, |x, y| i32::from(x < y)),
-            How::Compare(Compare::Le) => self.over(a, b, c, |x, y| i32::from(x <= y)),
-            How::Compare(Compare::Gt) => self.over(a, b, c, |x, y| i32::from(x > y)),
-            How::Compare(Compare::Ge) => self.over(a, b, c, |x, y| i32::from(x >= y)),
+            Operation::Arithmetic(SimdArithmetic::AbsDiff) => self.over(a, b, c, |x, y| x.max(y) - x.min(y)),
+            Operation::Arithmetic(SimdArithmetic::Min) => self.over(a, b, c, i32::min),
+            Operation::Arithmetic(SimdArithmetic::Max) => self.over(a, b, c, i32::max),
+            Operation::Compare(Compare::Eq) => self.over(a, b, c, |x, y| i32::from(x == y)),
+            Operation::Compare(Compare::Ne) => self.over(a, b, c, |x, y| i32::from(x != y)),
+            Operation::Compare(Compare::Lt) => self.over(a, b, c, |x, y| i32::from(x < y)),
+            Operation::Compare(Compare::Le) => self.over(a, b, c, |x, y| i32::from(x <= y)),
+            Operation::Compare(Compare::Gt) => self.over(a, b, c, |x, y| i32::from(x > y)),
+            Operation::Compare(Compare::Ge) => self.over(a, b, c, |x, y| i32::from(x >= y)),
         }
     }
 

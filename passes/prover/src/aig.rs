@@ -321,7 +321,7 @@ impl Aig<super::sweep::Sweep> {
     }
 
     /// Whether all of these can hold.
-    pub(super) fn search(&mut self, lits: &[Lit], conflicts: u64) -> super::sweep::Outcome {
+    pub(super) fn search(&mut self, lits: &[Lit], conflicts: u64) -> super::sweep::Search {
         self.watch.solve(&self.gates, lits, conflicts)
     }
 }

@@ -33,7 +33,7 @@ type Support = u128;
 
 /// A weighted sum, or half of one.
 #[derive(Clone, Debug)]
-struct Term {
+struct Summand {
     weight: i128,
     constant: i128,
     literals: Vec<(u32, i128)>,
@@ -45,7 +45,7 @@ struct Term {
 pub(super) struct Difference {
     width: u32,
     constant: i128,
-    terms: Vec<Term>,
+    terms: Vec<Summand>,
 }
 
 impl Difference {
@@ -84,7 +84,7 @@ impl Difference {
                 let term = half(circuit, at).map(|sum| (sum, true));
                 let (sum, halved) = term.unwrap_or_else(|| (circuit.as_linear(at), false));
                 let (constant, literals) = sum.integers();
-                self.terms.push(Term { weight, constant, literals, halved });
+                self.terms.push(Summand { weight, constant, literals, halved });
             }
         }
         Some(())
@@ -135,8 +135,8 @@ impl Difference {
     }
 
     fn vanishes_in(&self, graph: &Aig<Unwatched>, parts: &Parts) -> Option<bool> {
-        let whole = Term { weight: 1, constant: 0, literals: self.whole(), halved: false };
-        let terms: Vec<&Term> =
+        let whole = Summand { weight: 1, constant: 0, literals: self.whole(), halved: false };
+        let terms: Vec<&Summand> =
             std::iter::once(&whole).chain(self.terms.iter().filter(|term| term.halved)).collect();
         // What halved sums have besides their parts.
         let mut rests: Vec<i128> = terms.iter().map(|term| term.constant).collect();
@@ -146,7 +146,7 @@ impl Difference {
         }
         // What depends on common inputs alone is a part without inputs of its own.
         for part in parts.own.iter().copied().chain((parts.common != 0).then_some(0)) {
-            let own: Vec<Term> = terms.iter().map(|term| term.within(parts, part)).collect();
+            let own: Vec<Summand> = terms.iter().map(|term| term.within(parts, part)).collect();
             let constant = constant(graph, parts, part, &own, &mut rests, self.width)?;
             total = total.wrapping_add(constant);
         }
@@ -192,7 +192,7 @@ fn apart(supports: &[Support], common: Support) -> Vec<Support> {
     parts
 }
 
-impl Term {
+impl Summand {
     /// The literals of a part; of none but common inputs if it has none of its own.
     fn within(&self, parts: &Parts, part: Support) -> Self {
         let own = |literal: &&(u32, i128)| {
@@ -264,7 +264,7 @@ fn constant(
     graph: &Aig<Unwatched>,
     parts: &Parts,
     part: Support,
-    terms: &[Term],
+    terms: &[Summand],
     rests: &mut [i128],
     width: u32,
 ) -> Option<i128> {
@@ -294,7 +294,7 @@ fn constant(
             };
         }
         for vector in 0..64.min(1 << inputs) {
-            let sum = |term: &Term| {
+            let sum = |term: &Summand| {
                 let set = |literal: &&(u32, i128)| words[literal.0 as usize] >> vector & 1 == 1;
                 term.literals.iter().filter(set).map(|literal| literal.1).fold(0, i128::wrapping_add)
             };

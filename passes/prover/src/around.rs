@@ -16,11 +16,12 @@ use ptxopt_grammar::token::Tok;
 use ptxopt_grammar::tree::{DeclId, Module, NodeKind, StmtId, StmtKind, TokenId};
 use std::collections::{BTreeMap, BTreeSet};
 
-type Side<'s, 'm, 't> = (&'m Module<'t>, &'s Function);
+/// A function, and the module that it is in.
+pub(crate) type InModule<'s, 'm, 't> = (&'m Module<'t>, &'s Function);
 
 /// Why nothing can be said of two functions; `None` if what surrounds them is the same.
 #[must_use]
-pub fn difference(before: Side<'_, '_, '_>, after: Side<'_, '_, '_>) -> Option<String> {
+pub fn difference(before: InModule<'_, '_, '_>, after: InModule<'_, '_, '_>) -> Option<String> {
     header(before.0, after.0)
         .or_else(|| launch(before, after))
         .or_else(|| given(before, after))
@@ -31,7 +32,7 @@ pub fn difference(before: Side<'_, '_, '_>, after: Side<'_, '_, '_>) -> Option<S
 /// Whether the heads and the bodies of two functions have the same tokens, debug directives left out. In the same
 /// surroundings they then do the same, whatever it is.
 #[must_use]
-pub fn same_text(before: Side<'_, '_, '_>, after: Side<'_, '_, '_>) -> bool {
+pub fn same_text(before: InModule<'_, '_, '_>, after: InModule<'_, '_, '_>) -> bool {
     let [mut old, mut new] = [before, after].map(|(module, function)| {
         let stmts = std::iter::once(function.head).chain(function.body.clone().filter_map(StmtId::new));
         let counts = |&stmt: &StmtId| match module.kind(stmt) {
@@ -140,7 +141,7 @@ pub fn raised(before: &Module<'_>, after: &Module<'_>) -> Option<(Head, Head)> {
 }
 
 /// A difference between the heads of two functions, parameters left out: linking and launch directives.
-fn launch(before: Side<'_, '_, '_>, after: Side<'_, '_, '_>) -> Option<String> {
+fn launch(before: InModule<'_, '_, '_>, after: InModule<'_, '_, '_>) -> Option<String> {
     let heads = [before, after].map(|(module, function)| {
         let stmt = function.head;
         let own = own(module, function).map(|decl| module.decl(decl).name);
@@ -170,7 +171,7 @@ fn own(module: &Module<'_>, function: &Function) -> Option<DeclId> {
 }
 
 /// A difference between the parameters of two functions, or between what they return.
-fn given(before: Side<'_, '_, '_>, after: Side<'_, '_, '_>) -> Option<String> {
+fn given(before: InModule<'_, '_, '_>, after: InModule<'_, '_, '_>) -> Option<String> {
     for (what, returned) in [("return value", true), ("parameter", false)] {
         let [old, new] = [before, after].map(|(module, function)| parameters(module, function, returned));
         for at in 0..old.len().max(new.len()) {
@@ -215,7 +216,7 @@ fn parameters(module: &Module<'_>, function: &Function, returned: bool) -> Vec<S
 }
 
 /// A difference between what two functions name: variables, functions, prototypes, and what these name.
-fn named(before: Side<'_, '_, '_>, after: Side<'_, '_, '_>) -> Option<String> {
+fn named(before: InModule<'_, '_, '_>, after: InModule<'_, '_, '_>) -> Option<String> {
     let [old, new] = [before, after].map(|(module, function)| declarations(module, function));
     let differs = |name: &&(usize, String)| new.get(*name).is_some_and(|new| new.text != old[*name].text);
     let name = old.keys().find(differs)?;
@@ -271,8 +272,8 @@ fn declarations(module: &Module<'_>, function: &Function) -> BTreeMap<(usize, St
 const SHARED_SIZES: [&[u8]; 2] = [b"%total_smem_size", b"%aggr_smem_size"];
 
 /// A difference between the shared variables of two modules, if either function can see how large they are together.
-fn shared(before: Side<'_, '_, '_>, after: Side<'_, '_, '_>) -> Option<String> {
-    let sees = |(module, function): Side<'_, '_, '_>| {
+fn shared(before: InModule<'_, '_, '_>, after: InModule<'_, '_, '_>) -> Option<String> {
+    let sees = |(module, function): InModule<'_, '_, '_>| {
         let body = function.body.clone().filter_map(StmtId::new);
         let mut names = body.flat_map(|stmt| module.stmt_nodes(stmt));
         names.any(|node| SHARED_SIZES.contains(&module.node_text(node)))

@@ -6,7 +6,7 @@ use super::Question;
 use super::aig::Lit;
 use super::decide::{Plain, in_ranges, value};
 use super::query::Budget;
-use super::sweep::{Outcome, Sweep};
+use super::sweep::{Search, Sweep};
 use ptxopt_grammar::meaning::term::{ones, signed};
 use std::fmt::Write;
 
@@ -229,16 +229,16 @@ fn remarks(question: &Question, plain: &mut Plain, values: &[u128]) -> (Vec<bool
         let mut lits = vec![!differ, allowed];
         lits.extend(fixed.iter().zip(&matters).filter(|(_, matters)| **matters).flat_map(|(bits, _)| bits));
         match solver.solve(plain.graph.gates(), &lits, REMARKS.step) {
-            Outcome::Never => {}
-            Outcome::Found(_) | Outcome::Unknown => matters[at] = true,
+            Search::Never => {}
+            Search::Found(_) | Search::Unknown => matters[at] = true,
         }
     }
     let important = fixed.iter().zip(&matters).filter(|(_, matters)| **matters).flat_map(|(bits, _)| bits);
     let these = important.fold(Lit::TRUE, |all, &lit| plain.graph.and(all, lit));
     let uniqueness = match solver.solve(plain.graph.gates(), &[differ, allowed, !these], REMARKS.step) {
-        Outcome::Found(_) => Uniqueness::OneOfSeveral,
-        Outcome::Never => Uniqueness::Only,
-        Outcome::Unknown => Uniqueness::Unknown,
+        Search::Found(_) => Uniqueness::OneOfSeveral,
+        Search::Never => Uniqueness::Only,
+        Search::Unknown => Uniqueness::Unknown,
     };
     (matters, uniqueness)
 }

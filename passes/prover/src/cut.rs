@@ -29,7 +29,7 @@ const LEAVES: [Table; MOST_LEAVES] = [
 
 /// Room for the search, kept from one to the next.
 #[derive(Default)]
-pub(super) struct Cut {
+pub(super) struct CutSearch {
     /// The gates that are left, in descending order.
     open: Vec<u32>,
     /// The gates that were replaced, in descending order.
@@ -38,7 +38,7 @@ pub(super) struct Cut {
     tables: Vec<Table>,
 }
 
-impl Cut {
+impl CutSearch {
     /// Whether the two are known to be equal by a table.
     pub(super) fn equal(&mut self, gates: &[Gate], a: Lit, b: Lit) -> bool {
         let Some(leaves) = self.descend(gates, a, b) else { return false };
@@ -117,7 +117,7 @@ mod tests {
         let either = graph.or(a, b);
         let same = graph.and(!either, c);
         let other = graph.and(either, c);
-        let mut cut = Cut::default();
+        let mut cut = CutSearch::default();
         assert!(cut.equal(graph.gates(), neither, same));
         assert!(!cut.equal(graph.gates(), neither, other));
         assert!(!cut.equal(graph.gates(), neither, !same));

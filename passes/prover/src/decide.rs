@@ -8,7 +8,7 @@ use super::apart::Difference;
 use super::canonical::{Cone, ConeInput};
 use super::counterexample::minimised;
 use super::query::Assumption;
-use super::sweep::{Outcome, Sweep, evaluate};
+use super::sweep::{Search, Sweep, evaluate};
 use super::vectors::{GROUPS, Lane, seed, vectors};
 use super::words::{Circuit, Sums};
 use super::{Brief, Proof, Question, Verdict};
@@ -265,9 +265,9 @@ fn swept(question: &Question, lanes: Vec<Vec<Lane>>, seed: u64) -> Swept {
     for (before, after) in open {
         for [x, y] in [[before, !after], [!before, after]] {
             match graph.search(&[x, y], question.budget.total) {
-                Outcome::Found(bits) => return Swept::Found(bits),
-                Outcome::Never => {}
-                Outcome::Unknown => unknown = true,
+                Search::Found(bits) => return Swept::Found(bits),
+                Search::Never => {}
+                Search::Unknown => unknown = true,
             }
         }
     }

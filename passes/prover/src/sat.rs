@@ -4,14 +4,14 @@
 //! or addresses: the same questions in the same order end the same way on every machine. Where there are many
 //! variables, each takes longer, so each counts for more.
 
-use batsat::{Callbacks, ClauseKind, Lit, Solver as Batsat, SolverInterface, SolverOpts, Var, lbool};
+use batsat::{Callbacks, ClauseKind, Lit, Solver as Batsat, SolverInterface, SolverOpts, lbool};
 
 /// A variable of the solver or its complement.
 pub(super) type Literal = Lit;
 
 /// What a solver answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Answer {
+pub(super) enum SolverAnswer {
     /// There is an assignment; ask [`Solver::value`].
     Satisfiable,
     /// There is none.
@@ -82,12 +82,12 @@ impl Solver {
     }
 
     /// Whether all clauses and the assumptions can hold, with at most so much effort more.
-    pub(super) fn solve(&mut self, assumptions: &[Literal], effort: u64) -> Answer {
+    pub(super) fn solve(&mut self, assumptions: &[Literal], effort: u64) -> SolverAnswer {
         self.inner.cb_mut().limit = self.effort() + effort;
         match self.inner.solve_limited(assumptions) {
-            answer if answer == lbool::TRUE => Answer::Satisfiable,
-            answer if answer == lbool::FALSE => Answer::Unsatisfiable,
-            _ => Answer::Unknown,
+            answer if answer == lbool::TRUE => SolverAnswer::Satisfiable,
+            answer if answer == lbool::FALSE => SolverAnswer::Unsatisfiable,
+            _ => SolverAnswer::Unknown,
         }
     }
 
@@ -97,4 +97,4 @@ impl Solver {
     }
 }
 
-pub(super) use batsat::Var as Variable;
+pub(super) use batsat::Var;

@@ -6,9 +6,9 @@
 
 use super::aig::{Gate, Lit, Watch, last};
 use super::canonical::mix;
-use super::cut::Cut;
+use super::cut::CutSearch;
 use super::query::Budget;
-use super::sat::{Answer, Literal, Solver, Variable};
+use super::sat::{Literal, Solver, SolverAnswer, Var};
 use super::vectors::{Draw, GROUPS, Lane};
 use hashbrown::HashMap;
 
@@ -17,7 +17,7 @@ const MOST_CANDIDATES: usize = 4;
 
 pub(super) struct Sweep {
     solver: Solver,
-    variables: Vec<Option<Variable>>,
+    variables: Vec<Option<Var>>,
     budget: Budget,
     /// What the inputs are on the vectors, in order; those that are not made yet.
     coming: std::vec::IntoIter<Lane>,
@@ -35,7 +35,7 @@ pub(super) struct Sweep {
     following: Vec<u32>,
     draw: Draw,
     /// Room to compare gates in without a search.
-    cut: Cut,
+    cut: CutSearch,
 }
 
 impl Sweep {
@@ -54,7 +54,7 @@ impl Sweep {
             classes: HashMap::new(),
             following: Vec::new(),
             draw: Draw::new(seed),
-            cut: Cut::default(),
+            cut: CutSearch::default(),
         }
     }
 
@@ -112,7 +112,7 @@ impl Sweep {
         self.inputs.iter().map(value).collect()
     }
 
-    fn variable(&mut self, gates: &[Gate], root: u32) -> Variable {
+    fn variable(&mut self, gates: &[Gate], root: u32) -> Var {
         self.variables.resize(gates.len(), None);
         let mut open = vec![root];
         while let Some(&node) = open.last() {
@@ -170,13 +170,13 @@ impl Sweep {
     }
 
     /// Whether all of these can hold, with at most so much effort and what is left of all.
-    pub(super) fn solve(&mut self, gates: &[Gate], lits: &[Lit], effort: u64) -> Outcome {
+    pub(super) fn solve(&mut self, gates: &[Gate], lits: &[Lit], effort: u64) -> Search {
         let left = self.budget.total.saturating_sub(self.solver.effort());
         let literals: Vec<Literal> = lits.iter().map(|&lit| self.literal(gates, lit)).collect();
         match self.solver.solve(&literals, effort.min(left)) {
-            Answer::Satisfiable => Outcome::Found(self.found()),
-            Answer::Unsatisfiable => Outcome::Never,
-            Answer::Unknown => Outcome::Unknown,
+            SolverAnswer::Satisfiable => Search::Found(self.found()),
+            SolverAnswer::Unsatisfiable => Search::Never,
+            SolverAnswer::Unknown => Search::Unknown,
         }
     }
 
@@ -255,9 +255,9 @@ impl Sweep {
     fn proved_equal(&mut self, gates: &[Gate], a: Lit, b: Lit) -> bool {
         for (x, y) in [(a, !b), (!a, b)] {
             match self.solve(gates, &[x, y], self.budget.step) {
-                Outcome::Never => {}
-                Outcome::Unknown => return false,
-                Outcome::Found(inputs) => {
+                Search::Never => {}
+                Search::Unknown => return false,
+                Search::Found(inputs) => {
                     self.learn(gates, &inputs);
                     return false;
                 }
@@ -268,7 +268,7 @@ impl Sweep {
 }
 
 /// What a search ended with.
-pub(super) enum Outcome {
+pub(super) enum Search {
     /// These inputs.
     Found(Vec<bool>),
     /// There are no such inputs.

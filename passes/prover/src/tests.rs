@@ -12,7 +12,7 @@ use super::aig::{Aig, Gate, Lit, Unwatched, Watch};
 use super::canonical::{Cone, ConeInput, cone};
 use super::decide::value;
 use super::query::{Assumption, Budget};
-use super::sat::{Answer, Literal, Solver};
+use super::sat::{Literal, Solver, SolverAnswer};
 use super::sweep::{Sweep, evaluate};
 use super::vectors::{Lane, vectors};
 use super::words::{Circuit, Sums};
@@ -95,8 +95,8 @@ fn a_conflict_costs_more_among_many_variables() {
     }
     pigeons(&mut few, 6);
     pigeons(&mut many, 6);
-    assert_eq!(few.solve(&[], 3000), Answer::Unsatisfiable, "{} conflicts", few.conflicts());
-    assert_eq!(many.solve(&[], 3000), Answer::Unknown, "{} conflicts", many.conflicts());
+    assert_eq!(few.solve(&[], 3000), SolverAnswer::Unsatisfiable, "{} conflicts", few.conflicts());
+    assert_eq!(many.solve(&[], 3000), SolverAnswer::Unknown, "{} conflicts", many.conflicts());
     assert!(many.conflicts() <= 300, "{} conflicts", many.conflicts());
-    assert_eq!(many.solve(&[], 300_000), Answer::Unsatisfiable, "{} conflicts", many.conflicts());
+    assert_eq!(many.solve(&[], 300_000), SolverAnswer::Unsatisfiable, "{} conflicts", many.conflicts());
 }

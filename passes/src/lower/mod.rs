@@ -31,7 +31,7 @@ use crate::graph::ValueId;
 use crate::recipe::{Code, Recipe, Source, Step};
 use build::Build;
 use choice::Choices;
-pub use halves::{ANY, Range, with_zeros};
+pub use halves::{ANY, HalfRange, with_zeros};
 use lanes::{Job, Operand};
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Form, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
@@ -74,7 +74,7 @@ pub fn spellings_after(
     form: &Simd,
     sources: &[Source],
     with: Available,
-    values: &dyn Fn(ValueId) -> Range,
+    values: &dyn Fn(ValueId) -> HalfRange,
 ) -> Vec<Recipe> {
     let &[a, b, ref rest @ ..] = sources else { return Vec::new() };
     // Without a `c`, all lanes are computed and nothing is added: any will do.
@@ -146,7 +146,7 @@ pub fn moved_after(
     step: &Step,
     sources: &[Source],
     with: Available,
-    values: &dyn Fn(ValueId) -> Range,
+    values: &dyn Fn(ValueId) -> HalfRange,
 ) -> Option<Recipe> {
     let mut choices = Choices::default();
     let mut build = Build::after(before, with, values, &mut choices);

@@ -28,7 +28,7 @@ const KEPT: usize = 2;
 
 /// What was found for chains of the same shape, values numbered in the order in which they are read.
 #[derive(Debug, Default)]
-pub(super) struct Chains(HashMap<Shape, Vec<Spelling>>);
+pub(super) struct Chains(HashMap<ChainShape, Vec<Spelling>>);
 
 /// What is spelled after other steps, without its sources.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -43,11 +43,11 @@ enum Last {
 
 /// Steps, what is spelled after them with its sources, and what the halves of the values are.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Shape {
+struct ChainShape {
     before: Vec<Step>,
     last: Last,
     sources: Vec<Source>,
-    ranges: Vec<lower::Range>,
+    ranges: Vec<lower::HalfRange>,
 }
 
 /// A recipe with the numbers of its values in the place of values, and the values.
@@ -86,7 +86,7 @@ impl Chains {
         last: Last,
         sources: &[Source],
         target: &Target,
-        range: &dyn Fn(ValueId) -> lower::Range,
+        range: &dyn Fn(ValueId) -> lower::HalfRange,
     ) -> Vec<Spelling> {
         let (before, sources, values) = numbered(before, sources);
         let named = |all: &[Spelling]| -> Vec<Spelling> {
@@ -97,7 +97,7 @@ impl Chains {
             all.iter().map(name).collect()
         };
         let ranges = values.iter().map(|&value| range(value)).collect();
-        let key = Shape { before, last, sources, ranges };
+        let key = ChainShape { before, last, sources, ranges };
         if let Some(known) = self.0.get(&key) {
             return named(known);
         }
@@ -117,7 +117,7 @@ impl Chains {
     }
 }
 
-impl Shape {
+impl ChainShape {
     fn recipes(&self, with: Available) -> Vec<Recipe> {
         let range = |number: ValueId| self.ranges[number.index()];
         match &self.last {

@@ -11,7 +11,7 @@ use super::raise::Reach;
 use super::settle::Settling;
 use super::spell::Target;
 use crate::cost::Costs;
-use crate::select::{Candidate, Gain, NodeId, Place, Uses, search};
+use crate::select::{Candidate, Gain, Place, StepId, Uses, search};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ const PATIENCE: usize = 16;
 fn groups(chosen: &[(StmtId, Rc<Candidate>)]) -> Vec<Vec<usize>> {
     // A union-find forest: each choice leads to an earlier one of its group, the first of a group to itself.
     let mut parents: Vec<usize> = (0..chosen.len()).collect();
-    let mut first: HashMap<NodeId, usize> = HashMap::new();
+    let mut first: HashMap<StepId, usize> = HashMap::new();
     for (at, (_, candidate)) in chosen.iter().enumerate() {
         for &node in &candidate.paid {
             let other = *first.entry(node).or_insert(at);

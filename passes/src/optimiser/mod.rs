@@ -76,7 +76,7 @@ impl Default for Options {
     /// Everything, proved, for the module's own target.
     fn default() -> Self {
         Self {
-            passes: Selection::all().groups(),
+            passes: Selection::all().passes(),
             gpus: Vec::new(),
             raise: Raise::default(),
             check: Check::default(),

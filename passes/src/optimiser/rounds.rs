@@ -9,7 +9,7 @@ use super::halves::Kept;
 use super::raise::{Heads, Potential};
 use super::record::{Bound, How, Kind, Record, Statements};
 use super::splice::Fresh;
-use super::unused::{self, Place};
+use super::unused::{self, Version};
 use super::visible::declarations;
 use super::wanted::Wanted;
 use super::{Clock, Options, Outcome, spell};
@@ -338,8 +338,8 @@ impl<'r> Run<'r> {
         let pairs = functions(module).into_iter().zip(functions(new));
         for (number, ((old, function), state)) in pairs.zip(&mut self.states).enumerate() {
             if !state.left_alone && (all || state.changed) {
-                let before = Place { module, function: &old };
-                let after = Place { module: new, function: &function };
+                let before = Version { module, function: &old };
+                let after = Version { module: new, function: &function };
                 let records = unused::sweep(before, after, &self.fresh, all, &mut edits);
                 state.changed |= !records.is_empty();
                 told.extend(records.into_iter().map(|record| Told { round, function: number, record }));

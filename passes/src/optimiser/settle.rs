@@ -16,7 +16,7 @@ use crate::cost::Cost;
 use crate::graph::ValueId;
 use crate::recipe::Text;
 use crate::rules::Pass;
-use crate::select::{Candidate, Gain, NodeId, Nodes, Place, Price, Uses, search};
+use crate::select::{Candidate, Gain, Nodes, Place, Price, StepId, Uses, search};
 use crate::verify::Rewrite;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::Edits;
@@ -40,7 +40,7 @@ pub(super) struct Settling<'s> {
     pub(super) nodes: Nodes,
     pub(super) places: Vec<Place>,
     /// The registers that hold the results of nodes: their widths and numbers.
-    names: HashMap<NodeId, (u32, u32)>,
+    names: HashMap<StepId, (u32, u32)>,
     /// The spellings that were tried: how each was proved and how long that took, if it was.
     tried: HashMap<(StmtId, usize), Option<(How, Duration)>>,
     /// The records of each statement.
@@ -315,7 +315,7 @@ impl Work<'_, '_, '_> {
     ) {
         let mut freed: BTreeMap<StmtId, StmtId> = BTreeMap::new();
         let mut frees: BTreeMap<StmtId, Vec<StmtId>> = BTreeMap::new();
-        let mut written: HashSet<NodeId> = HashSet::new();
+        let mut written: HashSet<StepId> = HashSet::new();
         let mut counts = splice::declared(self.module, self.profit.graph.function(), self.fresh);
         let chosen = settling.chosen(uses);
         for (stmt, candidate) in &chosen {

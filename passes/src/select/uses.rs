@@ -8,7 +8,7 @@
 //! A choice changes counts by what the new spelling reads less what the old one read, so taking it back restores
 //! every count: what is used follows from the choices alone, not from the order in which they were tried.
 
-use super::{Candidate, NodeId, Nodes};
+use super::{Candidate, Nodes, StepId};
 use crate::graph::{Graph, Origin, ValueId};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::{StmtId, StmtKind};
@@ -352,7 +352,7 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
     }
 
     /// How many chosen spellings pay for a node.
-    pub(crate) fn refs(&self, node: NodeId) -> u32 {
+    pub(crate) fn refs(&self, node: StepId) -> u32 {
         self.refs.get(node.index()).copied().unwrap_or(0)
     }
 }

@@ -24,7 +24,7 @@ use crate::recipe::{Recipe, Text};
 use crate::site::Knowledge;
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_prover::{Budget, Counterexample, Proof, Prover, Query, Verdict};
-use region::{Extent, New, Region, Rest, Source};
+use region::{Extent, New, Region, Rest, Snippet};
 use sampled::sampled;
 use std::collections::BTreeMap;
 
@@ -133,7 +133,7 @@ impl Verifier {
         knowledge: &Knowledge,
         rewrite: &Rewrite<'_>,
     ) -> Judgement {
-        let Some(source) = Source::of(graph, rewrite) else { return Judgement::Unclear };
+        let Some(source) = Snippet::of(graph, rewrite) else { return Judgement::Unclear };
         let Ok(module) = ptxopt_grammar::parse(source.text.as_bytes()) else { return Judgement::Unclear };
         let new = New { held: &source.held, module: &module };
         let mut last = Judgement::Unclear;

@@ -50,7 +50,7 @@ pub(super) struct Region {
 }
 
 /// The text of a rewrite as a module of its own.
-pub(super) struct Source {
+pub(super) struct Snippet {
     pub(super) text: String,
     /// The values that the registers hold which it reads.
     pub(super) held: BTreeMap<String, ValueId>,
@@ -62,7 +62,7 @@ pub(super) struct New<'n, 't> {
     pub(super) module: &'n Module<'t>,
 }
 
-impl Source {
+impl Snippet {
     /// The text of a rewrite; `None` if a value has no register, or two have the same.
     pub(super) fn of(graph: &Graph<'_, '_>, rewrite: &Rewrite<'_>) -> Option<Self> {
         let mut held: BTreeMap<String, ValueId> = BTreeMap::new();

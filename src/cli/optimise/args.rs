@@ -154,7 +154,7 @@ enum DeadCode {
 impl Choices {
     pub(super) fn options(&self) -> Options {
         Options {
-            passes: self.passes.clone().unwrap_or_else(Selection::all).groups(),
+            passes: self.passes.clone().unwrap_or_else(Selection::all).passes(),
             gpus: self.gpu.clone(),
             raise: Raise {
                 target: self.raise.contains(&Head::Target),

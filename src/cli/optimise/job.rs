@@ -133,7 +133,7 @@ impl Job {
         module: &Module<'_>,
         told: &mut Told,
         times: &mut Times,
-    ) -> Result<(Outcome, Option<Count>), measure::Failure> {
+    ) -> Result<(Outcome, Option<Count>), measure::AssemblerFailure> {
         let Some(assembling) = &plan.assembling else {
             return Ok((self.passes(plan, module, &plan.options, told, times), None));
         };
@@ -192,7 +192,7 @@ impl Job {
 }
 
 /// What was not done, and the assembler's messages about it, one per line.
-fn explained(what: &str, failure: &measure::Failure, console: &Console) -> String {
+fn explained(what: &str, failure: &measure::AssemblerFailure, console: &Console) -> String {
     let said = failure.to_string();
     let mut lines = said.lines();
     let mut message = console.renderer.failure(&format!("{what}: {}", lines.next().unwrap_or_default()));

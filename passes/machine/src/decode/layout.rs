@@ -15,7 +15,7 @@ const MOST_BYTES: u32 = 1 << 30;
 
 /// Where a variable or a parameter lies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Place {
+pub(super) enum Location {
     /// Global or constant memory: the number of the allocation.
     Allocation(u64),
     Shared(u32),
@@ -50,7 +50,7 @@ pub(crate) struct SharedVariable {
 pub(super) struct Header {
     pub(super) shape: Function,
     pub(super) body: Range<usize>,
-    pub(super) places: HashMap<DeclId, Place>,
+    pub(super) places: HashMap<DeclId, Location>,
     /// Results first, then parameters.
     pub(super) formals: Vec<DeclId>,
     pub(super) results: usize,
@@ -58,7 +58,7 @@ pub(super) struct Header {
 }
 
 pub(super) struct Layout {
-    pub(super) places: HashMap<DeclId, Place>,
+    pub(super) places: HashMap<DeclId, Location>,
     pub(super) functions: Vec<Header>,
     pub(super) by_name: HashMap<Vec<u8>, usize>,
     pub(super) initial: Vec<Initial>,
@@ -151,7 +151,7 @@ impl Layout {
                 let (name, ty) = (text_of(module, declared.decl), module.decl(declared.decl).ty);
                 let (size, array) = (declared.size, declared.array);
                 header.shape.parameters.push(Parameter { name, offset, size, ty, array });
-                header.places.insert(declared.decl, Place::Parameter(offset));
+                header.places.insert(declared.decl, Location::Parameter(offset));
             } else {
                 header.place_in_frame(&declared);
             }
@@ -170,20 +170,20 @@ impl Layout {
     fn variables(&mut self, module: &Module<'_>, stmt: StmtId, mut header: Option<&mut Header>) {
         for declared in declarations(module, stmt) {
             let place = match (declared.space.as_str(), &mut header) {
-                (".shared", _) if declared.unsized_array => Place::SharedEnd,
+                (".shared", _) if declared.unsized_array => Location::SharedEnd,
                 (".shared", _) => {
                     let offset = self.shared.next_multiple_of(declared.align);
                     self.shared = offset + declared.size;
                     let name = text_of(module, declared.decl);
                     self.shared_variables.push(SharedVariable { name, offset, size: declared.size });
-                    Place::Shared(offset)
+                    Location::Shared(offset)
                 }
                 (".local" | ".param", Some(header)) => {
                     header.place_in_frame(&declared);
                     continue;
                 }
                 (".global" | ".const", _) => {
-                    self.places.insert(declared.decl, Place::Allocation(self.initial.len() as u64));
+                    self.places.insert(declared.decl, Location::Allocation(self.initial.len() as u64));
                     let name = text_of(module, declared.decl);
                     let size = if self.fits(&name, declared.size) { declared.size } else { 0 };
                     let bytes = vec![0; size as usize];
@@ -232,7 +232,7 @@ impl Layout {
                     let plus = item.iter().rposition(|&byte| byte == b'+');
                     let plus =
                         plus.and_then(|plus| constant::literal(item[plus + 1..].trim_ascii())).unwrap_or(0);
-                    if let Some(Place::Allocation(number)) = self.places.get(&target) {
+                    if let Some(Location::Allocation(number)) = self.places.get(&target) {
                         let address = (at, element, *number as usize, plus);
                         self.initial[last].addresses.push(address);
                     }
@@ -254,7 +254,7 @@ impl Header {
     fn place_in_frame(&mut self, declared: &Declared) {
         let offset = self.shape.local.next_multiple_of(declared.align);
         self.shape.local = offset + declared.size;
-        self.places.insert(declared.decl, Place::Frame(offset, declared.size));
+        self.places.insert(declared.decl, Location::Frame(offset, declared.size));
     }
 }
 

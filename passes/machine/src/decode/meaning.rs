@@ -5,7 +5,7 @@
 use super::Decoder;
 use crate::code::{Class, Op, Slot};
 use crate::meant::Meant;
-use ptxopt_grammar::meaning::{self, Place as Touched};
+use ptxopt_grammar::meaning::{self, Place};
 use ptxopt_grammar::tree::StmtId;
 
 impl Decoder<'_, '_> {
@@ -16,9 +16,9 @@ impl Decoder<'_, '_> {
         let module = self.module;
         let writes = meaning::meaning(module, stmt, &mut terms, &mut |terms, place, width| {
             let slot = match place {
-                Touched::Register(node) => self.slot(node)?,
-                Touched::Carry => self.carry(),
-                Touched::Special(node) | Touched::Address(node) => {
+                Place::Register(node) => self.slot(node)?,
+                Place::Carry => self.carry(),
+                Place::Special(node) | Place::Address(node) => {
                     let (class, index) = match width {
                         32 => (Class::Word, self.word(node, 32)?),
                         64 => (Class::Long, self.long(node)?),
@@ -33,9 +33,9 @@ impl Decoder<'_, '_> {
         let mut outputs = Vec::new();
         for write in &writes {
             outputs.push(match write.place {
-                Touched::Register(node) => self.slot(node)?,
-                Touched::Carry => self.carry(),
-                Touched::Special(_) | Touched::Address(_) => return None,
+                Place::Register(node) => self.slot(node)?,
+                Place::Carry => self.carry(),
+                Place::Special(_) | Place::Address(_) => return None,
             });
         }
         let values: Vec<_> = writes.iter().map(|write| write.value).collect();

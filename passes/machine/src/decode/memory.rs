@@ -3,7 +3,7 @@
 //! An access is decoded only if its space, its type and all of its modifiers are known; any other cannot be
 //! evaluated, and says so when control flow gets there.
 
-use super::layout::Place;
+use super::layout::Location;
 use super::{Decoder, Words};
 use crate::code::{Access, Atomic, AtomicOp, Base, Class, Consistency, Op, Slot, Space};
 use crate::lanes::Lane as L;
@@ -70,7 +70,7 @@ impl Decoder<'_, '_> {
         }
     }
 
-    fn space(&self, words: &Words<'_>, base: Base, place: Option<Place>) -> Option<Space> {
+    fn space(&self, words: &Words<'_>, base: Base, place: Option<Location>) -> Option<Space> {
         let has = |name: &str| {
             words
                 .modifiers
@@ -83,7 +83,7 @@ impl Decoder<'_, '_> {
             () if has("local") => Space::Local,
             () if has("const") => Space::Constant,
             () if has("param") => match (base, place) {
-                (_, Some(Place::Parameter(_))) => Space::Parameter,
+                (_, Some(Location::Parameter(_))) => Space::Parameter,
                 (Base::Frame, _) => Space::Local,
                 // An address in parameter memory that was computed: of an entry or of a function.
                 (_, None) if self.code.functions[self.function].is_entry => Space::Parameter,
@@ -91,14 +91,14 @@ impl Decoder<'_, '_> {
                 _ => return None,
             },
             () => match place {
-                None | Some(Place::Allocation(_)) => Space::Generic,
+                None | Some(Location::Allocation(_)) => Space::Generic,
                 _ => return None,
             },
         })
     }
 
     /// What an address operand begins with, a constant, and the variable if it names one.
-    fn address(&mut self, node: NodeId) -> Option<(Base, i64, Option<Place>)> {
+    fn address(&mut self, node: NodeId) -> Option<(Base, i64, Option<Location>)> {
         let inner = match self.module.node_kind(node) {
             NodeKind::Address => {
                 let [inner] = self.module.children(node).try_into().ok()?;
@@ -108,7 +108,7 @@ impl Decoder<'_, '_> {
         };
         if let Some((place, plus)) = self.address_of(inner) {
             return Some(match place {
-                Place::Frame(offset, _) => (Base::Frame, i64::from(offset) + plus, Some(place)),
+                Location::Frame(offset, _) => (Base::Frame, i64::from(offset) + plus, Some(place)),
                 fixed => (Base::Absolute, self.fixed(fixed)?.cast_signed() + plus, Some(place)),
             });
         }

@@ -22,7 +22,7 @@ pub(super) use layout::{Initial, SharedVariable};
 use super::code::{Class, Code, Function, Guard, Inst, Op, Slot, Transfer};
 use super::lanes::Lane;
 use super::watch::{Sight, Watched};
-use layout::{Layout, Place};
+use layout::{Layout, Location};
 use ptxopt_grammar::names::{Component, DeclKind, Part, Type};
 use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId, StmtKind};
@@ -123,7 +123,7 @@ struct Decoder<'m, 't> {
     jumps: Vec<(usize, DeclId)>,
     tables: Vec<(usize, Vec<DeclId>)>,
     /// Where variables and parameters in frames lie.
-    places: HashMap<DeclId, Place>,
+    places: HashMap<DeclId, Location>,
     /// The carry flag of the function.
     carry: Option<u32>,
     stmt: StmtId,

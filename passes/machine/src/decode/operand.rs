@@ -3,7 +3,7 @@
 //! An operand is taken only if its register has the class and the width that the instruction reads, so an operation
 //! never reads bits that the operand does not have.
 
-use super::layout::Place;
+use super::layout::Location;
 use super::{Decoder, Words};
 use crate::code::{Class, Op, Slot, Transfer};
 use crate::lanes::Lane;
@@ -85,7 +85,7 @@ impl Decoder<'_, '_> {
         }
         let (place, plus) = self.address_of(node)?;
         let value = match place {
-            Place::Frame(offset, _) => {
+            Location::Frame(offset, _) => {
                 let slot = self.temporary(Class::Word, 32).index;
                 let offset = u32::try_from(i64::from(offset) + plus).ok()?;
                 self.emit(Op::LocalAddress32, [slot, 0, 0, 0, offset]);
@@ -110,7 +110,7 @@ impl Decoder<'_, '_> {
             return Some(slot);
         }
         let (place, plus) = self.address_of(node)?;
-        if let Place::Frame(offset, _) = place {
+        if let Location::Frame(offset, _) = place {
             let slot = self.temporary(Class::Long, 64).index;
             let offset = u32::try_from(i64::from(offset) + plus).ok()?;
             self.emit(Op::LocalAddress64, [slot, 0, 0, 0, offset]);
@@ -136,7 +136,7 @@ impl Decoder<'_, '_> {
     }
 
     /// The variable or parameter at `node`, and a constant that is added.
-    pub(super) fn address_of(&self, node: NodeId) -> Option<(Place, i64)> {
+    pub(super) fn address_of(&self, node: NodeId) -> Option<(Location, i64)> {
         let (name, plus) = match self.module.node_kind(node) {
             NodeKind::Name => (node, 0),
             NodeKind::Offset | NodeKind::Element => {
@@ -156,12 +156,12 @@ impl Decoder<'_, '_> {
     }
 
     /// The address of something that always lies at the same place.
-    pub(super) fn fixed(&self, place: Place) -> Option<u64> {
+    pub(super) fn fixed(&self, place: Location) -> Option<u64> {
         match place {
-            Place::Allocation(number) => Some((number + 4) << self.layout.shift()),
-            Place::Shared(offset) | Place::Parameter(offset) => Some(offset.into()),
-            Place::SharedEnd => Some(self.layout.shared.into()),
-            Place::Frame(..) => None,
+            Location::Allocation(number) => Some((number + 4) << self.layout.shift()),
+            Location::Shared(offset) | Location::Parameter(offset) => Some(offset.into()),
+            Location::SharedEnd => Some(self.layout.shared.into()),
+            Location::Frame(..) => None,
         }
     }
 
@@ -171,8 +171,10 @@ impl Decoder<'_, '_> {
             return self.register(decl, Part::default()).map(Transfer::Register);
         }
         match self.places.get(&decl)? {
-            Place::Frame(offset, size) => Some(Transfer::Memory(*offset, *size)),
-            Place::Allocation(_) | Place::Shared(_) | Place::SharedEnd | Place::Parameter(_) => None,
+            Location::Frame(offset, size) => Some(Transfer::Memory(*offset, *size)),
+            Location::Allocation(_) | Location::Shared(_) | Location::SharedEnd | Location::Parameter(_) => {
+                None
+            }
         }
     }
 

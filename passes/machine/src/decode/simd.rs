@@ -6,7 +6,7 @@ use super::Decoder;
 use crate::code::{Class, Op};
 use crate::video::Video;
 use ptxopt_grammar::tree::StmtId;
-use ptxopt_grammar::video::{self, Form, Instance, Source};
+use ptxopt_grammar::video::{self, Form, Instance, OperandSource};
 
 impl Decoder<'_, '_> {
     pub(super) fn video(&mut self, stmt: StmtId) -> Option<()> {
@@ -15,7 +15,7 @@ impl Decoder<'_, '_> {
         };
         let d = self.slot(d).filter(|slot| slot.class == Class::Word && slot.bits == 32)?;
         let mut word = |source| match source {
-            Source::Register(node) | Source::Constant(node) => self.word(node, 32),
+            OperandSource::Register(node) | OperandSource::Constant(node) => self.word(node, 32),
         };
         let (a, b) = (word(a)?, word(b)?);
         let c = match c {

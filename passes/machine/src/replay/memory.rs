@@ -19,7 +19,7 @@ struct Cell {
 
 /// The memory of all lanes, each for itself.
 #[derive(Debug)]
-pub(super) struct Memory<'i> {
+pub(super) struct LaneMemory<'i> {
     inputs: &'i Inputs,
     parameters: &'i [Parameter],
     cells: HashMap<(usize, u8, u64), Cell>,
@@ -35,7 +35,7 @@ pub(super) fn number(space: Space) -> u8 {
     }
 }
 
-impl<'i> Memory<'i> {
+impl<'i> LaneMemory<'i> {
     pub(super) fn new(inputs: &'i Inputs, parameters: &'i [Parameter]) -> Self {
         Self { inputs, parameters, cells: HashMap::new() }
     }

@@ -30,7 +30,7 @@ use inputs::Inputs;
 use ptxopt_grammar::tree::{Module, StmtId};
 use run::{Pass, Replayable, Text};
 use std::collections::BTreeSet;
-use trace::{End, Parting};
+use trace::{Parting, RunEnd};
 
 /// How many runs a pass makes.
 const LANES: usize = 16;
@@ -151,7 +151,7 @@ fn function(old: &Side<'_, '_>, new: &Side<'_, '_>, at: usize, changed: &BTreeSe
         let work = length * STEPS_PER_INSTRUCTION + STEPS_BESIDES;
         let seen = Pass::new(before, &inputs, Text::Original).with_parameters(given).run(work);
         let again = Pass::new(after, &inputs, Text::New).with_parameters(given_after);
-        let again = if seen.traces.iter().any(|trace| trace.end == End::Work) {
+        let again = if seen.traces.iter().any(|trace| trace.end == RunEnd::Work) {
             again.run(2 * seen.steps + STEPS_BESIDES)
         } else {
             // Turns bound it: where a loop has lost its end, that is to be seen.

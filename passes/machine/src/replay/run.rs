@@ -4,8 +4,8 @@
 //! function, where its work is bounded, or where the original depends on a register that was never written.
 
 use super::inputs::{Inputs, Mix, Source};
-use super::memory::{Memory, number};
-use super::trace::{End, Event, Store, Trace};
+use super::memory::{LaneMemory, number};
+use super::trace::{Event, RunEnd, Store, Trace};
 use super::{LANES, MOST_TURNS};
 use crate::code::{Around, Base, Code, Function, Inst, MadeUp, Op, Slot, Space, Transfer};
 use crate::execute::{compute, jump, lanes};
@@ -36,7 +36,7 @@ pub(super) struct Pass<'r> {
     shape: &'r Function,
     inputs: &'r Inputs,
     warp: Warp<LANES>,
-    memory: Memory<'r>,
+    memory: LaneMemory<'r>,
     traces: Vec<Trace>,
     turns: [u32; LANES],
     steps: u64,
@@ -63,7 +63,7 @@ impl<'r> Pass<'r> {
             shape,
             inputs,
             warp,
-            memory: Memory::new(inputs, &shape.parameters),
+            memory: LaneMemory::new(inputs, &shape.parameters),
             traces: vec![Trace::new(); LANES],
             turns: [0; LANES],
             steps: 0,
@@ -136,7 +136,7 @@ impl<'r> Pass<'r> {
         self.steps += u64::from(i.counts);
         let mask = match self.warp.guarded(i.guard, self.warp.current.mask) {
             Ok(mask) => mask,
-            Err(undefined) => return self.end(undefined, End::Free),
+            Err(undefined) => return self.end(undefined, RunEnd::Free),
         };
         let at = self.warp.current.pc;
         self.warp.current.pc += 1;
@@ -152,7 +152,7 @@ impl<'r> Pass<'r> {
     }
 
     /// Takes lanes out of the run.
-    fn end(&mut self, mask: u32, end: End) {
+    fn end(&mut self, mask: u32, end: RunEnd) {
         for lane in lanes(mask) {
             self.traces[lane].end = end;
         }
@@ -186,12 +186,12 @@ impl<'r> Pass<'r> {
                         self.of.results.iter().filter_map(|&result| self.result(result, lane)).collect();
                     self.event(lane, i.stmt, 0, operands);
                 }
-                self.end(mask, End::Whole);
+                self.end(mask, RunEnd::Whole);
             }
             Op::Exit | Op::Trap => {
                 lanes(mask)
                     .for_each(|lane| self.event(lane, i.stmt, 1 + u64::from(i.op == Op::Trap), Vec::new()));
-                self.end(mask, End::Whole);
+                self.end(mask, RunEnd::Whole);
             }
             Op::Fence | Op::Nothing => {}
             Op::Lane(_)
@@ -220,7 +220,7 @@ impl<'r> Pass<'r> {
             tired |= u32::from(self.turns[lane] > MOST_TURNS) << lane;
         }
         if tired != 0 {
-            self.end(tired, End::Turns);
+            self.end(tired, RunEnd::Turns);
         }
         mask & !tired
     }
@@ -231,8 +231,8 @@ impl<'r> Pass<'r> {
         for lane in lanes(mask) {
             match targets.get(index[lane] as usize) {
                 // Beyond the list anything may happen.
-                None => self.end(1 << lane, End::Free),
-                Some(_) if defined >> lane & 1 == 0 => self.end(1 << lane, End::Free),
+                None => self.end(1 << lane, RunEnd::Free),
+                Some(_) if defined >> lane & 1 == 0 => self.end(1 << lane, RunEnd::Free),
                 Some(&target) => {
                     let mask = if target <= at { self.turn(1 << lane) } else { 1 << lane };
                     self.warp.split(mask, target);
@@ -259,7 +259,7 @@ impl<'r> Pass<'r> {
                 }
             };
             if !defined {
-                self.end(1 << lane, End::Free);
+                self.end(1 << lane, RunEnd::Free);
                 continue;
             }
             let (space, address) =
@@ -329,7 +329,7 @@ impl<'r> Pass<'r> {
             }
         }
         if *around == Around::Leaves {
-            self.end(mask, End::Whole);
+            self.end(mask, RunEnd::Whole);
         }
     }
 

@@ -34,7 +34,7 @@ pub(super) struct Event {
 
 /// How a run ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum End {
+pub(super) enum RunEnd {
     /// At its end, which is an event.
     Whole,
     /// Where it had gone round loops for long enough.
@@ -50,7 +50,7 @@ pub(super) enum End {
 pub(super) struct Trace {
     pub(super) stores: Vec<Store>,
     pub(super) events: Vec<Event>,
-    pub(super) end: End,
+    pub(super) end: RunEnd,
 }
 
 /// Where two runs part: the statements, and what they do differently.
@@ -63,7 +63,7 @@ pub(super) struct Parting {
 
 impl Trace {
     pub(super) fn new() -> Self {
-        Self { stores: Vec::new(), events: Vec::new(), end: End::Work }
+        Self { stores: Vec::new(), events: Vec::new(), end: RunEnd::Work }
     }
 
     fn stores_of(&self, event: usize) -> &[Store] {
@@ -77,7 +77,7 @@ impl Trace {
         for (at, event) in self.events.iter().enumerate() {
             let Some(other) = after.events.get(at) else {
                 let what = "is never reached".to_owned();
-                return (after.end != End::Work).then_some(Parting {
+                return (after.end != RunEnd::Work).then_some(Parting {
                     before: Some(event.stmt),
                     after: None,
                     what,
@@ -91,7 +91,7 @@ impl Trace {
         }
         // What a run that was cut off did after its last event is not visible to other threads yet.
         match (self.end, after.end) {
-            (End::Whole, _) | (End::Turns, End::Turns | End::Whole) => {
+            (RunEnd::Whole, _) | (RunEnd::Turns, RunEnd::Turns | RunEnd::Whole) => {
                 after.events.get(self.events.len()).map(|more| Parting {
                     before: None,
                     after: Some(more.stmt),

@@ -8,7 +8,7 @@
 //! On an edge that a condition guards, an assumption has to hold only where the condition does.
 
 use super::questions::Answer;
-use super::relation::{Incoming, Meeting, Place, Relation, Written};
+use super::relation::{Incoming, Meeting, Place, Relation, WrittenOn};
 use super::terms::Input;
 use super::walk::{Held, Walk};
 use crate::Assumption;
@@ -74,21 +74,21 @@ impl Relation<'_, '_, '_> {
             .map(|written| self.on_edge(incoming, written, always, 1) == Answer::Equal);
         let alike = self.on_edge(incoming, old.written, new.written, 1) == Answer::Equal;
         let written = match meeting.written {
-            Written::Always if sure == [true; 2] => Written::Always,
-            Written::Always | Written::Alike if alike => Written::Alike,
-            Written::Always => Written::Apart(sure),
-            Written::Alike => Written::Apart([false; 2]),
-            Written::Apart(before) => Written::Apart([before[0] && sure[0], before[1] && sure[1]]),
+            WrittenOn::Always if sure == [true; 2] => WrittenOn::Always,
+            WrittenOn::Always | WrittenOn::Alike if alike => WrittenOn::Alike,
+            WrittenOn::Always => WrittenOn::Apart(sure),
+            WrittenOn::Alike => WrittenOn::Apart([false; 2]),
+            WrittenOn::Apart(before) => WrittenOn::Apart([before[0] && sure[0], before[1] && sure[1]]),
         };
         if written != meeting.written {
             (meeting.written, changed) = (written, true);
         }
-        if matches!(written, Written::Apart(_)) {
+        if matches!(written, WrittenOn::Apart(_)) {
             meeting.bits = 0;
         }
         // What was not written means nothing.
         let mut values = [old, new].map(|held| held.value);
-        if meeting.written != Written::Always {
+        if meeting.written != WrittenOn::Always {
             let terms = &mut self.walk.arena.terms;
             values = [old, new].map(|held| terms.choose(held.written, held.value, nothing.value));
         }

@@ -39,6 +39,7 @@ mod walk;
 
 use super::Proof;
 use super::fragment::{Disputed, line, what};
+use crate::around::InModule;
 use cut::Cut;
 use product::Product;
 use ptxopt_grammar::function::Function;
@@ -148,11 +149,9 @@ fn disputed(module: &Module<'_>, function: &Function) -> Option<Disputed> {
     })
 }
 
-type Side<'s, 'm, 't> = (&'m Module<'t>, &'s Function);
-
 fn paired(
-    before: Side<'_, '_, '_>,
-    after: Side<'_, '_, '_>,
+    before: InModule<'_, '_, '_>,
+    after: InModule<'_, '_, '_>,
     leave_out: bool,
 ) -> Result<([Cut; 2], Product), Stop> {
     let old = Cut::new(before.0, &before.1.body, leave_out).map_err(|stop| stop.on(0))?;
@@ -162,8 +161,8 @@ fn paired(
 }
 
 fn proved(
-    before: Side<'_, '_, '_>,
-    after: Side<'_, '_, '_>,
+    before: InModule<'_, '_, '_>,
+    after: InModule<'_, '_, '_>,
     cuts: &[Cut; 2],
     product: &Product,
 ) -> Result<Proof, Stop> {

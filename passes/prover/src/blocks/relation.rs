@@ -32,14 +32,14 @@ pub(super) type Place = (usize, RegisterId);
 pub(super) struct Meeting {
     /// The bits that both sides hold alike.
     pub(super) bits: u128,
-    pub(super) written: Written,
+    pub(super) written: WrittenOn,
     /// What is known of what the old side holds.
     pub(super) known: Assumption,
 }
 
 /// Whether a register was written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Written {
+pub(super) enum WrittenOn {
     /// On both sides.
     Always,
     /// On both sides or on none.
@@ -273,9 +273,9 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
             };
             let mut bit = |which| arena.input(Input::Written(pair, register, which), 1, Assumption::NONE);
             let written = match written {
-                Written::Alike => bit(0),
-                Written::Apart(sure) if !sure[side] => bit(side),
-                Written::Apart(_) | Written::Always => arena.terms.bit(true),
+                WrittenOn::Alike => bit(0),
+                WrittenOn::Apart(sure) if !sure[side] => bit(side),
+                WrittenOn::Apart(_) | WrittenOn::Always => arena.terms.bit(true),
             };
             if side == 0 {
                 self.walk.remember(value);
@@ -371,6 +371,6 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
 impl Meeting {
     /// Everything is alike, nothing is known.
     fn all(width: u32) -> Self {
-        Self { bits: ones(width), written: Written::Always, known: Assumption::NONE }
+        Self { bits: ones(width), written: WrittenOn::Always, known: Assumption::NONE }
     }
 }

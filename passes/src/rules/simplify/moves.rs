@@ -8,7 +8,7 @@ use crate::graph::ValueId;
 use crate::lanes::Byte;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::link::{Link, bytes, extended};
-use crate::rules::reach::{Need, Reach, Spelled, contents};
+use crate::rules::reach::{MadeWord, Need, Reach, contents};
 use crate::rules::route::{Fetch, Rest};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
@@ -246,8 +246,8 @@ fn spell(site: &Site<'_, '_, '_>, bytes: &[Byte], sources: &[Source], out: &mut 
     for reach in [&reach, &reach.reversed()] {
         for spelled in reach.spell(&needs) {
             let step = match spelled {
-                Spelled::Source(source) => Step::copy(source, 32),
-                Spelled::Step(step) => step,
+                MadeWord::Source(source) => Step::copy(source, 32),
+                MadeWord::Step(step) => step,
             };
             let recipe = Recipe::one(step);
             if recipe.steps[0] != *site.step && !out.contains(&recipe) {
