@@ -59,7 +59,8 @@ impl Assembler {
     ///
     /// # Errors
     ///
-    /// [`AssemblerFailure::Missing`] if there is no such file, [`AssemblerFailure::Broken`] if the file is not NVIDIA's assembler.
+    /// [`AssemblerFailure::Missing`] if there is no such file, [`AssemblerFailure::Broken`] if the file is not NVIDIA's
+    /// assembler.
     pub fn find(given: Option<&Path>) -> Result<Self, AssemblerFailure> {
         let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
         let found = match given.map(Path::to_owned).or(named) {

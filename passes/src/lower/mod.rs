@@ -108,7 +108,7 @@ pub fn masks(form: &Simd, sources: &[Source], with: Available) -> Vec<Recipe> {
 fn sequences(
     before: &[Step],
     with: Available,
-    values: &dyn Fn(ValueId) -> Range,
+    values: &dyn Fn(ValueId) -> HalfRange,
     generate: &dyn Fn(&mut Build<'_>) -> Option<Source>,
 ) -> Vec<Recipe> {
     let mut all: Vec<Recipe> = Vec::new();

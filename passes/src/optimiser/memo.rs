@@ -260,7 +260,7 @@ impl Context {
     }
 }
 
-/// The values on the path to the instruction that computes a value, as [`Graph::definition`] goes, and that instruction.
+/// The values on the path to the instruction that computes a value, as [`Graph::definition`] goes, and the instruction.
 fn defining(graph: &Graph<'_, '_>, mut value: ValueId) -> (Vec<ValueId>, Option<Step>) {
     let mut path = vec![value];
     loop {
