@@ -3,7 +3,7 @@
 //! Counted are instructions of PTX, in the second row lane by lane. The kernels are loops of the integer and byte
 //! work that this tool is about; `memory` is a kernel that mostly loads and stores.
 
-use ptxopt_passes::machine::{Argument, End, Launch, Machine};
+use ptxopt_machine::{Argument, End, Launch, Machine};
 use std::fmt::Write as _;
 use std::io::Write;
 use std::time::Instant;

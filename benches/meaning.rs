@@ -53,7 +53,7 @@ fn one_at_a_time(bencher: Bencher<'_, '_>, name: &str) {
 #[divan::bench(args = names())]
 fn planes(bencher: Bencher<'_, '_>, name: &str) {
     let (terms, result) = built(name);
-    let mut program = wide::Program::compile(&terms, &[result]);
+    let mut program = wide::WideProgram::compile(&terms, &[result]);
     let values: Vec<u128> =
         (0..wide::VECTORS as u128).map(|value| value.wrapping_mul(0x9e37_79b9) & 0xffff_ffff).collect();
     let inputs = vec![wide::planes(&values, 32); 3];

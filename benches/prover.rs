@@ -7,7 +7,7 @@
 mod pairs;
 
 use pairs::{Code, Expected, PAIRS};
-use ptxopt_passes::prover::{Proof, Query, Verdict, prove};
+use ptxopt_prover::{Proof, Query, Verdict, prove};
 use std::io::Write;
 use std::time::Instant;
 

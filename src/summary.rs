@@ -4,9 +4,9 @@
 use crate::measure::accuracy;
 use crate::remarks::{Remark, shown};
 use ptxopt_passes::optimiser::{Estimate, How, Kind, Outcome, Replayed, Seen, Why};
-use ptxopt_passes::pass_of;
-use ptxopt_passes::prover::Proof;
 use ptxopt_passes::rules::rules;
+use ptxopt_passes::stage_of;
+use ptxopt_prover::Proof;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Duration;
@@ -356,7 +356,7 @@ impl Tally {
 
 /// The pass of a rule; for a name that is not a rule, the pass of its remark.
 fn pass(name: &str, remark: &Remark<'_>) -> &'static str {
-    rules().find(|rule| rule.name == name).map_or_else(|| remark.pass(), |rule| pass_of(rule.pass).name)
+    rules().find(|rule| rule.name == name).map_or_else(|| remark.pass(), |rule| stage_of(rule.pass).name)
 }
 
 fn more(add: &mut impl FnMut(String), count: usize, what: &str) {

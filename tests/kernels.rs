@@ -24,7 +24,7 @@ mod one;
 
 use Reference::{Bytes, Halves, SignedBytes, SignedHalves, Words};
 use constants::{Case, Expected};
-use ptxopt_passes::machine::{Argument, End, Launch, Machine, Outcome};
+use ptxopt_machine::{Argument, End, Launch, Machine, Outcome};
 use std::path::Path;
 
 /// What a kernel computes: from each lane of a and b, from each word of d, a and b, or something else.
@@ -372,7 +372,7 @@ fn select_lt_computes_what_its_source_says() {
 }
 
 /// Runs an entry with a buffer for every parameter that can hold an address, and small numbers for the others.
-fn try_entry(machine: &Machine<'_, '_>, entry: &ptxopt_passes::machine::Entry) -> Outcome {
+fn try_entry(machine: &Machine<'_, '_>, entry: &ptxopt_machine::Entry) -> Outcome {
     let mut memory = machine.memory();
     let mut arguments = Vec::new();
     for (number, (_, size)) in (0..).zip(&entry.parameters) {

@@ -5,7 +5,7 @@
 //! kernel has more than a kernel that loads the same and stores a copy.
 
 use crate::assemblers::Assemblers;
-use ptxopt::measure::{Failure, Measured};
+use ptxopt::measure::{AssemblerFailure, Measured};
 use std::collections::HashMap;
 use std::fmt::Write;
 use std::sync::Mutex;
@@ -63,7 +63,7 @@ struct Kernel {
 }
 
 /// One assembler for one target.
-pub(crate) struct Assembler {
+pub(crate) struct SampleAssembler {
     program: ptxopt::measure::Assembler,
     target: String,
     version: &'static str,
@@ -78,7 +78,7 @@ const KERNELS: usize = 250;
 const HEAD_LINES: usize = 3;
 const KERNEL_LINES: usize = 7;
 
-impl Assembler {
+impl SampleAssembler {
     /// The assembler of that version; the target may have a suffix.
     pub(crate) fn new(version: &str, target: &str) -> Self {
         let assemblers = Assemblers::installed();
@@ -191,7 +191,7 @@ impl Assembler {
     fn lengths(&self, samples: &[Kernel]) -> Result<Vec<u32>, Vec<usize>> {
         let measured = match self.program.assemble(self.module(samples).as_bytes(), &self.target) {
             Ok(measured) => measured,
-            Err(Failure::Refused(said)) => {
+            Err(AssemblerFailure::Refused(said)) => {
                 let numbers =
                     said.split(", line ").skip(1).filter_map(|rest| rest.split(';').next()?.parse().ok());
                 let kernel = |line: usize| Some(line.checked_sub(1 + HEAD_LINES)? / KERNEL_LINES);

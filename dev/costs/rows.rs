@@ -1,6 +1,6 @@
 //! The rows of a table, with what is measured for each cell.
 
-use crate::assembler::{Assembler, Sample};
+use crate::assembler::{Sample, SampleAssembler};
 use ptxopt_grammar::video::Form;
 use ptxopt_passes::cost::table::{Cells, Generation};
 use ptxopt_passes::cost::{Cost, video};
@@ -51,7 +51,7 @@ pub(crate) fn measure(rows: &[Row], generation: &Generation) -> Vec<Cells> {
     let mut samples: Vec<Sample> = rows.iter().flat_map(all).collect();
     samples.sort();
     samples.dedup();
-    let costs = Assembler::new(generation.assembler, &target).costs(&samples);
+    let costs = SampleAssembler::new(generation.assembler, &target).costs(&samples);
     let costs: BTreeMap<&Sample, Option<u32>> = samples.iter().zip(costs).collect();
     let cell = |samples: &Vec<Sample>| {
         let found: Option<Vec<u32>> = samples.iter().map(|sample| costs[sample]).collect();

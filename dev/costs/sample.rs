@@ -1,6 +1,6 @@
 //! Whether the costs that the optimiser sees hold for forms that were not measured, and on GPUs that were not.
 
-use crate::assembler::{Assembler, Sample};
+use crate::assembler::{Sample, SampleAssembler};
 use crate::{fused, rows};
 use ptxopt_grammar::video::Form;
 use ptxopt_passes::cost::table::Generation;
@@ -19,7 +19,7 @@ pub(crate) fn outside(generation: &Generation) -> (Vec<String>, Vec<String>) {
         let text = |form: &Form| form.encode("%r0", "%r1", "%r2", Some("%r3"));
         let (forms, samples): (Vec<Form>, Vec<Sample>) =
             forms.iter().filter_map(|form| Some((*form, Sample { text: text(form)?, result: 'r' }))).unzip();
-        let found = Assembler::new(generation.assembler, &name).costs(&samples);
+        let found = SampleAssembler::new(generation.assembler, &name).costs(&samples);
         let before = wrong.len();
         let mut exact = 0;
         for ((form, sample), found) in forms.iter().zip(&samples).zip(&found) {
@@ -49,7 +49,7 @@ pub(crate) fn sequences(generation: &Generation) -> (Vec<String>, String) {
     let (steps, samples): (Vec<_>, Vec<Sample>) = drawn.unzip();
     let target = rows::target(generation);
     let costs = Costs::of(&Gpu::parse(&target).expect("every generation has targets"));
-    let found = Assembler::new(generation.assembler, &target).costs(&samples);
+    let found = SampleAssembler::new(generation.assembler, &target).costs(&samples);
     let (mut wrong, mut exact, mut tried) = (Vec::new(), 0, 0);
     for ((steps, sample), found) in steps.iter().zip(&samples).zip(found) {
         let cost = costs.sequence(steps);

@@ -1,6 +1,6 @@
 //! Measures the code of a few instructions before and after optimising.
 
-use crate::assembler::{Assembler, Sample};
+use crate::assembler::{Sample, SampleAssembler};
 use crate::assemblers::{Assemblers, VERSIONS};
 use crate::best;
 use ptxopt_grammar::video::Form;
@@ -50,7 +50,7 @@ pub(crate) struct Counts {
 pub(crate) struct Bench {
     pub(crate) gpu: String,
     pub(crate) version: &'static str,
-    assembler: Assembler,
+    assembler: SampleAssembler,
 }
 
 impl Bench {
@@ -60,7 +60,7 @@ impl Bench {
         let version = VERSIONS.iter().find(|(_, lowest)| *lowest <= number);
         let version = version.ok_or(format!("no assembler takes `{gpu}`"))?.0;
         Assemblers::installed().ok_or("NVIDIA's assemblers are missing; `sh .ci/tools` installs them")?;
-        Ok(Self { gpu: gpu.to_owned(), version, assembler: Assembler::new(version, gpu).with_waits() })
+        Ok(Self { gpu: gpu.to_owned(), version, assembler: SampleAssembler::new(version, gpu).with_waits() })
     }
 
     /// The text of a module, optimised for the GPU.

@@ -6,6 +6,7 @@
 pub mod constant;
 pub mod diagnostic;
 pub mod edit;
+pub mod function;
 pub mod gpu;
 pub mod head;
 pub mod legal;

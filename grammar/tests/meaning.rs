@@ -298,7 +298,7 @@ fn simd_forms() -> Vec<Form> {
 fn agree(terms: &Terms, outputs: &[Term], widths: &[u32], inputs: &[Vec<u128>]) {
     let mut exact = Program::<u128>::compile(terms, outputs).expect("nothing is wider");
     let mut narrow = Program::<u64>::compile(terms, outputs);
-    let mut planes = wide::Program::compile(terms, outputs);
+    let mut planes = wide::WideProgram::compile(terms, outputs);
     let columns = widths.iter().enumerate().map(|(number, &width)| {
         wide::planes(&inputs.iter().map(|input| input[number]).collect::<Vec<_>>(), width)
     });

@@ -1,57 +1,56 @@
 //! What ptxopt does to PTX: the passes, and the pipeline that runs them.
 //!
 //! A function becomes a graph of values (`graph`), about which facts are found (`facts`, `analysis`, `lanes`); rules
-//! and generators propose other spellings (`rules`, `lower`), costs choose (`cost`), the door proves (`door`, `prover`), and what is proved
-//! and cheaper is spliced into the text (`optimiser`). Nothing here uses a file or a clock; functions are worked on by as
-//! many threads as the caller allows.
+//! and generators propose other spellings (`rules`, `lower`), costs choose (`cost`), every rewrite is proved (`verify`,
+//! with the package `ptxopt-prover`), and what is proved and cheaper is spliced into the text (`optimiser`), after the
+//! package `ptxopt-machine` has run it. Nothing here uses a file or a clock; functions are worked on by as many threads
+//! as the caller allows.
 
 pub mod analysis;
 pub mod cost;
-pub mod door;
 pub mod facts;
 pub mod graph;
 pub mod lanes;
 pub mod lower;
-pub mod machine;
 pub mod optimiser;
-pub mod prover;
 pub mod recipe;
 pub mod rules;
 mod select;
 pub mod site;
 mod threads;
+pub mod verify;
 
-use rules::Pass as Group;
+use rules::Pass;
 
-/// One step of the pipeline.
+/// One stage of the pipeline: a pass, as users know it.
 #[derive(Debug)]
-pub struct Pass {
+pub struct Stage {
     /// What users call it.
     pub name: &'static str,
     /// What it achieves, in one line.
     pub summary: &'static str,
-    /// The rules that belong to it.
-    pub group: Group,
+    /// The pass, as rules name the one that they belong to.
+    pub pass: Pass,
 }
 
 /// The pipeline: all passes. Their rules are tried together, statement by statement, until nothing changes.
-pub static PASSES: &[Pass] = &[
-    Pass { name: "fold", summary: "constants, and what constants decide", group: Group::Fold },
-    Pass { name: "simplify", summary: "the same value by a cheaper instruction", group: Group::Simplify },
-    Pass { name: "mask", summary: "masks, merges and unused lanes", group: Group::Mask },
-    Pass { name: "lower", summary: "SIMD video instructions as sequences of others", group: Group::Lower },
-    Pass { name: "dce", summary: "statements that the other passes made dead", group: Group::Dce },
+pub static PASSES: &[Stage] = &[
+    Stage { name: "fold", summary: "constants, and what constants decide", pass: Pass::Fold },
+    Stage { name: "simplify", summary: "the same value by a cheaper instruction", pass: Pass::Simplify },
+    Stage { name: "mask", summary: "masks, merges and unused lanes", pass: Pass::Mask },
+    Stage { name: "lower", summary: "SIMD video instructions as sequences of others", pass: Pass::Lower },
+    Stage { name: "dce", summary: "statements that the other passes made dead", pass: Pass::Dce },
 ];
 
-/// The pass that a group of rules belongs to.
+/// The stage of a pass: what users call it.
 #[must_use]
-pub fn pass_of(group: Group) -> &'static Pass {
-    PASSES.iter().find(|pass| pass.group == group).expect("every group of rules is in the pipeline")
+pub fn stage_of(pass: Pass) -> &'static Stage {
+    PASSES.iter().find(|stage| stage.pass == pass).expect("every pass is in the pipeline")
 }
 
 /// The passes that run, in the order of the pipeline.
 #[derive(Clone, Debug)]
-pub struct Selection(Vec<&'static Pass>);
+pub struct Selection(Vec<&'static Stage>);
 
 impl Selection {
     /// The whole pipeline.
@@ -60,14 +59,14 @@ impl Selection {
         Self(PASSES.iter().collect())
     }
 
-    /// The groups of rules that run.
+    /// The passes that run.
     #[must_use]
-    pub fn groups(&self) -> Vec<Group> {
-        self.0.iter().map(|pass| pass.group).collect()
+    pub fn passes(&self) -> Vec<Pass> {
+        self.0.iter().map(|stage| stage.pass).collect()
     }
 
-    /// The passes, in the order in which they run.
-    pub fn passes(&self) -> impl ExactSizeIterator<Item = &'static Pass> {
+    /// Their stages, in the order in which they run.
+    pub fn stages(&self) -> impl ExactSizeIterator<Item = &'static Stage> {
         self.0.iter().copied()
     }
 }
@@ -111,7 +110,7 @@ mod tests {
     #[test]
     fn an_empty_list_selects_nothing() {
         for list in ["", " ", ",", " , "] {
-            assert_eq!(select(list).expect("it names no pass").passes().len(), 0);
+            assert_eq!(select(list).expect("it names no pass").stages().len(), 0);
         }
     }
 
@@ -119,7 +118,7 @@ mod tests {
     fn every_pass_is_selected_by_its_name_and_an_unknown_name_is_refused() {
         for pass in PASSES {
             let selection = select(pass.name).expect("it is in the list");
-            assert_eq!(selection.passes().map(|pass| pass.name).collect::<Vec<_>>(), [pass.name]);
+            assert_eq!(selection.stages().map(|pass| pass.name).collect::<Vec<_>>(), [pass.name]);
         }
         let name = "no_such_pass".to_owned();
         assert_eq!(select("no_such_pass").err(), Some(UnknownPass { name }));

@@ -7,7 +7,7 @@ use ptxopt_grammar::meaning::meaning;
 use ptxopt_grammar::meaning::term::{Term, Terms, ones, signed};
 use ptxopt_grammar::table;
 use ptxopt_passes::facts::{Cone, Fact, demanded, forward};
-use ptxopt_passes::prover::{Budget, Query, Verdict, prove};
+use ptxopt_prover::{Budget, Query, Verdict, prove};
 use std::collections::BTreeSet;
 
 const INSTANCES: &str = include_str!("../../tests/roles/instances.txt");

@@ -7,11 +7,11 @@ use super::{Console, Failure, Status, usage_error};
 use crate::input::Input;
 use crate::output::to_stdout;
 use ptxopt_grammar::meaning::disputed::{Dispute, disputed_at};
-use ptxopt_grammar::meaning::{Place, Write as Written, concrete, meaning, term};
+use ptxopt_grammar::meaning::{Place, Write, concrete, meaning, term};
 use ptxopt_grammar::tree::{Module, StmtId};
 use registers::Wrapped;
 use std::collections::BTreeMap;
-use std::io::{self, Write};
+use std::io;
 use std::path::PathBuf;
 
 /// Show what an instruction computes, or check a file of reference vectors
@@ -138,7 +138,7 @@ fn evaluate(module: &Module<'_>, stmt: StmtId, values: &[(String, u128)]) -> Res
     }
     let outputs: Vec<_> = written.iter().map(|write| write.value).collect();
     let results = concrete::evaluate(&terms, &outputs, &[]);
-    let hold = |(write, value): (&Written, u128)| Holds {
+    let hold = |(write, value): (&Write, u128)| Holds {
         name: name(write.place),
         value,
         width: terms.width(write.value),
@@ -147,7 +147,7 @@ fn evaluate(module: &Module<'_>, stmt: StmtId, values: &[(String, u128)]) -> Res
 }
 
 impl Holds {
-    fn print(&self, out: &mut dyn Write) -> io::Result<()> {
+    fn print(&self, out: &mut dyn io::Write) -> io::Result<()> {
         let Self { name, value, width } = self;
         if *width == 1 {
             return writeln!(out, "{name} = {value}");

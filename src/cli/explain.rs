@@ -7,7 +7,7 @@ use ptxopt_grammar::meaning::disputed::DISPUTES;
 use ptxopt_passes::cost::{Gpu, table::GENERATIONS};
 use ptxopt_passes::optimiser::{Kind, Options, Outcome, optimise};
 use ptxopt_passes::rules::{Pass, Rule, SWEEPS, Sweep, UNNAMED, example_module, rules};
-use ptxopt_passes::{PASSES, pass_of};
+use ptxopt_passes::{PASSES, stage_of};
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         Some(name) => match (rules().find(|rule| rule.name == name), sweep(name)) {
             (Some(rule), _) => explain(rule, args.gpu),
             (None, Some(Sweep { name, law })) => {
-                format!("{name} (pass `{}`): {law}\n", pass_of(Pass::Dce).name)
+                format!("{name} (pass `{}`): {law}\n", stage_of(Pass::Dce).name)
             }
             (None, None) => {
                 let message = format!("there is no rule `{name}`; `ptxopt explain` lists them");
@@ -55,9 +55,9 @@ fn list() -> String {
     let width = rules().map(|rule| rule.name.len()).max().unwrap_or(0);
     let swept = SWEEPS.iter().map(|sweep| (Pass::Dce, sweep.name, sweep.law));
     let all: Vec<_> = rules().map(|rule| (rule.pass, rule.name, rule.law)).chain(swept).collect();
-    for pass in PASSES {
-        writeln!(out, "{}: {}", pass.name, pass.summary).expect("a string can be written to");
-        for (_, name, law) in all.iter().filter(|(group, ..)| *group == pass.group) {
+    for stage in PASSES {
+        writeln!(out, "{}: {}", stage.name, stage.summary).expect("a string can be written to");
+        for (_, name, law) in all.iter().filter(|(pass, ..)| *pass == stage.pass) {
             writeln!(out, "  {name:<width$}  {law}").expect("a string can be written to");
         }
     }
@@ -81,7 +81,7 @@ fn disputes() -> String {
 }
 
 fn explain(rule: &Rule, gpu: Option<Gpu>) -> String {
-    let mut out = format!("{} (pass `{}`): {}\n", rule.name, pass_of(rule.pass).name, rule.law);
+    let mut out = format!("{} (pass `{}`): {}\n", rule.name, stage_of(rule.pass).name, rule.law);
     for example in rule.examples {
         let text = example_module(&format!("{}\n", lines(example).join("\n")));
         let newest_first = GENERATIONS.iter().rev();

@@ -3,14 +3,15 @@
 use super::{Console, Failure, Status, VideoSemantics, parse};
 use crate::input::Input;
 use crate::output::to_stdout;
+use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::head::INDEPENDENT_THREADS;
 use ptxopt_grammar::meaning::disputed::Dispute;
 use ptxopt_grammar::meaning::term::Terms;
 use ptxopt_grammar::tree::Module;
-use ptxopt_passes::machine::{Argument, Launch, Machine};
-use ptxopt_passes::prover::blocks::{self, Outcome};
-use ptxopt_passes::prover::fragment::{Computed, Disputed, Function, compute, functions};
-use ptxopt_passes::prover::{Query, Reads, Verdict, around, parting, prove};
+use ptxopt_machine::{Argument, Launch, Machine};
+use ptxopt_prover::blocks::{self, Outcome};
+use ptxopt_prover::fragment::{Computed, Disputed, compute};
+use ptxopt_prover::{Query, Reads, Verdict, around, parting, prove};
 use std::path::PathBuf;
 
 /// Decide whether two files compute the same for all inputs

@@ -4,7 +4,7 @@ use super::{Console, Failure, Status, usage_error};
 use crate::input::Input;
 use crate::output::{Output, to_stdout};
 use ptxopt_grammar::names::Type;
-use ptxopt_passes::machine::{Argument, Buffer, End, Launch, Machine, Memory, Outcome, RaceCheck};
+use ptxopt_machine::{Argument, Buffer, End, Launch, Machine, Memory, Outcome, RaceCheck};
 use std::io::Write;
 use std::path::PathBuf;
 

@@ -35,7 +35,7 @@ pub struct Assembler {
 
 /// Why nothing was measured.
 #[derive(Debug)]
-pub enum Failure {
+pub enum AssemblerFailure {
     /// There is no assembler where it was looked for.
     Missing(String),
     /// It could not be run, or did not end.
@@ -44,7 +44,7 @@ pub enum Failure {
     Refused(String),
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for AssemblerFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Missing(what) | Self::Broken(what) => f.write_str(what),
@@ -59,21 +59,22 @@ impl Assembler {
     ///
     /// # Errors
     ///
-    /// [`Failure::Missing`] if there is no such file, [`Failure::Broken`] if the file is not NVIDIA's assembler.
-    pub fn find(given: Option<&Path>) -> Result<Self, Failure> {
+    /// [`AssemblerFailure::Missing`] if there is no such file, [`AssemblerFailure::Broken`] if the file is not NVIDIA's
+    /// assembler.
+    pub fn find(given: Option<&Path>) -> Result<Self, AssemblerFailure> {
         let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
         let found = match given.map(Path::to_owned).or(named) {
             Some(path) if path.is_dir() => path.join("ptxas"),
             Some(path) => path,
             None => in_path(&std::env::var_os("PATH").unwrap_or_default()).ok_or_else(|| {
-                Failure::Missing(format!(
+                AssemblerFailure::Missing(format!(
                     "there is no `ptxas` in `PATH`; `--ptxas PATH` or the environment variable `{VARIABLE}` says where \
                      NVIDIA's assembler is"
                 ))
             })?,
         };
         if !found.is_file() {
-            return Err(Failure::Missing(format!("there is no assembler `{}`", found.display())));
+            return Err(AssemblerFailure::Missing(format!("there is no assembler `{}`", found.display())));
         }
         Self::at(found)
     }
@@ -82,8 +83,8 @@ impl Assembler {
     ///
     /// # Errors
     ///
-    /// [`Failure::Broken`] if it does not run or does not say which release it is.
-    pub fn at(program: PathBuf) -> Result<Self, Failure> {
+    /// [`AssemblerFailure::Broken`] if it does not run or does not say which release it is.
+    pub fn at(program: PathBuf) -> Result<Self, AssemblerFailure> {
         // It runs in another folder.
         let program = std::path::absolute(&program).unwrap_or(program);
         let mut assembler = Self { program, release: String::new(), limit: LIMIT };
@@ -94,7 +95,9 @@ impl Assembler {
             Some(release) => release.trim().clone_into(&mut assembler.release),
             None => {
                 let program = assembler.program.display();
-                return Err(Failure::Broken(format!("`{program}` is not NVIDIA's assembler for PTX")));
+                return Err(AssemblerFailure::Broken(format!(
+                    "`{program}` is not NVIDIA's assembler for PTX"
+                )));
             }
         }
         Ok(assembler)
@@ -113,15 +116,15 @@ impl Assembler {
     ///
     /// # Errors
     ///
-    /// [`Failure::Refused`] if the assembler rejects the module, or the reason why it could not be run.
-    pub fn assemble(&self, text: &[u8], gpu: &str) -> Result<Measured, Failure> {
+    /// [`AssemblerFailure::Refused`] if the assembler rejects the module, or the reason why it could not be run.
+    pub fn assemble(&self, text: &[u8], gpu: &str) -> Result<Measured, AssemblerFailure> {
         match self.assemble_with(text, gpu, &["--compile-only"]) {
-            Err(Failure::Refused(_)) => self.assemble_with(text, gpu, &[]),
+            Err(AssemblerFailure::Refused(_)) => self.assemble_with(text, gpu, &[]),
             other => other,
         }
     }
 
-    fn assemble_with(&self, text: &[u8], gpu: &str, options: &[&str]) -> Result<Measured, Failure> {
+    fn assemble_with(&self, text: &[u8], gpu: &str, options: &[&str]) -> Result<Measured, AssemblerFailure> {
         let folder = temporary()?;
         let (input, output) = ("in.ptx", "out.cubin");
         fs::write(folder.path().join(input), text).map_err(|error| unwritable(&error))?;
@@ -132,10 +135,10 @@ impl Assembler {
         let (status, said) = self.run(folder.path(), &arguments)?;
         if !status.success() {
             let silent = || format!("it ended with {status} and without a message");
-            return Err(Failure::Refused(if said.trim().is_empty() { silent() } else { said }));
+            return Err(AssemblerFailure::Refused(if said.trim().is_empty() { silent() } else { said }));
         }
         let broken = |what: String| {
-            Failure::Broken(format!("`{}` reported success, but {what}", self.program.display()))
+            AssemblerFailure::Broken(format!("`{}` reported success, but {what}", self.program.display()))
         };
         let cubin = fs::read(folder.path().join(output))
             .map_err(|error| broken(format!("there is no cubin: {error}")))?;
@@ -145,7 +148,7 @@ impl Assembler {
     }
 
     /// Runs the program in a folder until it ends, and returns its status and its messages.
-    fn run(&self, folder: &Path, arguments: &[&OsStr]) -> Result<(ExitStatus, String), Failure> {
+    fn run(&self, folder: &Path, arguments: &[&OsStr]) -> Result<(ExitStatus, String), AssemblerFailure> {
         let program = self.program.display();
         // Its messages go to a file: a pipe that is not read while the program runs could fill up and block it.
         let path = folder.join("said");
@@ -158,11 +161,11 @@ impl Assembler {
             .stdout(said)
             .stderr(second)
             .spawn()
-            .map_err(|error| Failure::Broken(format!("`{program}` does not run: {error}")))?;
+            .map_err(|error| AssemblerFailure::Broken(format!("`{program}` does not run: {error}")))?;
         let began = Instant::now();
         let mut pause = Duration::from_millis(1);
         let status = loop {
-            let lost = |error| Failure::Broken(format!("`{program}` cannot be waited for: {error}"));
+            let lost = |error| AssemblerFailure::Broken(format!("`{program}` cannot be waited for: {error}"));
             if let Some(status) = child.try_wait().map_err(lost)? {
                 break status;
             }
@@ -171,7 +174,7 @@ impl Assembler {
                 let _ended = child.kill();
                 let _status = child.wait();
                 let limit = self.limit.as_secs_f64();
-                return Err(Failure::Broken(format!("`{program}` has not ended after {limit} s")));
+                return Err(AssemblerFailure::Broken(format!("`{program}` has not ended after {limit} s")));
             }
             thread::sleep(pause);
             pause = (pause * 2).min(LONGEST_PAUSE);
@@ -191,12 +194,12 @@ fn in_path(path: &OsStr) -> Option<PathBuf> {
     std::env::split_paths(path).map(|folder| folder.join("ptxas")).find(|program| program.is_file())
 }
 
-fn temporary() -> Result<tempfile::TempDir, Failure> {
+fn temporary() -> Result<tempfile::TempDir, AssemblerFailure> {
     tempfile::tempdir().map_err(|error| unwritable(&error))
 }
 
-fn unwritable(error: &io::Error) -> Failure {
-    Failure::Broken(format!("temporary files cannot be written or read: {error}"))
+fn unwritable(error: &io::Error) -> AssemblerFailure {
+    AssemblerFailure::Broken(format!("temporary files cannot be written or read: {error}"))
 }
 
 /// The messages about errors, cut to a readable length.
@@ -245,7 +248,7 @@ mod tests {
         assert!(Assembler::find(Some(folder.path())).is_ok());
         let empty = tempfile::tempdir().expect("a folder can be made");
         let error = Assembler::find(Some(empty.path())).expect_err("it is empty");
-        assert!(matches!(error, Failure::Missing(_)), "{error}");
+        assert!(matches!(error, AssemblerFailure::Missing(_)), "{error}");
     }
 
     #[test]
@@ -272,6 +275,6 @@ mod tests {
         let (_folder, path) = script(VERSION);
         let error =
             Assembler::at(path).expect("it runs").assemble(b"", "sm_90").expect_err("it writes nothing");
-        assert!(matches!(error, Failure::Broken(_)), "{error}");
+        assert!(matches!(error, AssemblerFailure::Broken(_)), "{error}");
     }
 }

@@ -8,7 +8,7 @@ use object::{Object, ObjectSection};
 
 /// The machine code of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Function {
+pub struct CubinFunction {
     /// Its name, as in PTX.
     pub name: String,
     /// The machine instructions, without padding; up to sm_62 they have 64 bits.
@@ -20,13 +20,13 @@ pub struct Function {
 /// # Errors
 ///
 /// If the file is not a complete cubin; the message says what is wrong with it.
-pub fn functions(cubin: &[u8], gpu: u32) -> Result<Vec<Function>, String> {
+pub fn functions(cubin: &[u8], gpu: u32) -> Result<Vec<CubinFunction>, String> {
     let file = object::File::parse(cubin).map_err(|error| format!("the cubin cannot be read: {error}"))?;
     let mut all = Vec::new();
     for section in file.sections() {
         let Some(name) = section.name().ok().and_then(|name| name.strip_prefix(".text.")) else { continue };
         let code = section.data().map_err(|error| format!("the code of `{name}` cannot be read: {error}"))?;
-        all.push(Function { name: name.to_owned(), instructions: instructions(code, gpu) });
+        all.push(CubinFunction { name: name.to_owned(), instructions: instructions(code, gpu) });
     }
     Ok(all)
 }

@@ -8,7 +8,7 @@ mod assembler;
 mod compare;
 pub mod cubin;
 
-pub use assembler::{Assembler, Failure, VARIABLE};
+pub use assembler::{Assembler, AssemblerFailure, VARIABLE};
 pub use compare::{Comparison, Worse, table};
 
 use ptxopt_passes::cost::Gpu;
@@ -45,8 +45,8 @@ pub struct Measured {
 
 impl Measured {
     /// From the functions of a cubin and the messages of the assembler that made it.
-    fn new(functions: Vec<cubin::Function>, said: &str) -> Self {
-        let function = |cubin::Function { name, instructions }| {
+    fn new(functions: Vec<cubin::CubinFunction>, said: &str) -> Self {
+        let function = |cubin::CubinFunction { name, instructions }| {
             (name, Function { code: instructions, ..Function::default() })
         };
         let mut measured = Self { functions: functions.into_iter().map(function).collect() };
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn what_the_assembler_says_is_understood() {
         let functions =
-            ["k", "f"].map(|name| cubin::Function { name: name.to_owned(), instructions: vec![1, 2] });
+            ["k", "f"].map(|name| cubin::CubinFunction { name: name.to_owned(), instructions: vec![1, 2] });
         let said = "ptxas info    : 0 bytes gmem\n\
                     ptxas info    : Compiling entry function 'k' for 'sm_90'\n\
                     ptxas info    : Function properties for k\n    \

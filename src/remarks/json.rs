@@ -3,7 +3,7 @@
 use super::{Place, Remark};
 use ptxopt_passes::cost::Cost;
 use ptxopt_passes::optimiser::{How, Kind};
-use ptxopt_passes::prover::Proof;
+use ptxopt_prover::Proof;
 use serde_json::{Value, json};
 
 /// The bounds of a cost; `most` is null where there is no upper bound.

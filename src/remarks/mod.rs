@@ -15,7 +15,7 @@ pub use source::{Lines, Place, Sources};
 use crate::render::{Colour, harmless};
 use ptxopt_grammar::diagnostic::Position;
 use ptxopt_passes::optimiser::{How, Kind, Record, Why};
-use ptxopt_passes::pass_of;
+use ptxopt_passes::stage_of;
 use std::time::Duration;
 
 /// The forms in which remarks are written.
@@ -109,7 +109,7 @@ impl Remark<'_> {
     /// The pass of the last rule.
     #[must_use]
     pub fn pass(&self) -> &'static str {
-        pass_of(self.record.pass).name
+        stage_of(self.record.pass).name
     }
 
     /// The last rule, or why no rule was tried.

@@ -4,11 +4,11 @@
 //! statements in the other order. Which ones are wrong is found out by running them; some that no run can tell are
 //! wrong by construction.
 
+use ptxopt_grammar::function::functions;
 use ptxopt_grammar::tree::{Module, NodeKind, StmtId, StmtKind};
-use ptxopt_passes::machine::{Argument, Launch, Machine};
-use ptxopt_passes::prover::around;
-use ptxopt_passes::prover::blocks::{Outcome, compare};
-use ptxopt_passes::prover::fragment::functions;
+use ptxopt_machine::{Argument, Launch, Machine};
+use ptxopt_prover::around;
+use ptxopt_prover::blocks::{Outcome, compare};
 
 const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
 

@@ -21,7 +21,7 @@ mod z3;
 
 use pairs::{Code, Expected, PAIRS};
 use ptxopt_grammar::meaning::term::{Term, Terms};
-use ptxopt_passes::prover::{Assumption, Prover, Query, Verdict, prove};
+use ptxopt_prover::{Assumption, Prover, Query, Verdict, prove};
 
 fn verdict(build: fn(&mut Code) -> (Term, Term)) -> Verdict {
     let mut code = Code::new();

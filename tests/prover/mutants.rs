@@ -6,7 +6,7 @@
 use crate::pairs::{Code, Expected, PAIRS};
 use ptxopt_grammar::meaning::concrete::Program;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms};
-use ptxopt_passes::prover::{Budget, Counterexample, Query, Verdict, prove};
+use ptxopt_prover::{Budget, Counterexample, Query, Verdict, prove};
 
 const VECTORS: usize = 1_000_000;
 const MOST_PER_PAIR: usize = 140;

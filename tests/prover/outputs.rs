@@ -4,11 +4,11 @@
 //! CI takes a part of the modules; `PTXOPT_PROVE=all` takes all of them, and `PTXOPT_PROVE_FOLDER` another folder.
 
 use crate::support::{TestModule, modules_to_optimise};
+use ptxopt_grammar::function::functions;
 use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{self, Options};
-use ptxopt_passes::prover::around;
-use ptxopt_passes::prover::blocks::{Outcome, compare};
-use ptxopt_passes::prover::fragment::functions;
+use ptxopt_prover::around;
+use ptxopt_prover::blocks::{Outcome, compare};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};

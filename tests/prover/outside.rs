@@ -11,7 +11,7 @@ use crate::pairs::{Code, Expected, PAIRS};
 use crate::z3::{Answer, Z3};
 use ptxopt_grammar::meaning::concrete::evaluate;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms};
-use ptxopt_passes::prover::{Budget, Query, Verdict, prove};
+use ptxopt_prover::{Budget, Query, Verdict, prove};
 use std::collections::BTreeMap;
 
 /// Z3's steps for one question: a few tenths of a second.

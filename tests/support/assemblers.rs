@@ -1,6 +1,6 @@
 //! NVIDIA's assemblers in the versions that the tests and the developer commands know, where `sh .ci/tools` puts them.
 
-use ptxopt::measure::{Assembler, Failure, Measured};
+use ptxopt::measure::{Assembler, AssemblerFailure, Measured};
 use std::path::{Path, PathBuf};
 
 /// The versions, the newest first, each with the lowest target that it takes.
@@ -47,8 +47,8 @@ impl Assemblers {
 
     /// What the newest assembler that takes a target makes of `text` for it.
     #[allow(dead_code, reason = "not all that share this file ask for it")]
-    pub(crate) fn measure(&self, text: &[u8], target: &str) -> Result<Measured, Failure> {
-        let none = || Failure::Missing(format!("no assembler takes `{target}`"));
+    pub(crate) fn measure(&self, text: &[u8], target: &str) -> Result<Measured, AssemblerFailure> {
+        let none = || AssemblerFailure::Missing(format!("no assembler takes `{target}`"));
         self.fitting(target).ok_or_else(none)?.assemble(text, target)
     }
 }

@@ -8,8 +8,8 @@
 use super::code::Code;
 use super::term::{Term, Terms};
 use crate::video::{
-    Compare, Direction, Form, Instance, Lanes, Mad, Part, Scalar, ScalarOp, Selector, ShiftMode, Sign, Simd,
-    SimdArithmetic, SimdOp, SimdThen, Source, Sum, Then, decode,
+    Compare, Direction, Form, Instance, Lanes, Mad, OperandSource, Part, Scalar, ScalarOp, Selector,
+    ShiftMode, Sign, Simd, SimdArithmetic, SimdOp, SimdThen, Sum, Then, decode,
 };
 
 /// The bits of an exact sum, difference or mean of two words of any sign, and of `c`.
@@ -23,8 +23,8 @@ pub(crate) fn means(code: &mut Code<'_, '_>) -> Option<()> {
     let Instance { form, d, a, b, c } = decode(code.module, code.stmt)?.ok()?;
     code.forget_modifiers();
     let mut value = |source| match source {
-        Source::Register(node) => code.word(node),
-        Source::Constant(node) => code.value(node, 32),
+        OperandSource::Register(node) => code.word(node),
+        OperandSource::Constant(node) => code.value(node, 32),
     };
     let (a, b) = (value(a)?, value(b)?);
     let c = match c {

@@ -38,7 +38,7 @@ enum Gate {
 
 /// Terms ready to run.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct WideProgram {
     /// Each gate with the slot that it writes.
     gates: Vec<(u32, Gate)>,
     slots: Vec<Plane>,
@@ -46,7 +46,7 @@ pub struct Program {
     outputs: Vec<Vec<u32>>,
 }
 
-impl Program {
+impl WideProgram {
     /// Makes a program that computes `outputs`.
     #[must_use]
     pub fn compile(terms: &Terms, outputs: &[Term]) -> Self {
@@ -127,7 +127,7 @@ pub fn number<'p>(planes: impl Iterator<Item = &'p Plane>, vector: usize) -> u12
 }
 
 /// Keeps the gates that outputs need, and gives each a slot that no other live gate uses.
-fn place(gates: &[Gate], mut outputs: Vec<Vec<u32>>) -> Program {
+fn place(gates: &[Gate], mut outputs: Vec<Vec<u32>>) -> WideProgram {
     const NEVER: usize = usize::MAX;
     let mut last_use = vec![None; gates.len()];
     outputs.iter().flatten().for_each(|&gate| last_use[gate as usize] = Some(NEVER));
@@ -153,7 +153,7 @@ fn place(gates: &[Gate], mut outputs: Vec<Vec<u32>>) -> Program {
         kept.push((slots[at], read));
     }
     outputs.iter_mut().flatten().for_each(|gate| *gate = slots[*gate as usize]);
-    Program { gates: kept, slots: vec![Plane::default(); count as usize], outputs }
+    WideProgram { gates: kept, slots: vec![Plane::default(); count as usize], outputs }
 }
 
 fn children(gate: Gate) -> [Option<u32>; 3] {

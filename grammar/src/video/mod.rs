@@ -46,23 +46,23 @@ pub struct Instance {
     /// The name of the register that it writes.
     pub d: NodeId,
     /// The first source.
-    pub a: Source,
+    pub a: OperandSource,
     /// The second source.
-    pub b: Source,
+    pub b: OperandSource,
     /// The third source, where it is read.
-    pub c: Option<Source>,
+    pub c: Option<OperandSource>,
 }
 
 /// A source operand, without selector and sign.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Source {
+pub enum OperandSource {
     /// The name of a register.
     Register(NodeId),
     /// A constant: a literal or an expression.
     Constant(NodeId),
 }
 
-impl Source {
+impl OperandSource {
     /// Its text, without the selector.
     #[must_use]
     pub fn text<'t>(self, module: &Module<'t>) -> &'t [u8] {

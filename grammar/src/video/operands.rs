@@ -5,7 +5,7 @@
 //! known meaning.
 
 use super::opcode::Opcode;
-use super::{Source, modifiers};
+use super::{OperandSource, modifiers};
 use crate::diagnostic::Diagnostic;
 use crate::names::{DeclKind, Type, is_special_register};
 use crate::tree::{Module, NodeId, NodeKind, Span, StmtId};
@@ -48,7 +48,7 @@ impl Role {
 
 /// An operand, taken apart.
 pub(super) struct Operand<'t> {
-    pub(super) source: Source,
+    pub(super) source: OperandSource,
     /// The selector without its dot, and where it is, with it.
     pub(super) selector: Option<(&'t [u8], Span)>,
     pub(super) negated: bool,
@@ -106,13 +106,13 @@ impl<'t> Operand<'t> {
             let found = Diagnostic::new(span(), format!("`{}` takes no constants", opcode.name()));
             return Err(found.label("expected a register").into());
         }
-        Ok(Self { source: Source::Constant(node), selector: None, negated: false, root: node })
+        Ok(Self { source: OperandSource::Constant(node), selector: None, negated: false, root: node })
     }
 
     /// The register in the place of the destination.
     pub(super) fn node(&self) -> NodeId {
         match self.source {
-            Source::Register(node) | Source::Constant(node) => node,
+            OperandSource::Register(node) | OperandSource::Constant(node) => node,
         }
     }
 }
@@ -167,7 +167,9 @@ fn register<'t>(
     let Some(decl) = module.decl_of(node).map(|decl| module.decl(decl)) else {
         return match undeclared(opcode, base, span, role) {
             Some(found) => Err(found.into()),
-            None => Ok(Operand { source: Source::Register(node), selector, negated: false, root: node }),
+            None => {
+                Ok(Operand { source: OperandSource::Register(node), selector, negated: false, root: node })
+            }
         };
     };
     match decl.kind {
@@ -193,7 +195,7 @@ fn register<'t>(
         let found = Diagnostic::new(span, found).label("expected a 32-bit integer register");
         return Err(found.related(module.tokens().span(decl.name), "declared here").into());
     }
-    Ok(Operand { source: Source::Register(node), selector, negated: false, root: node })
+    Ok(Operand { source: OperandSource::Register(node), selector, negated: false, root: node })
 }
 
 /// A name and its suffix, without the dot.

@@ -17,7 +17,7 @@ fn form(text: &str) -> (Form, [bool; 3]) {
     let module = parse(text.as_bytes()).unwrap_or_else(|found| panic!("{text}: {found:?}"));
     let found = module.stmts().find_map(|stmt| decode(&module, stmt)).expect("it is a video instruction");
     let found = found.expect("it is legal");
-    let constant = |source| matches!(source, ptxopt_grammar::video::Source::Constant(_));
+    let constant = |source| matches!(source, ptxopt_grammar::video::OperandSource::Constant(_));
     (found.form, [constant(found.a), constant(found.b), found.c.is_some_and(constant)])
 }
 

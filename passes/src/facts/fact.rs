@@ -5,8 +5,8 @@
 //! change, which drops only numbers that another part has excluded already; a fact that no number fits has one
 //! form, [`Fact::bottom`].
 
-use crate::prover::Assumption;
 use ptxopt_grammar::meaning::term::{ones, signed};
+use ptxopt_prover::Assumption;
 
 /// How often the parts of a fact sharpen each other: it settles in two rounds nearly always, and stopping early only
 /// keeps more numbers.

@@ -20,7 +20,7 @@ struct Walk {
     numbers: Vec<u32>,
     /// By number: the number from which the walk came; where paths have been shortened, one further up.
     above: Vec<u32>,
-    /// By number: the number with the least semidominator on the way that was shortened.
+    /// By number: the number with the least semidominator on the path that was shortened.
     label: Vec<u32>,
     /// By number: its semidominator, as far as it is known.
     semi: Vec<u32>,
@@ -95,7 +95,7 @@ impl Walk {
         self.semi.push(number);
     }
 
-    /// The number with the least semidominator on the way up from `from`, through numbers above `limit` alone. The way
+    /// The number with the least semidominator on the path up from `from`, through numbers above `limit` alone. The path
     /// is shortened for the next time.
     fn lowest(&mut self, from: u32, limit: usize, waiting: &mut Vec<u32>) -> u32 {
         let is_done = |above: &[u32], number: u32| above[number as usize] as usize <= limit;

@@ -15,7 +15,6 @@
 mod build;
 mod dominators;
 mod flow;
-mod function;
 mod lists;
 mod names;
 mod opaque;
@@ -29,11 +28,11 @@ mod tests;
 pub use build::Semantics;
 pub(crate) use build::inputs_of;
 pub use flow::{BlockId, Flow, Unmodelled};
-pub use function::{Function, functions};
 pub use registers::{Access, Register};
 
 use hashbrown::HashMap;
 use lists::Lists;
+use ptxopt_grammar::function::Function;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::names::Component;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId};

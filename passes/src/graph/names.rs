@@ -199,18 +199,18 @@ impl Naming<'_> {
     /// The walk down the dominator tree, with what each register holds.
     fn walk(&mut self) {
         let Some(&entry) = self.flow.order().first() else { return };
-        let mut stack = vec![Step::Enter(entry)];
+        let mut stack = vec![Visit::Enter(entry)];
         while let Some(step) = stack.pop() {
             match step {
-                Step::Leave(mark) => {
+                Visit::Leave(mark) => {
                     for (register, value) in self.undo.drain(mark..).rev() {
                         self.current[register.index()] = value;
                     }
                 }
-                Step::Enter(block) => {
-                    stack.push(Step::Leave(self.undo.len()));
+                Visit::Enter(block) => {
+                    stack.push(Visit::Leave(self.undo.len()));
                     self.block(block);
-                    stack.extend(self.flow.dominated(block).iter().rev().map(|&child| Step::Enter(child)));
+                    stack.extend(self.flow.dominated(block).iter().rev().map(|&child| Visit::Enter(child)));
                 }
             }
         }
@@ -265,7 +265,7 @@ impl Naming<'_> {
     }
 }
 
-enum Step {
+enum Visit {
     Enter(BlockId),
     /// Forgets what was set since.
     Leave(usize),

@@ -46,12 +46,12 @@ pub struct Access {
 #[derive(Debug)]
 pub(super) struct Registers {
     numbers: HashMap<(DeclId, Part), Register>,
-    list: Vec<Named>,
+    list: Vec<RegisterName>,
 }
 
 /// What a register is in the text.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Named {
+pub(super) struct RegisterName {
     /// The declaration; `None` for the carry flag.
     pub(super) decl: Option<DeclId>,
     /// Which of it.
@@ -90,7 +90,7 @@ impl Accesses {
 
 impl Registers {
     pub(super) fn new() -> Self {
-        let carry = Named { decl: None, part: Part::default(), width: 1 };
+        let carry = RegisterName { decl: None, part: Part::default(), width: 1 };
         Self { numbers: HashMap::new(), list: vec![carry] }
     }
 
@@ -98,7 +98,7 @@ impl Registers {
         self.list.len()
     }
 
-    pub(super) fn named(&self, register: Register) -> Named {
+    pub(super) fn named(&self, register: Register) -> RegisterName {
         self.list[register.index()]
     }
 
@@ -106,7 +106,7 @@ impl Registers {
         let next = Register::numbered(self.list.len());
         let register = *self.numbers.entry((decl, part)).or_insert(next);
         if register == next {
-            self.list.push(Named { decl: Some(decl), part, width });
+            self.list.push(RegisterName { decl: Some(decl), part, width });
         }
         register
     }

@@ -62,8 +62,8 @@ impl Graph<'_, '_> {
     fn video_step(&self, stmt: StmtId) -> Option<Step> {
         let instance = video::decode(self.module, stmt)?.ok()?;
         let operand = |source| match source {
-            video::Source::Register(node) => self.read_at(stmt, node).map(Source::Value),
-            video::Source::Constant(node) => constant::value(self.module, node).map(Source::Constant),
+            video::OperandSource::Register(node) => self.read_at(stmt, node).map(Source::Value),
+            video::OperandSource::Constant(node) => constant::value(self.module, node).map(Source::Constant),
         };
         let mut sources = Sources::new();
         sources.push(operand(instance.a)?);

@@ -2,8 +2,9 @@
 //!
 //! The expected values follow from how the body executes, and are worked out by hand.
 
-use super::{Graph, Origin, Semantics, ValueId, functions};
+use super::{Graph, Origin, Semantics, ValueId};
 use crate::site::Knowledge;
+use ptxopt_grammar::function::functions;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 
 const DECLARATIONS: &str = ".reg .b32 %r<20>, %x, %y;\n.reg .pred %p<4>;\n.reg .b64 %rd<4>;\n\
@@ -346,12 +347,12 @@ fn nested_loops_have_a_phi_for_each_counter_and_no_more() {
 }
 
 #[test]
-fn a_phi_of_many_ways_knows_what_comes_from_each() {
+fn a_phi_of_many_incoming_edges_knows_what_comes_from_each() {
     let count = 40;
     let branches: String = (1..count).map(|at| format!("@%p1 bra L{at};\n")).collect();
-    let ways: String = (0..count).map(|at| format!("L{at}: mov.b32 %r2, {}; bra E;\n", 2 * at)).collect();
+    let incoming: String = (0..count).map(|at| format!("L{at}: mov.b32 %r2, {}; bra E;\n", 2 * at)).collect();
     let end = "E: add.u32 %r3, %r2, 1; st.global.u32 [0], %r3; ret;";
-    with(&(branches + &ways + end), |module, graph| {
+    with(&(branches + &incoming + end), |module, graph| {
         let fact = Knowledge::of(graph).facts[result(graph, stmt(module, "add")).index()];
         assert_eq!((fact.unsigned(), fact.ones()), ((1, 79), 1));
     });

@@ -14,7 +14,7 @@ use crate::recipe::Source;
 use ptxopt_grammar::table::instruction::op;
 
 #[derive(Clone, Copy)]
-enum Way {
+enum Method {
     Instruction,
     Extremes,
     Biased,
@@ -28,34 +28,38 @@ enum Way {
 
 /// `|x-y|` in every lane, cut to the lane.
 pub(super) fn distance(build: &mut Build<'_>, job: Job) -> Option<Source> {
-    let ways: &[Way] = match (job.signed(), job.geometry.is_bytes()) {
-        (Some(false), true) => &[Way::Instruction, Way::Extremes, Way::Mask, Way::Xor],
-        (Some(true), true) => &[Way::Instruction, Way::Extremes, Way::Biased, Way::Mask],
-        (None, true) => &[Way::Instruction, Way::Parts, Way::Mask],
-        (Some(false), false) => &[Way::Extremes, Way::Stacked, Way::Halves, Way::Mask, Way::Xor],
-        (Some(true), false) => &[Way::Biased, Way::Complement, Way::Stacked, Way::Halves, Way::Mask],
-        (None, false) => &[Way::Halves, Way::Mask],
+    let methods: &[Method] = match (job.signed(), job.geometry.is_bytes()) {
+        (Some(false), true) => &[Method::Instruction, Method::Extremes, Method::Mask, Method::Xor],
+        (Some(true), true) => &[Method::Instruction, Method::Extremes, Method::Biased, Method::Mask],
+        (None, true) => &[Method::Instruction, Method::Parts, Method::Mask],
+        (Some(false), false) => {
+            &[Method::Extremes, Method::Stacked, Method::Halves, Method::Mask, Method::Xor]
+        }
+        (Some(true), false) => {
+            &[Method::Biased, Method::Complement, Method::Stacked, Method::Halves, Method::Mask]
+        }
+        (None, false) => &[Method::Halves, Method::Mask],
     };
     let [x, y] = job.words();
-    Some(match build.any(ways) {
-        Way::Instruction => byte_distance(build, x, y, [job.x.signed, job.y.signed]),
-        Way::Extremes => extremes(build, job),
-        Way::Biased => {
+    Some(match build.any(methods) {
+        Method::Instruction => byte_distance(build, x, y, [job.x.signed, job.y.signed]),
+        Method::Extremes => extremes(build, job),
+        Method::Biased => {
             let [x, y] = [x, y].map(|word| build.xor(word, job.geometry.high()));
             extremes(build, job.of(x, y, false))
         }
-        Way::Complement => complement(build, job),
-        Way::Mask => by_mask(build, job),
-        Way::Xor => {
+        Method::Complement => complement(build, job),
+        Method::Mask => by_mask(build, job),
+        Method::Xor => {
             let mask = greater(build, job);
             let mask = spread(build, job.geometry, mask);
             let most = build.select(mask, x, y);
             let least = build.logic([x, y, most], |x, y, most| x ^ y ^ most);
             build.sub(most, least)
         }
-        Way::Halves => halves(build, job, None),
-        Way::Stacked => stacked(build, job),
-        Way::Parts => {
+        Method::Halves => halves(build, job, None),
+        Method::Stacked => stacked(build, job),
+        Method::Parts => {
             let [near, negative] = parts(build, job);
             wrapped(build, job.of(near, negative, false), true)
         }

@@ -10,7 +10,7 @@ use crate::recipe::Source;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Arithmetic, Part, Scalar, ScalarOp, Sign, Then};
 
-type Way = fn(&mut Build<'_>, Job) -> Source;
+type Method = fn(&mut Build<'_>, Job) -> Source;
 
 /// What carries do to the lanes that matter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,28 +36,28 @@ fn carries(job: Job) -> Carries {
 
 /// `x+y` in every lane.
 pub(super) fn add(build: &mut Build<'_>, job: Job) -> Option<Source> {
-    let mut ways: Vec<Way> = match carries(job) {
+    let mut methods: Vec<Method> = match carries(job) {
         Carries::None => vec![plain_add],
         Carries::Gaps { single: true } => vec![add_one_masked],
         Carries::Gaps { single: false } => vec![add_both_masked],
         Carries::Everywhere if job.geometry.is_bytes() => vec![add_by_halves, add_guarded],
         Carries::Everywhere => vec![add_corrected, add_two_words, add_scalar, add_guarded],
     };
-    ways.insert(0, add_packed);
-    Some(build.any(&ways)(build, job))
+    methods.insert(0, add_packed);
+    Some(build.any(&methods)(build, job))
 }
 
 /// `x-y` in every lane.
 pub(super) fn sub(build: &mut Build<'_>, job: Job) -> Option<Source> {
-    let mut ways: Vec<Way> = match carries(job) {
+    let mut methods: Vec<Method> = match carries(job) {
         Carries::None => vec![plain_sub],
         Carries::Gaps { single: true } => vec![sub_one_masked],
         Carries::Gaps { single: false } => vec![sub_both_masked],
         Carries::Everywhere if job.geometry.is_bytes() => vec![sub_guarded],
         Carries::Everywhere => vec![sub_corrected, sub_two_words, sub_scalar, sub_guarded],
     };
-    ways.insert(0, sub_packed);
-    Some(build.any(&ways)(build, job))
+    methods.insert(0, sub_packed);
+    Some(build.any(&methods)(build, job))
 }
 
 fn plain_add(build: &mut Build<'_>, job: Job) -> Source {

@@ -19,7 +19,7 @@ pub(super) const ALL: u64 = 0xffff_ffff;
 pub(super) struct Build<'c> {
     pub(super) with: Available,
     /// What the halves of values are.
-    values: &'c dyn Fn(ValueId) -> halves::Range,
+    values: &'c dyn Fn(ValueId) -> halves::HalfRange,
     pub(super) steps: Vec<Step>,
     /// By step: what both of its halves are, at least and at most, as signed numbers.
     ranges: Vec<(i64, i64)>,
@@ -29,7 +29,7 @@ pub(super) struct Build<'c> {
 
 /// What a byte of a word is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Byte {
+enum ByteOrigin {
     Number(u8),
     /// This byte of a source, or copies of its highest bit.
     Of {
@@ -44,7 +44,7 @@ impl<'c> Build<'c> {
     pub(super) fn after(
         before: &[Step],
         with: Available,
-        values: &'c dyn Fn(ValueId) -> halves::Range,
+        values: &'c dyn Fn(ValueId) -> halves::HalfRange,
         choices: &'c mut Choices,
     ) -> Self {
         let (steps, ranges, known) = (Vec::new(), Vec::new(), HashMap::new());
@@ -63,7 +63,7 @@ impl<'c> Build<'c> {
     }
 
     /// The range of `x - min(x, y)`, which cannot borrow.
-    fn without_borrow(&self, step: &Step) -> Option<halves::Range> {
+    fn without_borrow(&self, step: &Step) -> Option<halves::HalfRange> {
         let &[x, Source::Step(least)] = step.sources.as_slice() else { return None };
         let least = &self.steps[least];
         let is_least = least.is(op::MIN_U16X2) && least.sources.contains(&x);
@@ -80,12 +80,12 @@ impl<'c> Build<'c> {
         }
     }
 
-    /// One of these ways; the generator runs once for each.
-    pub(super) fn any<T: Copy>(&mut self, ways: &[T]) -> T {
-        if let [way] = ways {
-            return *way;
+    /// One of these alternatives; the generator runs once for each.
+    pub(super) fn any<T: Copy>(&mut self, alternatives: &[T]) -> T {
+        if let [alternative] = alternatives {
+            return *alternative;
         }
-        ways[self.choices.one_of(ways.len())]
+        alternatives[self.choices.one_of(alternatives.len())]
     }
 
     /// A step, or the one that does the same already.
@@ -225,7 +225,7 @@ impl<'c> Build<'c> {
     }
 
     /// What the bytes of a byte move are.
-    fn picked(&self, x: Source, y: Source, selector: u64) -> [Byte; 4] {
+    fn picked(&self, x: Source, y: Source, selector: u64) -> [ByteOrigin; 4] {
         [0, 1, 2, 3].map(|lane| {
             let nibble = u8::try_from(selector >> (4 * lane) & 15).expect("it has four bits");
             let (source, byte, sign) = (if nibble & 4 == 0 { x } else { y }, nibble & 3, nibble & 8 != 0);
@@ -233,23 +233,23 @@ impl<'c> Build<'c> {
         })
     }
 
-    fn byte(&self, source: Source, byte: u8, sign: bool) -> Byte {
+    fn byte(&self, source: Source, byte: u8, sign: bool) -> ByteOrigin {
         let source = self.copied(source);
         match source {
             Source::Constant(value) => {
                 let number = value.to_le_bytes()[usize::from(byte)];
-                Byte::Number(if sign { if number & 0x80 == 0 { 0 } else { 0xff } } else { number })
+                ByteOrigin::Number(if sign { if number & 0x80 == 0 { 0 } else { 0xff } } else { number })
             }
             Source::Step(step) => match (self.steps[step].code, &self.steps[step].sources[..]) {
                 (Code::Plain(op::PRMT_B32), &[x, y, Source::Constant(selector)]) => {
                     match self.picked(x, y, selector)[usize::from(byte)] {
-                        Byte::Number(number) => Byte::Number(if sign {
+                        ByteOrigin::Number(number) => ByteOrigin::Number(if sign {
                             if number & 0x80 == 0 { 0 } else { 0xff }
                         } else {
                             number
                         }),
-                        Byte::Of { source, byte, sign: signs } => {
-                            Byte::Of { source, byte, sign: sign | signs }
+                        ByteOrigin::Of { source, byte, sign: signs } => {
+                            ByteOrigin::Of { source, byte, sign: sign | signs }
                         }
                     }
                 }
@@ -260,26 +260,26 @@ impl<'c> Build<'c> {
     }
 
     /// A byte of a word whose halves are in a range.
-    fn bounded(&self, source: Source, byte: u8, sign: bool) -> Byte {
+    fn bounded(&self, source: Source, byte: u8, sign: bool) -> ByteOrigin {
         match halves::upper(self.range(source)).filter(|_| byte % 2 == 1) {
             Some(halves::Upper::Number(number)) => {
-                Byte::Number(if sign { if number & 0x80 == 0 { 0 } else { 0xff } } else { number })
+                ByteOrigin::Number(if sign { if number & 0x80 == 0 { 0 } else { 0xff } } else { number })
             }
-            Some(halves::Upper::Sign) => Byte::Of { source, byte: byte - 1, sign: true },
-            None => Byte::Of { source, byte, sign },
+            Some(halves::Upper::Sign) => ByteOrigin::Of { source, byte: byte - 1, sign: true },
+            None => ByteOrigin::Of { source, byte, sign },
         }
     }
 
     /// These bytes as one word by one instruction at most, if they come from at most two words.
-    fn joined(&mut self, bytes: [Byte; 4]) -> Option<Source> {
+    fn joined(&mut self, bytes: [ByteOrigin; 4]) -> Option<Source> {
         let mut sources: Vec<Source> = Vec::new();
         let mut number = 0_u64;
         let mut numbers = false;
         for (lane, byte) in bytes.iter().enumerate() {
             match *byte {
-                Byte::Of { source, .. } if !sources.contains(&source) => sources.push(source),
-                Byte::Of { .. } => {}
-                Byte::Number(byte) => {
+                ByteOrigin::Of { source, .. } if !sources.contains(&source) => sources.push(source),
+                ByteOrigin::Of { .. } => {}
+                ByteOrigin::Number(byte) => {
                     numbers = true;
                     number |= u64::from(byte) << (8 * lane);
                 }
@@ -296,13 +296,13 @@ impl<'c> Build<'c> {
             (&[x, y], false) => (x, y),
             _ => return None,
         };
-        let nibble = |(lane, byte): (usize, &Byte)| match *byte {
-            Byte::Of { source, byte, sign } => {
+        let nibble = |(lane, byte): (usize, &ByteOrigin)| match *byte {
+            ByteOrigin::Of { source, byte, sign } => {
                 (u64::from(byte) | if source == x { 0 } else { 4 } | if sign { 8 } else { 0 }) << (4 * lane)
             }
             // Zeros are all alike, so they are always picked from the same place.
-            Byte::Number(_) if number == 0 => 4 << (4 * lane),
-            Byte::Number(_) => (4 | lane as u64) << (4 * lane),
+            ByteOrigin::Number(_) if number == 0 => 4 << (4 * lane),
+            ByteOrigin::Number(_) => (4 | lane as u64) << (4 * lane),
         };
         let selector: u64 = bytes.iter().enumerate().map(nibble).sum();
         if selector == 0x3210 {

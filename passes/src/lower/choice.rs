@@ -1,8 +1,8 @@
-//! Choices: a generator that can go several ways, written as if it went one.
+//! Choices: a generator that has alternatives, written as if it had none.
 //!
-//! A generator asks for one of several ways wherever it has them. It runs again and again, each time with the next
-//! combination of answers, until all have been given; so ways of operands, of the operation and of the merge combine
-//! without loops around each other.
+//! A generator asks for one of its alternatives wherever it has several. It runs again and again, each time with the
+//! next combination of answers, until all have been given; so alternatives of operands, of the operation and of the
+//! merge combine without loops around each other.
 
 /// The answers of one run, and how to come to the next.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub(super) struct Choices {
 }
 
 impl Choices {
-    /// One of so many ways.
+    /// One of so many alternatives.
     pub(super) fn one_of(&mut self, count: usize) -> usize {
         if self.asked == self.taken.len() {
             self.taken.push((0, count));

@@ -101,29 +101,29 @@ pub(super) fn highest(build: &mut Build<'_>, compare: Compare, job: Job, lanes: 
 /// Lanes of one where the comparison holds, else of zero.
 pub(super) fn bits(build: &mut Build<'_>, compare: Compare, job: Job) -> Option<Source> {
     #[derive(Clone, Copy)]
-    enum Way {
+    enum Method {
         Shift,
         Mask,
         Packed,
         Greatest,
     }
-    let ways: &[Way] = match (job.signed(), compare) {
-        (Some(_), Compare::Eq | Compare::Ne) => &[Way::Shift, Way::Mask, Way::Packed],
-        (Some(_), _) => &[Way::Shift, Way::Mask, Way::Packed, Way::Greatest],
-        (None, _) => &[Way::Shift, Way::Mask],
+    let methods: &[Method] = match (job.signed(), compare) {
+        (Some(_), Compare::Eq | Compare::Ne) => &[Method::Shift, Method::Mask, Method::Packed],
+        (Some(_), _) => &[Method::Shift, Method::Mask, Method::Packed, Method::Greatest],
+        (None, _) => &[Method::Shift, Method::Mask],
     };
     let one = job.geometry.one();
-    let (word, inverted) = match build.any(ways) {
-        Way::Shift => {
+    let (word, inverted) = match build.any(methods) {
+        Method::Shift => {
             let top = top(build, compare, job);
             (build.shr(top.word, job.bits() - 1), top.inverted)
         }
-        Way::Mask => {
+        Method::Mask => {
             let top = top(build, compare, job);
             (spread(build, job.geometry, top.word), top.inverted)
         }
-        Way::Packed => return Some(packed(build, compare, job)),
-        Way::Greatest => {
+        Method::Packed => return Some(packed(build, compare, job)),
+        Method::Greatest => {
             let (job, inverted) = ascending(compare, job);
             let instruction = op::MAX.of(job.geometry.packed(job.x.signed));
             let greatest = build.packed(instruction, job.x.source, job.y.source);

@@ -8,14 +8,14 @@ use crate::recipe::{Code, Source, Step};
 use ptxopt_grammar::table::instruction::op;
 
 /// The least and the greatest number of both halves, signed.
-pub type Range = (i64, i64);
+pub type HalfRange = (i64, i64);
 
 /// Any half.
-pub const ANY: Range = (-0x8000, 0x7fff);
+pub const ANY: HalfRange = (-0x8000, 0x7fff);
 
 /// The range of a word with these bits known to be zero.
 #[must_use]
-pub fn with_zeros(zeros: u32) -> Range {
+pub fn with_zeros(zeros: u32) -> HalfRange {
     let most = (!zeros & 0xffff).max(!zeros >> 16);
     if most > 0x7fff { ANY } else { (0, most.into()) }
 }
@@ -30,19 +30,19 @@ pub(super) enum Upper {
 }
 
 /// What the upper bytes of halves in a range are.
-pub(super) fn upper((least, most): Range) -> Option<Upper> {
+pub(super) fn upper((least, most): HalfRange) -> Option<Upper> {
     if least >> 8 == most >> 8 {
         return Some(Upper::Number(u8::try_from(least >> 8 & 0xff).expect("it was cut to eight bits")));
     }
     (-0x80 <= least && most <= 0x7f).then_some(Upper::Sign)
 }
 
-fn within(range: Range) -> Range {
+fn within(range: HalfRange) -> HalfRange {
     if ANY.0 <= range.0 && range.1 <= ANY.1 { range } else { ANY }
 }
 
 /// The range of a number.
-pub(super) fn of_number(word: u64) -> Range {
+pub(super) fn of_number(word: u64) -> HalfRange {
     let half = |shift: u32| {
         let half = u16::try_from(word >> shift & 0xffff).expect("it was cut to 16 bits");
         i64::from(half.cast_signed())
@@ -51,7 +51,7 @@ pub(super) fn of_number(word: u64) -> Range {
 }
 
 /// The range of what a step computes.
-pub(super) fn range(step: &Step, of: &dyn Fn(Source) -> Range) -> Range {
+pub(super) fn range(step: &Step, of: &dyn Fn(Source) -> HalfRange) -> HalfRange {
     let Code::Plain(instruction) = step.code else { return ANY };
     match (instruction, &step.sources[..]) {
         (op::MOV_B32, &[x]) => of(x),
@@ -89,7 +89,7 @@ pub(super) fn range(step: &Step, of: &dyn Fn(Source) -> Range) -> Range {
 }
 
 /// The range of halves whose bytes are moved there: a number above makes the byte below it one without a sign.
-fn moved(x: Source, y: Source, selector: u64) -> Range {
+fn moved(x: Source, y: Source, selector: u64) -> HalfRange {
     let nibble = |byte: u32| selector >> (4 * byte) & 15;
     let half = |low: u32| {
         let (below, above) = (nibble(low), nibble(low + 1));
@@ -119,7 +119,7 @@ mod tests {
         Source::Value(ValueId::of_input(0))
     }
 
-    fn of(instruction: Instruction, sources: &[Source]) -> Range {
+    fn of(instruction: Instruction, sources: &[Source]) -> HalfRange {
         range(&Step::plain(instruction, sources), &|source| match source {
             Source::Constant(word) => of_number(word),
             Source::Value(_) | Source::Step(_) => ANY,

@@ -19,7 +19,7 @@ pub(super) enum Extremum {
     Max,
 }
 
-type Way = fn(&mut Build<'_>, Job, Extremum) -> Source;
+type Method = fn(&mut Build<'_>, Job, Extremum) -> Source;
 
 impl Extremum {
     /// The instruction on a type.
@@ -43,7 +43,7 @@ pub(super) fn max(build: &mut Build<'_>, job: Job) -> Option<Source> {
 
 pub(super) fn extremum(build: &mut Build<'_>, job: Job, which: Extremum) -> Source {
     let highest = job.active == 1 << (job.geometry.lanes.count() - 1);
-    let ways: &[Way] = match (job.signed(), job.geometry.lanes) {
+    let methods: &[Method] = match (job.signed(), job.geometry.lanes) {
         (Some(_), _) if highest => &[packed, whole],
         (Some(false), Lanes::Four) => &[packed, by_halves, chosen, by_distance],
         (Some(true), Lanes::Four) => &[packed, by_halves, swapped_halves, chosen, by_distance],
@@ -51,7 +51,7 @@ pub(super) fn extremum(build: &mut Build<'_>, job: Job, which: Extremum) -> Sour
         (Some(true), Lanes::Two) => &[packed, shifted, chosen],
         (None, _) => &[chosen, common_type],
     };
-    build.any(ways)(build, job, which)
+    build.any(methods)(build, job, which)
 }
 
 /// By a mask of the comparison.

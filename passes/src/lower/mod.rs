@@ -31,7 +31,7 @@ use crate::graph::ValueId;
 use crate::recipe::{Code, Recipe, Source, Step};
 use build::Build;
 use choice::Choices;
-pub use halves::{ANY, Range, with_zeros};
+pub use halves::{ANY, HalfRange, with_zeros};
 use lanes::{Job, Operand};
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Form, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
@@ -74,7 +74,7 @@ pub fn spellings_after(
     form: &Simd,
     sources: &[Source],
     with: Available,
-    values: &dyn Fn(ValueId) -> Range,
+    values: &dyn Fn(ValueId) -> HalfRange,
 ) -> Vec<Recipe> {
     let &[a, b, ref rest @ ..] = sources else { return Vec::new() };
     // Without a `c`, all lanes are computed and nothing is added: any will do.
@@ -108,7 +108,7 @@ pub fn masks(form: &Simd, sources: &[Source], with: Available) -> Vec<Recipe> {
 fn sequences(
     before: &[Step],
     with: Available,
-    values: &dyn Fn(ValueId) -> Range,
+    values: &dyn Fn(ValueId) -> HalfRange,
     generate: &dyn Fn(&mut Build<'_>) -> Option<Source>,
 ) -> Vec<Recipe> {
     let mut all: Vec<Recipe> = Vec::new();
@@ -146,7 +146,7 @@ pub fn moved_after(
     step: &Step,
     sources: &[Source],
     with: Available,
-    values: &dyn Fn(ValueId) -> Range,
+    values: &dyn Fn(ValueId) -> HalfRange,
 ) -> Option<Recipe> {
     let mut choices = Choices::default();
     let mut build = Build::after(before, with, values, &mut choices);
@@ -173,22 +173,22 @@ fn generate(build: &mut Build<'_>, form: &Simd, [a, b, c]: [Source; 3]) -> Optio
     }
     /// How the lanes are brought to where they are computed.
     #[derive(Clone, Copy)]
-    enum Way {
+    enum Method {
         InPlace,
         Wide,
         Single,
     }
-    let mut ways = vec![Way::InPlace];
+    let mut methods = vec![Method::InPlace];
     if single::fits(&routes) {
-        ways.push(Way::Single);
+        methods.push(Method::Single);
     }
     if wide::fits(&routes) {
-        ways.push(Way::Wide);
+        methods.push(Method::Wide);
     }
-    match build.any(&ways) {
-        Way::InPlace => in_place(build, work, &routes, c),
-        Way::Wide => wide::compute(build, work, &routes, c),
-        Way::Single => single::compute(build, work, &routes, c),
+    match build.any(&methods) {
+        Method::InPlace => in_place(build, work, &routes, c),
+        Method::Wide => wide::compute(build, work, &routes, c),
+        Method::Single => single::compute(build, work, &routes, c),
     }
 }
 

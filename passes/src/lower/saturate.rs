@@ -22,7 +22,7 @@ pub(super) fn sub(build: &mut Build<'_>, job: Job, to_signed: bool) -> Option<So
 }
 
 #[derive(Clone, Copy)]
-enum Way {
+enum Method {
     Packed,
     Minimum,
     ClampedOperand,
@@ -32,29 +32,29 @@ enum Way {
 
 fn saturated(build: &mut Build<'_>, job: Job, to_signed: bool, adds: bool) -> Option<Source> {
     let of_one_type = job.signed() == Some(to_signed);
-    let mut ways = Vec::new();
+    let mut methods = Vec::new();
     // Halves have no packed subtraction; the signed one is an addition of complements.
     if of_one_type && (job.geometry.is_bytes() || adds || to_signed) {
-        ways.push(Way::Packed);
+        methods.push(Method::Packed);
     }
     if of_one_type && !to_signed {
-        ways.push(Way::Minimum);
+        methods.push(Method::Minimum);
     }
     if of_one_type && to_signed && !job.geometry.is_bytes() {
-        ways.push(Way::ClampedOperand);
+        methods.push(Method::ClampedOperand);
     }
     // Bytes that wrap are not cheaper than the low bits alone, but for those of a negated word.
     let negates = matches!(job.x.source, Source::Constant(0)) && !adds;
     if of_one_type && to_signed && (negates || !job.geometry.is_bytes()) {
-        ways.push(Way::Overflow);
+        methods.push(Method::Overflow);
     }
-    ways.push(Way::Cases);
-    Some(match build.any(&ways) {
-        Way::Packed => packed(build, job, to_signed, adds),
-        Way::Minimum => minimum(build, job, adds),
-        Way::ClampedOperand => clamped_operand(build, job, adds),
-        Way::Overflow => overflow(build, job, adds)?,
-        Way::Cases => cases(build, job, to_signed, adds),
+    methods.push(Method::Cases);
+    Some(match build.any(&methods) {
+        Method::Packed => packed(build, job, to_signed, adds),
+        Method::Minimum => minimum(build, job, adds),
+        Method::ClampedOperand => clamped_operand(build, job, adds),
+        Method::Overflow => overflow(build, job, adds)?,
+        Method::Cases => cases(build, job, to_signed, adds),
     })
 }
 

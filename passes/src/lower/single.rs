@@ -18,20 +18,21 @@ pub(super) fn fits(routes: &Routes) -> bool {
 
 /// The lanes, each computed as a word.
 pub(super) fn compute(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Option<Source> {
-    let ways = ways(work);
+    let methods = methods(work);
     // Two bytes are better computed as halves, unless they need not be extracted.
     let many = routes.geometry.is_bytes() && routes.pairs().len() == 2;
-    let ways: Vec<Way> = ways.iter().copied().filter(|&way| !many || way == Way::Video).collect();
-    if ways.is_empty() {
+    let methods: Vec<LaneMethod> =
+        methods.iter().copied().filter(|&method| !many || method == LaneMethod::Video).collect();
+    if methods.is_empty() {
         return None;
     }
-    let way = build.any(&ways);
-    if way == Way::Video && build.any(&[true, false]) {
+    let method = build.any(&methods);
+    if method == LaneMethod::Video && build.any(&[true, false]) {
         return merged(build, work, routes, c);
     }
     let mut results = Vec::new();
     for item in &routes.items {
-        let result = number(build, work, routes.geometry, (item.a, item.b), way)?;
+        let result = number(build, work, routes.geometry, (item.a, item.b), method)?;
         results.push((result, 0));
     }
     Some(routes.collect(build, &results, c))
@@ -44,7 +45,7 @@ fn merged(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Opti
     if routes.is_full() {
         // The lanes above the lowest are overwritten.
         let lowest = items.next().filter(|item| item.lane == 0)?;
-        word = number(build, work, routes.geometry, (lowest.a, lowest.b), Way::Video)?;
+        word = number(build, work, routes.geometry, (lowest.a, lowest.b), LaneMethod::Video)?;
     }
     for item in items {
         let into = Some((part(routes.geometry, item.lane), word));
@@ -61,23 +62,23 @@ fn merged(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Opti
 
 /// How a number is computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Way {
+pub(super) enum LaneMethod {
     /// Of extracted lanes, by arithmetic.
     First,
-    /// The same, with a detail in another way.
+    /// The same, with a detail done differently.
     Second,
     /// By a scalar video instruction, which extracts the lanes itself.
     Video,
 }
 
-/// The ways that an operation has.
-pub(super) fn ways(work: Work) -> &'static [Way] {
+/// The alternatives that an operation has.
+pub(super) fn methods(work: Work) -> &'static [LaneMethod] {
     match work.op {
-        SimdOp::Arithmetic { op: SimdArithmetic::Average, .. } => &[Way::First, Way::Second],
+        SimdOp::Arithmetic { op: SimdArithmetic::Average, .. } => &[LaneMethod::First, LaneMethod::Second],
         SimdOp::Set { compare, .. } if !matches!(compare, Compare::Eq | Compare::Ne) => {
-            &[Way::Video, Way::First, Way::Second]
+            &[LaneMethod::Video, LaneMethod::First, LaneMethod::Second]
         }
-        SimdOp::Arithmetic { .. } | SimdOp::Set { .. } => &[Way::Video, Way::First],
+        SimdOp::Arithmetic { .. } | SimdOp::Set { .. } => &[LaneMethod::Video, LaneMethod::First],
     }
 }
 
@@ -96,23 +97,27 @@ pub(super) fn number(
     work: Work,
     geometry: Geometry,
     (a, b): (Pick, Pick),
-    way: Way,
+    method: LaneMethod,
 ) -> Option<Source> {
     let operand = |build: &mut Build<'_>, pick: Pick, signed: bool| Operand {
-        source: if way == Way::Video { pick.source } else { extract(build, geometry, pick, signed) },
+        source: if method == LaneMethod::Video {
+            pick.source
+        } else {
+            extract(build, geometry, pick, signed)
+        },
         signed,
     };
     let (x, y) = (operand(build, a, work.a_signed), operand(build, b, work.b_signed));
-    if way == Way::Video {
+    if method == LaneMethod::Video {
         let job = Job { geometry, x, y, active: 1 };
         return video(build, work, job, [part(geometry, a.lane), part(geometry, b.lane)], None);
     }
     let [x, y] = work.ordered(x, y);
     let job = Job { geometry, x, y, active: 1 };
     Some(match work.op {
-        SimdOp::Set { compare, .. } => comparison(build, compare, job.words(), way),
+        SimdOp::Set { compare, .. } => comparison(build, compare, job.words(), method),
         SimdOp::Arithmetic { op, dtype, then } => {
-            let result = exact(build, op, job, way);
+            let result = exact(build, op, job, method);
             let signed = dtype == Sign::Signed;
             if then == SimdThen::Saturate { clamped(build, op, job, signed, result) } else { result }
         }
@@ -179,7 +184,7 @@ fn put(
     Some(build.scalar(merging, &sources))
 }
 
-fn exact(build: &mut Build<'_>, op: SimdArithmetic, job: Job, way: Way) -> Source {
+fn exact(build: &mut Build<'_>, op: SimdArithmetic, job: Job, method: LaneMethod) -> Source {
     let [x, y] = job.words();
     match op {
         SimdArithmetic::Add => build.add(x, y),
@@ -191,13 +196,13 @@ fn exact(build: &mut Build<'_>, op: SimdArithmetic, job: Job, way: Way) -> Sourc
             let sum = build.add(x, y);
             let more = build.add(sum, Source::Constant(1));
             // One less where the sum is negative.
-            let twice = match way {
+            let twice = match method {
                 _ if job.signed() == Some(false) => more,
-                Way::First => {
+                LaneMethod::First => {
                     let negative = build.shr(sum, 31);
                     build.sub(more, negative)
                 }
-                Way::Second | Way::Video => {
+                LaneMethod::Second | LaneMethod::Video => {
                     let negative = build.sar(sum, 31);
                     build.add(more, negative)
                 }
@@ -270,7 +275,12 @@ fn clamped(build: &mut Build<'_>, op: SimdArithmetic, job: Job, signed: bool, re
 }
 
 /// 1 where the comparison of two small numbers holds, else 0.
-pub(super) fn comparison(build: &mut Build<'_>, compare: Compare, [x, y]: [Source; 2], way: Way) -> Source {
+pub(super) fn comparison(
+    build: &mut Build<'_>,
+    compare: Compare,
+    [x, y]: [Source; 2],
+    method: LaneMethod,
+) -> Source {
     let ([x, y], or_equal) = match compare {
         Compare::Lt => ([x, y], false),
         Compare::Gt => ([y, x], false),
@@ -279,7 +289,7 @@ pub(super) fn comparison(build: &mut Build<'_>, compare: Compare, [x, y]: [Sourc
         Compare::Eq => return chosen(build, op::SETP_EQ_S32, [x, y]),
         Compare::Ne => return chosen(build, op::SETP_NE_S32, [x, y]),
     };
-    if way == Way::Second {
+    if method == LaneMethod::Second {
         return chosen(build, if or_equal { op::SETP_LE_S32 } else { op::SETP_LT_S32 }, [x, y]);
     }
     // The sign of the difference.

@@ -48,7 +48,7 @@ pub(super) fn sum(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source)
 
 /// Each lane as a number of its own.
 fn numbers(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Option<Source> {
-    let way = build.any(single::ways(work));
+    let method = build.any(single::methods(work));
     let mut acc = c;
     for item in &routes.items {
         let pair = (item.a, item.b);
@@ -59,7 +59,7 @@ fn numbers(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Opt
             acc = build.plain(op::SAD_S32, &[x, y, acc]);
             continue;
         }
-        let number = single::number(build, work, routes.geometry, pair, way)?;
+        let number = single::number(build, work, routes.geometry, pair, method)?;
         acc = build.add(number, acc);
     }
     Some(acc)
@@ -198,7 +198,7 @@ fn comparisons(
     c: Source,
 ) -> Option<Source> {
     #[derive(Clone, Copy)]
-    enum Way {
+    enum Method {
         Mask,
         Complement,
         Bits,
@@ -210,14 +210,14 @@ fn comparisons(
         Compare::Ge => Some(Compare::Lt),
         Compare::Eq | Compare::Ne | Compare::Lt | Compare::Gt => None,
     };
-    let ways: &[Way] = match negated {
-        Some(_) => &[Way::Complement, Way::Mask, Way::Count, Way::Bits],
-        None => &[Way::Mask, Way::Count, Way::Bits],
+    let methods: &[Method] = match negated {
+        Some(_) => &[Method::Complement, Method::Mask, Method::Count, Method::Bits],
+        None => &[Method::Mask, Method::Count, Method::Bits],
     };
-    let way = build.any(ways);
+    let method = build.any(methods);
     let (job, counts) = placed(build, work, routes)?;
-    match way {
-        Way::Bits => {
+    match method {
+        Method::Bits => {
             let lanes = compare::bits(build, relation, job)?;
             if !geometry.is_bytes() && counts == [1, 1, 0, 0] && build.any(&[true, false]) {
                 // Ones and zeros are bytes as well.
@@ -225,15 +225,15 @@ fn comparisons(
             }
             total(build, Total { geometry, lanes, signed: false, counts }, c)
         }
-        Way::Mask => {
+        Method::Mask => {
             let mask = compare::mask(build, relation, job);
             total::negatives(build, job, mask, counts, false, c)
         }
-        Way::Complement => {
+        Method::Complement => {
             let mask = compare::mask(build, negated?, job);
             total::negatives(build, job, mask, counts, true, c)
         }
-        Way::Count => {
+        Method::Count => {
             if counts.iter().any(|&count| count > 1) {
                 return None;
             }

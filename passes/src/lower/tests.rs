@@ -5,18 +5,19 @@
 //! own places, is proved in full; masks, selectors and constant operands are drawn by a fixed generator.
 
 use super::{Available, masks, spellings};
-use crate::graph::{Graph, Semantics, ValueId, functions};
-use crate::prover::{Prover, Query, Verdict};
+use crate::graph::{Graph, Semantics, ValueId};
 use crate::recipe::{Code, Recipe, Source};
 use crate::rules::example_module;
 use crate::rules::matrix::Dice;
 use hashbrown::HashMap;
+use ptxopt_grammar::function::functions;
 use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::meaning::video::result;
 use ptxopt_grammar::meaning::{Place, meaning};
 use ptxopt_grammar::tree::{StmtId, StmtKind};
 use ptxopt_grammar::video::{Compare, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
+use ptxopt_prover::{Prover, Query, Verdict};
 use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};

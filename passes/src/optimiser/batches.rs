@@ -5,8 +5,8 @@
 //! what was found for one is often asked for again in the next.
 
 use super::memo::Memo;
-use crate::door::{Check, Door};
-use crate::graph::Function;
+use crate::verify::{Check, Verifier};
+use ptxopt_grammar::function::Function;
 use std::ops::Range;
 
 /// How many statements a batch has at least, but for the last one.
@@ -17,7 +17,7 @@ const MOST: usize = 64;
 /// Functions that follow each other, by number, and what is remembered of them.
 pub(super) struct Batch {
     pub(super) functions: Range<usize>,
-    pub(super) door: Door,
+    pub(super) verifier: Verifier,
     pub(super) memo: Memo,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn batches(functions: &[Function], check: Check) -> Vec<Batch> {
         statements += size(function);
         if statements >= least || number + 1 == functions.len() {
             let functions = start..number + 1;
-            batches.push(Batch { functions, door: Door::new(check), memo: Memo::default() });
+            batches.push(Batch { functions, verifier: Verifier::new(check), memo: Memo::default() });
             (start, statements) = (number + 1, 0);
         }
     }

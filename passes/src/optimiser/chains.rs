@@ -7,9 +7,9 @@
 //!
 //! Like every spelling it is proved as a whole, so what is looked through here decides only what is tried.
 
-use super::choose::{self, Spelling, Target};
 use super::function::Work;
 use super::gather::{Offer, Spelled};
+use super::spell::{self, Spelling, Target};
 use crate::graph::{Origin, ValueId};
 use crate::lower::{self, Available};
 use crate::recipe::{Code, Packing, Recipe, Source, Sources, Step};
@@ -28,7 +28,7 @@ const KEPT: usize = 2;
 
 /// What was found for chains of the same shape, values numbered in the order in which they are read.
 #[derive(Debug, Default)]
-pub(super) struct Chains(HashMap<Shape, Vec<Spelling>>);
+pub(super) struct Chains(HashMap<ChainShape, Vec<Spelling>>);
 
 /// What is spelled after other steps, without its sources.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -43,11 +43,11 @@ enum Last {
 
 /// Steps, what is spelled after them with its sources, and what the halves of the values are.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-struct Shape {
+struct ChainShape {
     before: Vec<Step>,
     last: Last,
     sources: Vec<Source>,
-    ranges: Vec<lower::Range>,
+    ranges: Vec<lower::HalfRange>,
 }
 
 /// A recipe with the numbers of its values in the place of values, and the values.
@@ -86,7 +86,7 @@ impl Chains {
         last: Last,
         sources: &[Source],
         target: &Target,
-        range: &dyn Fn(ValueId) -> lower::Range,
+        range: &dyn Fn(ValueId) -> lower::HalfRange,
     ) -> Vec<Spelling> {
         let (before, sources, values) = numbered(before, sources);
         let named = |all: &[Spelling]| -> Vec<Spelling> {
@@ -97,7 +97,7 @@ impl Chains {
             all.iter().map(name).collect()
         };
         let ranges = values.iter().map(|&value| range(value)).collect();
-        let key = Shape { before, last, sources, ranges };
+        let key = ChainShape { before, last, sources, ranges };
         if let Some(known) = self.0.get(&key) {
             return named(known);
         }
@@ -110,14 +110,14 @@ impl Chains {
             .collect();
         made.retain(|spelling| spelling.lacks.is_none() && spelling.cost().most != u32::MAX);
         made.sort_by_key(|spelling| spelling.cost().most);
-        choose::keep(&mut made, KEPT, |spelling| &spelling.recipe);
+        spell::keep(&mut made, KEPT, |spelling| &spelling.recipe);
         let named = named(&made);
         self.0.insert(key, made);
         named
     }
 }
 
-impl Shape {
+impl ChainShape {
     fn recipes(&self, with: Available) -> Vec<Recipe> {
         let range = |number: ValueId| self.ranges[number.index()];
         match &self.last {
@@ -147,7 +147,7 @@ impl Work<'_, '_, '_> {
         }
         if let Some((form, sources)) = self.multiplied(stmt, own) {
             let range = |_| lower::ANY;
-            let made = self.chains.spell(&[], Last::Masks(form), &sources, &self.worth.target, &range);
+            let made = self.chains.spell(&[], Last::Masks(form), &sources, &self.profit.target, &range);
             return made.into_iter().map(|made| Spelling { trail: vec![&LOWER], ..made }).collect();
         }
         let last = match own.code {
@@ -164,24 +164,24 @@ impl Work<'_, '_, '_> {
         let &[a, ref rest @ ..] = own.sources.as_slice() else { return Vec::new() };
         let b = rest.first().copied().unwrap_or(a);
         // Without video instructions, plain code stays, so what a second run would find there must not be found now.
-        let from = |writer| self.has_video || self.worth.is_byte_move(writer);
+        let from = |writer| self.has_video || self.profit.is_byte_move(writer);
         let of = |source| self.continued(stmt, source, spelled, &from);
         let (of_a, of_b) = (of(a), of(b));
         let of_b = if a == b { Vec::new() } else { of_b };
         let first = of_a.iter().map(|before| [Some(*before), None]);
         let second = of_b.iter().map(|before| [None, Some(*before)]);
         let both = of_a.first().zip(of_b.first()).map(|(a, b)| [Some(*a), Some(*b)]);
-        let ways: Vec<[Option<Before<'_>>; 2]> = first.chain(second).chain(both).collect();
+        let prefixes: Vec<[Option<Before<'_>>; 2]> = first.chain(second).chain(both).collect();
         let knowledge = self.knowledge;
         let range = |value: ValueId| {
             let zeros = knowledge.facts[value.index()].zeros() & u128::from(u32::MAX);
             lower::with_zeros(u32::try_from(zeros).expect("it was cut to 32 bits"))
         };
         let mut all: Vec<Spelling> = Vec::new();
-        for way in ways {
-            let (steps, sources, trail) = joined(own, way);
+        for prefix in prefixes {
+            let (steps, sources, trail) = joined(own, prefix);
             if steps.len() <= MOST_STEPS {
-                let spellings = self.chains.spell(&steps, last, &sources, &self.worth.target, &range);
+                let spellings = self.chains.spell(&steps, last, &sources, &self.profit.target, &range);
                 for spelling in spellings {
                     if !all.iter().any(|known| known.recipe == spelling.recipe) {
                         all.push(Spelling { trail: trail.clone(), ..spelling });
@@ -194,7 +194,7 @@ impl Work<'_, '_, '_> {
 
     /// The comparison of lanes, and what it compares, whose ones a statement multiplies to lanes of ones.
     fn multiplied(&self, stmt: StmtId, own: &Step) -> Option<(Simd, Sources)> {
-        let graph = self.worth.graph;
+        let graph = self.profit.graph;
         own.instruction().filter(|instruction| instruction.is_typed(op::MUL, &[op::LO]))?;
         let number = |source: Source| self.knowledge.constant(source);
         let (value, by) = match own.sources[..] {
@@ -222,7 +222,7 @@ impl Work<'_, '_, '_> {
         spelled: &'s BTreeMap<StmtId, Spelled>,
         from: &dyn Fn(StmtId) -> bool,
     ) -> Vec<Before<'s>> {
-        let graph = self.worth.graph;
+        let graph = self.profit.graph;
         let Source::Value(value) = source else { return Vec::new() };
         let Origin::Result(writer) = graph.value(value).origin else { return Vec::new() };
         let here =
@@ -249,11 +249,11 @@ impl Work<'_, '_, '_> {
 }
 
 /// The steps before an instruction, its sources after them, and the rules that led to all this.
-fn joined(own: &Step, way: [Option<Before<'_>>; 2]) -> (Vec<Step>, Sources, Vec<&'static Rule>) {
+fn joined(own: &Step, prefix: [Option<Before<'_>>; 2]) -> (Vec<Step>, Sources, Vec<&'static Rule>) {
     let mut steps: Vec<Step> = Vec::new();
     let mut trail: Vec<&'static Rule> = Vec::new();
     let mut sources = own.sources;
-    for (at, before) in way.into_iter().enumerate() {
+    for (at, before) in prefix.into_iter().enumerate() {
         let Some((more, rules)) = before else { continue };
         let result = append(&mut steps, more);
         // A `c` that is not read repeats an operand, which need not be computed any more.

@@ -4,14 +4,14 @@
 //! here: no choice may cost more on any GPU than the original, everything else as it was chosen, and on one of them it
 //! must be worth a change.
 
-use super::choose::Target;
 use super::function::Work;
 use super::gather::{Offer, Spelled};
+use super::profit::Profit;
 use super::raise::Reach;
 use super::settle::Settling;
-use super::worth::Worth;
+use super::spell::Target;
 use crate::cost::Costs;
-use crate::select::{Candidate, Gain, NodeId, Place, Uses, search};
+use crate::select::{Candidate, Gain, Place, StepId, Uses, search};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,7 +24,7 @@ const PATIENCE: usize = 16;
 fn groups(chosen: &[(StmtId, Rc<Candidate>)]) -> Vec<Vec<usize>> {
     // A union-find forest: each choice leads to an earlier one of its group, the first of a group to itself.
     let mut parents: Vec<usize> = (0..chosen.len()).collect();
-    let mut first: HashMap<NodeId, usize> = HashMap::new();
+    let mut first: HashMap<StepId, usize> = HashMap::new();
     for (at, (_, candidate)) in chosen.iter().enumerate() {
         for &node in &candidate.paid {
             let other = *first.entry(node).or_insert(at);
@@ -39,7 +39,7 @@ fn groups(chosen: &[(StmtId, Rc<Candidate>)]) -> Vec<Vec<usize>> {
     groups.into_values().filter(|group| group.len() > 1).collect()
 }
 
-/// The first of a group; the way to it gets shorter.
+/// The first of a group; the path to it gets shorter.
 fn root(parents: &mut [usize], mut at: usize) -> usize {
     while parents[at] != at {
         parents[at] = parents[parents[at]];
@@ -56,7 +56,7 @@ impl Work<'_, '_, '_> {
         settling: &Settling<'_>,
         uses: &Uses<'_, '_, '_>,
     ) -> Vec<(StmtId, usize)> {
-        let all = self.worth.target.costs;
+        let all = self.profit.target.costs;
         if all.each().count() == 1 {
             return Vec::new();
         }
@@ -85,12 +85,12 @@ impl Work<'_, '_, '_> {
         groups: &[Vec<usize>],
         costs: Costs,
     ) -> Option<Vec<(i64, bool)>> {
-        let target = Target { costs, ..self.worth.target };
-        let worth = Worth { target, ..self.worth };
-        let price = |stmt: StmtId| worth.price(stmt);
+        let target = Target { costs, ..self.profit.target };
+        let profit = Profit { target, ..self.profit };
+        let price = |stmt: StmtId| profit.price(stmt);
         let spelled = settling.spelled;
-        let emulated = spelled.keys().copied().filter(|&stmt| worth.is_video(stmt));
-        let mut uses = Uses::of(worth.graph, &self.dead, self.deletes(), &price, emulated);
+        let emulated = spelled.keys().copied().filter(|&stmt| profit.is_video(stmt));
+        let mut uses = Uses::of(profit.graph, &self.dead, self.deletes(), &price, emulated);
         let open = |offer: &Offer| offer.obstacle.is_none();
         let here = Settling::of(spelled, self, &uses, &target, &open);
         let places: HashMap<StmtId, &Place> = here.places.iter().map(|place| (place.stmt, place)).collect();
@@ -110,7 +110,7 @@ impl Work<'_, '_, '_> {
             choose(at, &mut uses, true);
             let saved = total - uses.total();
             let gain = Gain { stmt, number, own, saved, gone: uses.gone() };
-            gains.push((saved, worth.pays(&gain, &spelled[&stmt].offers[number].spelling.recipe)));
+            gains.push((saved, profit.pays(&gain, &spelled[&stmt].offers[number].spelling.recipe)));
         }
         for group in groups {
             group.iter().for_each(|&at| choose(at, &mut uses, false));
@@ -147,7 +147,7 @@ impl Work<'_, '_, '_> {
         unchanged: &dyn Fn() -> Uses<'u, 'm, 't>,
         pays: &dyn Fn(&Gain<'_>) -> bool,
     ) {
-        let limit = self.worth.target.heads.limit();
+        let limit = self.profit.target.heads.limit();
         let offers = || spelled.values().flat_map(|spelled| &spelled.offers);
         let mut saved = 0;
         for reach in Reach::ALL.into_iter().filter(|&reach| reach > limit) {
@@ -157,7 +157,7 @@ impl Work<'_, '_, '_> {
             if offers().any(|offer| offer.reach == Some(reach)) {
                 let mut uses = unchanged();
                 let open = |offer: &Offer| offer.reach.is_some_and(|needed| needed <= reach);
-                let settling = Settling::of(spelled, self, &uses, &self.worth.target, &open);
+                let settling = Settling::of(spelled, self, &uses, &self.profit.target, &open);
                 search(&mut uses, &settling.nodes, &settling.places, pays);
                 saved = saved.max(total - uses.total());
             }

@@ -2,26 +2,27 @@
 //!
 //! Statements are looked at in the order of the text, and their spellings gathered; selection chooses among all of
 //! them together; then each chosen spelling is proved. One that is not proved is struck out, and selection begins again.
-//! All proofs are about the original, so the edits do not depend on each other: see the door.
+//! All proofs are about the original, so the edits do not depend on each other: see `verify`.
 
 use super::chains::Chains;
-use super::choose::Target;
 use super::gather::Spelled;
 use super::memo::Memo;
+use super::profit::Profit;
 use super::record::{How, Kind, Record, Why};
 use super::rounds::Progress;
+use super::spell::Target;
+use super::splice::{self, Fresh};
 use super::visible::{Declarations, Scopes};
 use super::wanted::Wanted;
-use super::weave::{self, Fresh};
-use super::worth::Worth;
 use super::{Clock, Options};
 use crate::cost::Cost;
-use crate::door::Door;
-use crate::graph::{Function, Graph, ValueId};
+use crate::graph::{Graph, ValueId};
 use crate::rules::{DEAD, Pass, Rule};
 use crate::select::dead;
 use crate::site::Knowledge;
+use crate::verify::Verifier;
 use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::function::Function;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,13 +32,13 @@ pub(super) struct Work<'w, 'm, 't> {
     pub(super) options: &'w Options,
     pub(super) rules: &'w [&'static Rule],
     pub(super) on_plain: &'w [&'static Rule],
-    pub(super) door: &'w mut Door,
+    pub(super) verifier: &'w mut Verifier,
     pub(super) fresh: &'w Fresh,
     pub(super) progress: &'w mut Progress,
     pub(super) memo: &'w mut Memo,
     pub(super) chains: Chains,
     pub(super) clock: Clock<'w>,
-    pub(super) worth: Worth<'w, 'm, 't>,
+    pub(super) profit: Profit<'w, 'm, 't>,
     pub(super) knowledge: &'w Knowledge,
     /// Whether a rewrite of an earlier round wrote a statement.
     is_written: &'w (dyn Fn(StmtId) -> bool + Sync),
@@ -71,7 +72,7 @@ pub(super) fn run(
     module: &Module<'_>,
     function: &Function,
     shared: &Shared<'_>,
-    door: &mut Door,
+    verifier: &mut Verifier,
     progress: &mut Progress,
     memo: &mut Memo,
     edits: &mut Edits,
@@ -79,7 +80,7 @@ pub(super) fn run(
     if let Some(reason) = shared.options.leave.get(&function.name) {
         return left(module, function, reason);
     }
-    let keeps_halves = weave::keeps_halves(module, function, shared.fresh);
+    let keeps_halves = splice::keeps_halves(module, function, shared.fresh);
     let wanted = if keeps_halves { Wanted::Everything } else { Wanted::of(module, function) };
     let takes = |stmt| wanted.takes(module, stmt);
     let part: Option<&dyn Fn(StmtId) -> bool> =
@@ -91,7 +92,7 @@ pub(super) fn run(
             return vec![Record::about(module, &function.name, unmodelled.stmt, Kind::Missed(why))];
         }
     };
-    door.begin();
+    verifier.begin();
     let holds_half = |value: ValueId| {
         let decl = graph.register_of(value).and_then(|register| graph.declaration(register));
         decl.is_some_and(|decl| shared.fresh.declares_halves(module.decl_name(decl)))
@@ -102,23 +103,23 @@ pub(super) fn run(
         options: shared.options,
         rules: shared.rules,
         on_plain: shared.on_plain,
-        door,
+        verifier,
         fresh: shared.fresh,
         progress,
         memo,
         chains: Chains::default(),
         clock: shared.clock,
-        worth: Worth { graph: &graph, target: shared.target, keeps_halves },
+        profit: Profit { graph: &graph, target: shared.target, keeps_halves },
         knowledge: &knowledge,
         is_written: shared.is_written,
         has_video: false,
         scopes: Scopes::of(module, function, shared.declarations),
         wanted,
         dead: BTreeSet::new(),
-        counts: weave::declared(module, function, shared.fresh),
+        counts: splice::declared(module, function, shared.fresh),
     };
     let mut records = Vec::new();
-    work.has_video = keeps_halves || instructions(module, function).any(|stmt| work.worth.is_video(stmt));
+    work.has_video = keeps_halves || instructions(module, function).any(|stmt| work.profit.is_video(stmt));
     work.sweep(&mut records);
     let mut spelled: BTreeMap<StmtId, Spelled> = BTreeMap::new();
     for stmt in instructions(module, function) {
@@ -158,22 +159,22 @@ impl Work<'_, '_, '_> {
         if !asked {
             return;
         }
-        let dead = dead(self.worth.graph);
+        let dead = dead(self.profit.graph);
         if dead.is_empty() || self.progress.is_over() {
             return;
         }
         self.progress.count();
         for &stmt in &dead {
-            let cost = Some((self.worth.cost_of(stmt), Cost::NOTHING));
+            let cost = Some((self.profit.cost_of(stmt), Cost::NOTHING));
             records.push(Record { cost, ..self.deleted(stmt, How::Dead) });
         }
         self.dead = dead;
     }
 
-    /// Whether no spelling of a statement can be written, nor is one told about: see [`Worth::pays`]. Plain code but a
+    /// Whether no spelling of a statement can be written, nor is one told about: see [`Profit::pays`]. Plain code but a
     /// byte move is only rewritten if a video instruction goes by it, and what rewrites wrote has no records.
     pub(super) fn is_settled(&self, stmt: StmtId) -> bool {
-        !self.has_video && !self.worth.is_byte_move(stmt) && (self.is_written)(stmt)
+        !self.has_video && !self.profit.is_byte_move(stmt) && (self.is_written)(stmt)
     }
 
     /// Whether statements that become unused are deleted.
@@ -188,6 +189,6 @@ impl Work<'_, '_, '_> {
     }
 
     pub(super) fn missed(&self, stmt: StmtId, why: Why) -> Record {
-        Record::about(self.module, &self.worth.graph.function().name, stmt, Kind::Missed(why))
+        Record::about(self.module, &self.profit.graph.function().name, stmt, Kind::Missed(why))
     }
 }

@@ -4,13 +4,13 @@
 //! their names must mean them; instructions must be legal for the module's target. What then is proved and cheaper is
 //! decided for the whole function.
 
-use super::choose::{self, Spelling};
 use super::function::Work;
 use super::raise::Reach;
 use super::record::{Bound, Kind, Record, Why};
+use super::spell::{self, Spelling};
+use super::splice;
 use super::stays::Stays;
 use super::visible::is_integer;
-use super::weave;
 use crate::graph::{Register, Semantics, ValueId};
 use crate::recipe::{Code, Recipe, Source, Step};
 use ptxopt_grammar::legal::{Fault, Given};
@@ -58,11 +58,11 @@ impl Work<'_, '_, '_> {
         if let Some(class) = self.disputed(stmt) {
             return stays(Why::Disputed(class));
         }
-        if !self.worth.graph.flow().reachable(self.worth.graph.flow().block(stmt)) {
+        if !self.profit.graph.flow().reachable(self.profit.graph.flow().block(stmt)) {
             return stays(Why::Unreachable);
         }
-        let Some(step) = self.worth.graph.step(stmt) else { return stays(Why::Unknown) };
-        let value = self.worth.graph.results(stmt).next().expect("what is one step has a result");
+        let Some(step) = self.profit.graph.step(stmt) else { return stays(Why::Unknown) };
+        let value = self.profit.graph.results(stmt).next().expect("what is one step has a result");
         if self.knowledge.demanded[value.index()] == 0 {
             return stays(Why::Unused);
         }
@@ -95,16 +95,16 @@ impl Work<'_, '_, '_> {
         value: ValueId,
         records: &mut Vec<Record>,
     ) -> Vec<Spelling> {
-        let shape = self.memo.shape(self.worth.graph, self.knowledge, &step, value);
+        let shape = self.memo.shape(self.profit.graph, self.knowledge, &step, value);
         if let Some((shape, numbers)) = &shape
             && let Some(known) = self.memo.get(shape, numbers)
         {
             return known;
         }
-        let rules = if self.worth.is_video(stmt) { self.rules } else { self.on_plain };
-        let graph = self.worth.graph;
+        let rules = if self.profit.is_video(stmt) { self.rules } else { self.on_plain };
+        let graph = self.profit.graph;
         let lowered = &mut self.memo.lowered;
-        let found = choose::spellings(graph, self.knowledge, step, value, rules, &self.worth.target, lowered);
+        let found = spell::spellings(graph, self.knowledge, step, value, rules, &self.profit.target, lowered);
         if found.too_many {
             records.push(Record { kind: Kind::Unending(Bound::Spellings), ..self.missed(stmt, Why::Limit) });
         }
@@ -119,7 +119,7 @@ impl Work<'_, '_, '_> {
     /// Why a spelling cannot be written where a statement stands, if so; and how far the module's head must be raised
     /// for it, if that is all.
     fn obstacle_to(&self, stmt: StmtId, value: ValueId, spelling: &Spelling) -> (Option<Why>, Option<Reach>) {
-        if !weave::is_plain(self.module, stmt) {
+        if !splice::is_plain(self.module, stmt) {
             return (Some(Why::Comment), None);
         }
         let unheld = self.unheld(stmt, value, &spelling.recipe);
@@ -134,12 +134,12 @@ impl Work<'_, '_, '_> {
         // And it takes a component of a vector for plain instructions only.
         let plain = recipe.steps.iter().all(|step| !matches!(step.code, Code::Video(_)));
         let may_name = |register: Register| {
-            self.scopes.means(self.worth.graph, register, stmt)
-                && (copies || is_integer(self.worth.graph, register))
-                && (plain || !self.worth.graph.is_component(register))
+            self.scopes.means(self.profit.graph, register, stmt)
+                && (copies || is_integer(self.profit.graph, register))
+                && (plain || !self.profit.graph.is_component(register))
         };
-        let names = |value: ValueId| self.worth.graph.register_of(value).is_some_and(may_name);
-        let here = |value: ValueId| self.worth.graph.holds(value, stmt) && names(value);
+        let names = |value: ValueId| self.profit.graph.register_of(value).is_some_and(may_name);
+        let here = |value: ValueId| self.profit.graph.holds(value, stmt) && names(value);
         (!names(value) || !recipe.values().all(here)).then_some(Why::Unheld)
     }
 
@@ -156,10 +156,10 @@ impl Work<'_, '_, '_> {
         let recipe = &spelling.recipe;
         let typed = |value: ValueId| {
             let decl = self
-                .worth
+                .profit
                 .graph
                 .register_of(value)
-                .and_then(|register| self.worth.graph.declaration(register));
+                .and_then(|register| self.profit.graph.declaration(register));
             decl.map_or(Given::Other, |decl| Given::Register(self.module.decl(decl).ty))
         };
         let fresh = |step: &Step| Given::Register(untyped(step.width));

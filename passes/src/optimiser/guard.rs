@@ -8,10 +8,10 @@
 use super::record::{How, Kind, Record, Statements};
 use super::rounds::{Run, parsed};
 use super::{Clock, Options, Outcome, Seen};
-use crate::graph::{Function, functions};
-use crate::machine::replay::{Changed, Difference, Replay, Shown, replay};
 use crate::threads::on_threads;
+use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
+use ptxopt_machine::replay::{Changed, Difference, Replay, Shown, replay};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 

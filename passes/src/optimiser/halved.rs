@@ -9,8 +9,9 @@ use super::rounds::{Run, parsed};
 use super::visible::declarations;
 use super::{Clock, Options, Outcome};
 use crate::cost::Costs;
-use crate::graph::{Function, Graph, functions};
+use crate::graph::Graph;
 use crate::rules::Pass;
+use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::tree::Module;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -16,14 +16,15 @@
 //! Whether it pays is found out: the caller optimises a function with and without.
 
 use super::record::{How, Kind, Record};
+use super::splice::{self, Fresh};
 use super::visible::{Declarations, Scopes, is_integer};
-use super::weave::{self, Fresh};
 use crate::cost::{Cost, Costs};
-use crate::graph::{BlockId, Flow, Function, Graph, Origin, Register, ValueId};
+use crate::graph::{BlockId, Flow, Graph, Origin, Register, ValueId};
 use crate::recipe::{Code, Source, Step};
 use crate::rules::{LOWER, Pass};
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::function::Function;
 use ptxopt_grammar::names::DeclKind;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::table::{Control, Effects, Row};
@@ -179,14 +180,14 @@ impl Kept {
                     let [word, even, odd] = &names[&register];
                     after.extend(style.split(word, even, odd));
                 }
-                weave::insert_before(module, stmt, &before, edits);
-                weave::insert_after(module, stmt, &after, edits);
+                splice::insert_before(module, stmt, &before, edits);
+                splice::insert_after(module, stmt, &after, edits);
                 if !(before.is_empty() && after.is_empty()) {
                     records.push(added(graph, stmt, before, after));
                 }
             }
         }
-        weave::declare_halves(module, graph.function(), fresh, 2 * self.0.len(), edits);
+        splice::declare_halves(module, graph.function(), fresh, 2 * self.0.len(), edits);
         records
     }
 

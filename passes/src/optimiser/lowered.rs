@@ -3,8 +3,8 @@
 //! What generators make depends on which sources are equal and on their order, not on which values they are. So it is
 //! made and priced once for all spellings that are the same up to the numbers of their values in order.
 
-use super::choose::{self, Spelling, Target};
 use super::raise::Reach;
+use super::spell::{self, Spelling, Target};
 use crate::cost::Cost;
 use crate::graph::ValueId;
 use crate::lower::{self, Available};
@@ -101,7 +101,7 @@ impl Lowered {
         made.sort_by_key(|(_, found, at, _)| (found[*at].most, found[*at].reach));
         let (mut made, blocked): (Vec<_>, Vec<_>) =
             made.into_iter().partition(|(_, found, at, _)| found[*at].lacks.is_none());
-        choose::keep(&mut made, MOST_KEPT, |(.., recipe)| recipe);
+        spell::keep(&mut made, MOST_KEPT, |(.., recipe)| recipe);
         // Those that the module must not have say what it lacks, and what it would save with a later head.
         let mut counts: HashMap<Option<Reach>, usize> = HashMap::new();
         let blocked = blocked.into_iter().filter(|(_, found, at, _)| {

@@ -5,8 +5,8 @@
 //! numbers. A site with a large cone is not remembered. Whether a spelling may be written is decided again at each
 //! site.
 
-use super::choose::Spelling;
 use super::lowered::Lowered;
+use super::spell::Spelling;
 use crate::facts::Fact;
 use crate::graph::{Graph, Origin, ValueId, inputs_of};
 use crate::lanes::Byte;
@@ -26,7 +26,7 @@ const MOST_VALUES: usize = 32;
 pub(super) struct Memo {
     /// The terms of all shapes, over numbers of values in their order.
     terms: Terms,
-    known: HashMap<Shape, Vec<Spelling>>,
+    known: HashMap<SiteShape, Vec<Spelling>>,
     /// What was made of SIMD instructions.
     pub(super) lowered: Lowered,
     /// Which operands instructions take.
@@ -35,7 +35,7 @@ pub(super) struct Memo {
 
 /// All of a site that rules can depend on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Shape {
+pub(super) struct SiteShape {
     step: Step,
     core: Term,
     demanded: u128,
@@ -45,7 +45,7 @@ pub(super) struct Shape {
 /// All of a value that rules can depend on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Member {
-    origin: Kind,
+    origin: OriginKind,
     in_register: bool,
     guarded: bool,
     fact: Fact,
@@ -55,7 +55,7 @@ struct Member {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-enum Kind {
+enum OriginKind {
     Undefined,
     Read,
     Opaque,
@@ -115,9 +115,9 @@ impl Memo {
         knowledge: &Knowledge,
         step: &Step,
         value: ValueId,
-    ) -> Option<(Shape, Numbers)> {
+    ) -> Option<(SiteShape, Numbers)> {
         let core = graph.value(value).core?;
-        let Cone { values: cone, open } = Cone::of(graph, knowledge, step, core)?;
+        let Context { values: cone, open } = Context::of(graph, knowledge, step, core)?;
         let numbers = Numbers { values: cone, open };
         let mut values = Vec::with_capacity(numbers.values.len());
         for &member in &numbers.values {
@@ -125,8 +125,12 @@ impl Memo {
             values.push(self.member(graph, knowledge, (member, open), &numbers)?);
         }
         let core = self.import(graph, core, &numbers)?;
-        let shape =
-            Shape { step: numbers.shape(step)?, core, demanded: knowledge.demanded[value.index()], values };
+        let shape = SiteShape {
+            step: numbers.shape(step)?,
+            core,
+            demanded: knowledge.demanded[value.index()],
+            values,
+        };
         Some((shape, numbers))
     }
 
@@ -158,12 +162,12 @@ impl Memo {
     ) -> Option<Member> {
         let value = graph.value(member);
         let (origin, stmt) = match value.origin {
-            Origin::Undefined => (Kind::Undefined, None),
-            Origin::Read(_) => (Kind::Read, None),
-            Origin::Opaque => (Kind::Opaque, None),
-            Origin::Result(stmt) => (Kind::Result, Some(stmt)),
-            Origin::Phi(_) => (Kind::Phi, None),
-            Origin::Sink(_) => (Kind::Sink, None),
+            Origin::Undefined => (OriginKind::Undefined, None),
+            Origin::Read(_) => (OriginKind::Read, None),
+            Origin::Opaque => (OriginKind::Opaque, None),
+            Origin::Result(stmt) => (OriginKind::Result, Some(stmt)),
+            Origin::Phi(_) => (OriginKind::Phi, None),
+            Origin::Sink(_) => (OriginKind::Sink, None),
         };
         let def = match value.def.filter(|_| open) {
             Some(def) => Some(self.import(graph, def, numbers)?),
@@ -185,7 +189,7 @@ impl Memo {
     }
 
     /// What was found for a shape, about the values of this site.
-    pub(super) fn get(&self, shape: &Shape, numbers: &Numbers) -> Option<Vec<Spelling>> {
+    pub(super) fn get(&self, shape: &SiteShape, numbers: &Numbers) -> Option<Vec<Spelling>> {
         let spellings = self.known.get(shape)?;
         let here =
             |spelling: &Spelling| Spelling { recipe: numbers.site(&spelling.recipe), ..spelling.clone() };
@@ -193,7 +197,7 @@ impl Memo {
     }
 
     /// Remembers what was found, unless it is about other values too.
-    pub(super) fn put(&mut self, shape: Shape, numbers: &Numbers, spellings: &[Spelling]) {
+    pub(super) fn put(&mut self, shape: SiteShape, numbers: &Numbers, spellings: &[Spelling]) {
         let shaped = |spelling: &Spelling| {
             let recipe = numbers.shapes(&spelling.recipe)?;
             Some(Spelling { recipe, ..spelling.clone() })
@@ -205,14 +209,14 @@ impl Memo {
 }
 
 /// The values that rules can look at.
-struct Cone {
+struct Context {
     /// All of them, in order.
     values: Vec<ValueId>,
     /// Those of which rules can see what they are made of.
     open: Vec<ValueId>,
 }
 
-impl Cone {
+impl Context {
     /// What rules can look at of an instruction; `None` if that is too much.
     ///
     /// Rules look through moves, since they ask where bytes come from ([`Site::contents`]), and at the instructions that
@@ -256,21 +260,21 @@ impl Cone {
     }
 }
 
-/// The values on the way to the instruction that computes a value, as [`Graph::definition`] goes, and that instruction.
+/// The values on the path to the instruction that computes a value, as [`Graph::definition`] goes, and the instruction.
 fn defining(graph: &Graph<'_, '_>, mut value: ValueId) -> (Vec<ValueId>, Option<Step>) {
-    let mut way = vec![value];
+    let mut path = vec![value];
     loop {
-        let Origin::Result(stmt) = graph.value(value).origin else { return (way, None) };
+        let Origin::Result(stmt) = graph.value(value).origin else { return (path, None) };
         if graph.module().guard(stmt).is_some() {
-            return (way, None);
+            return (path, None);
         }
-        let Some(step) = graph.step(stmt) else { return (way, None) };
+        let Some(step) = graph.step(stmt) else { return (path, None) };
         match step.copied() {
             Some(Source::Value(source)) => {
                 value = source;
-                way.push(value);
+                path.push(value);
             }
-            Some(Source::Step(_) | Source::Constant(_)) | None => return (way, Some(step)),
+            Some(Source::Step(_) | Source::Constant(_)) | None => return (path, Some(step)),
         }
     }
 }
@@ -281,8 +285,8 @@ fn below(graph: &Graph<'_, '_>, step: &Step) -> Vec<ValueId> {
     let mut next = Some(*step);
     while let Some(step) = next.filter(|step| reads_c(step) && all.len() <= MOST_VALUES) {
         let Some(&Source::Value(c)) = step.sources.get(2) else { break };
-        let (way, defined) = defining(graph, c);
-        all.extend(way);
+        let (path, defined) = defining(graph, c);
+        all.extend(path);
         next = defined;
     }
     all

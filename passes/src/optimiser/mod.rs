@@ -1,6 +1,6 @@
 //! The optimiser: rounds over a module until nothing changes.
 //!
-//! A round looks at every function, makes the edits that pass the door, and splices them into the text once. The next
+//! A round looks at every function, makes the edits that are verified, and splices them into the text once. The next
 //! round parses that text again, so it can use what the edits made possible, and no fact that it uses is older than
 //! the text. Every edit lowers the cost of its function by at least one machine instruction, or has a number in the
 //! place of a video instruction, so there is a last round; reaching the limit of rounds is a bug. What the rounds
@@ -9,7 +9,6 @@
 
 mod batches;
 mod chains;
-mod choose;
 mod everywhere;
 mod function;
 mod gather;
@@ -18,16 +17,17 @@ mod halved;
 mod halves;
 mod lowered;
 mod memo;
+mod profit;
 mod raise;
 mod record;
 mod rounds;
 mod settle;
+mod spell;
+mod splice;
 mod stays;
 mod unused;
 mod visible;
 mod wanted;
-mod weave;
-mod worth;
 
 pub use guard::Replayed;
 pub use raise::Raise;
@@ -35,9 +35,10 @@ pub use record::{Bound, How, Kind, Record, Why};
 
 use crate::Selection;
 use crate::cost::{Costs, Gpu};
-use crate::door::Check;
-use crate::graph::{Semantics, functions};
+use crate::graph::Semantics;
 use crate::rules::{Pass, is_interesting};
+use crate::verify::Check;
+use ptxopt_grammar::function::functions;
 use ptxopt_grammar::tree::{Module, StmtKind};
 use raise::Potential;
 use std::collections::BTreeMap;
@@ -75,7 +76,7 @@ impl Default for Options {
     /// Everything, proved, for the module's own target.
     fn default() -> Self {
         Self {
-            passes: Selection::all().groups(),
+            passes: Selection::all().passes(),
             gpus: Vec::new(),
             raise: Raise::default(),
             check: Check::default(),

@@ -5,11 +5,11 @@
 
 use super::Estimate;
 use crate::cost::Cost;
-use crate::door::{Judgement, Wrong};
-use crate::machine::replay::Difference;
-use crate::prover::Proof;
 use crate::rules::Pass;
+use crate::verify::{Judgement, Wrong};
 use ptxopt_grammar::tree::{Module, StmtId};
+use ptxopt_machine::replay::Difference;
+use ptxopt_prover::Proof;
 use std::time::Duration;
 
 /// What happened at one place.
@@ -364,7 +364,7 @@ impl Kind {
         }
     }
 
-    /// What the door's answer means for the record; `None` where there is nothing to record.
+    /// What the answer of verification means for the record; `None` where there is nothing to record.
     #[must_use]
     pub fn of(judgement: Judgement) -> Option<Self> {
         match judgement {

@@ -8,19 +8,20 @@ use super::function::{self, Shared};
 use super::halves::Kept;
 use super::raise::{Heads, Potential};
 use super::record::{Bound, How, Kind, Record, Statements};
-use super::unused::{self, Place};
+use super::splice::Fresh;
+use super::unused::{self, Version};
 use super::visible::declarations;
 use super::wanted::Wanted;
-use super::weave::Fresh;
-use super::{Clock, Options, Outcome, choose};
+use super::{Clock, Options, Outcome, spell};
 use crate::cost::Costs;
-use crate::graph::{Function, Graph, functions};
+use crate::graph::Graph;
 use crate::rules::{Pass, is_interesting};
 use crate::threads::on_threads;
-use choose::Target;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::{Edited, Edits};
+use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
+use spell::Target;
 use std::collections::BTreeMap;
 
 /// How far a run has come.
@@ -203,7 +204,7 @@ impl<'r> Run<'r> {
             edits = self.next(module, &parsed(&text));
             self.outcome.text = Some(text);
         }
-        self.outcome.remembered = self.batches.iter().map(|batch| batch.door.remembered()).sum();
+        self.outcome.remembered = self.batches.iter().map(|batch| batch.verifier.remembered()).sum();
         self.outcome.records = last_words(self.told, &self.states, module);
         self.outcome
     }
@@ -258,7 +259,7 @@ impl<'r> Run<'r> {
             return edits;
         }
         let target = Target { costs: Costs::on(&gpus), heads: self.heads };
-        let rules = choose::enabled(&self.options.passes);
+        let rules = spell::enabled(&self.options.passes);
         let without = &self.options.without;
         let on_plain: Vec<_> = rules.iter().copied().filter(|rule| !without.contains(&rule.name)).collect();
         let Self { options, clock, ref fresh, .. } = *self;
@@ -337,8 +338,8 @@ impl<'r> Run<'r> {
         let pairs = functions(module).into_iter().zip(functions(new));
         for (number, ((old, function), state)) in pairs.zip(&mut self.states).enumerate() {
             if !state.left_alone && (all || state.changed) {
-                let before = Place { module, function: &old };
-                let after = Place { module: new, function: &function };
+                let before = Version { module, function: &old };
+                let after = Version { module: new, function: &function };
                 let records = unused::sweep(before, after, &self.fresh, all, &mut edits);
                 state.changed |= !records.is_empty();
                 told.extend(records.into_iter().map(|record| Told { round, function: number, record }));
@@ -373,8 +374,8 @@ fn look(
 ) -> Looked {
     let mut looked = Looked { edits: Edits::new(), records: Vec::new(), potential: None };
     for number in batch.functions.clone().filter(|&number| states[number].open) {
-        let (door, memo, edits) = (&mut batch.door, &mut batch.memo, &mut looked.edits);
-        let records = function::run(module, &functions[number], shared, door, progress, memo, edits);
+        let (verifier, memo, edits) = (&mut batch.verifier, &mut batch.memo, &mut looked.edits);
+        let records = function::run(module, &functions[number], shared, verifier, progress, memo, edits);
         looked.records.push((number, records));
     }
     looked

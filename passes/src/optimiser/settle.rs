@@ -5,19 +5,19 @@
 //! written where the first of them stands, in the same block, and its register keeps the result for the others; each
 //! proof is about all steps of a spelling, wherever they stand.
 
-use super::choose::{self, Target};
 use super::function::Work;
 use super::gather::{Offer, Spelled};
 use super::raise::Reach;
 use super::record::{How, Kind, Record, Why, one_line};
+use super::spell::{self, Target};
+use super::splice;
 use super::stays::Stays;
-use super::weave;
 use crate::cost::Cost;
-use crate::door::Candidate as Question;
 use crate::graph::ValueId;
 use crate::recipe::Text;
 use crate::rules::Pass;
-use crate::select::{Candidate, Gain, NodeId, Nodes, Place, Price, Uses, search};
+use crate::select::{Candidate, Gain, Nodes, Place, Price, StepId, Uses, search};
+use crate::verify::Rewrite;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::table::instruction::Instruction;
@@ -40,7 +40,7 @@ pub(super) struct Settling<'s> {
     pub(super) nodes: Nodes,
     pub(super) places: Vec<Place>,
     /// The registers that hold the results of nodes: their widths and numbers.
-    names: HashMap<NodeId, (u32, u32)>,
+    names: HashMap<StepId, (u32, u32)>,
     /// The spellings that were tried: how each was proved and how long that took, if it was.
     tried: HashMap<(StmtId, usize), Option<(How, Duration)>>,
     /// The records of each statement.
@@ -114,7 +114,7 @@ impl<'s> Settling<'s> {
     ) -> Option<Candidate> {
         let offer = self.offer(stmt, number);
         let anew;
-        let costs: &[Cost] = if target.costs == work.worth.target.costs {
+        let costs: &[Cost] = if target.costs == work.profit.target.costs {
             &offer.spelling.costs
         } else {
             anew = target.costs(&offer.spelling.recipe);
@@ -124,7 +124,7 @@ impl<'s> Settling<'s> {
         if costs.iter().any(|cost| cost.most == u32::MAX) {
             return None;
         }
-        let block = work.worth.graph.flow().block(stmt);
+        let block = work.profit.graph.flow().block(stmt);
         let recipe = &offer.spelling.recipe;
         let nodes = self.nodes.of(block, &recipe.steps, costs);
         let paid = nodes.iter().zip(costs).filter(|(_, cost)| cost.most > 0).map(|(&node, _)| node);
@@ -136,7 +136,7 @@ impl<'s> Settling<'s> {
     /// The chosen spellings of the statements that are there, in the order of the text.
     pub(super) fn chosen(&self, uses: &Uses<'_, '_, '_>) -> Vec<(StmtId, Rc<Candidate>)> {
         let chosen = |place: &Place| {
-            let candidate = uses.chosen(place.stmt).filter(|_| uses.is_live(place.stmt))?;
+            let candidate = uses.chosen(place.stmt).filter(|_| uses.is_present(place.stmt))?;
             Some((place.stmt, Rc::clone(candidate)))
         };
         self.places.iter().filter_map(chosen).collect()
@@ -158,7 +158,7 @@ impl<'s> Settling<'s> {
                 again.choose(&self.nodes, *stmt, Some(Rc::clone(candidate)));
             }
             let before = chosen.len();
-            chosen.retain(|&(stmt, _)| again.is_live(stmt));
+            chosen.retain(|&(stmt, _)| again.is_present(stmt));
             if chosen.len() == before {
                 return again;
             }
@@ -176,19 +176,19 @@ impl<'s> Settling<'s> {
 impl Work<'_, '_, '_> {
     /// Chooses, proves and writes. The records of each statement, in the order of the text.
     pub(super) fn settle(&mut self, spelled: &BTreeMap<StmtId, Spelled>, edits: &mut Edits) -> Vec<Record> {
-        let worth = self.worth;
+        let profit = self.profit;
         let prices: RefCell<HashMap<StmtId, Price>> = RefCell::default();
-        let price = |stmt: StmtId| *prices.borrow_mut().entry(stmt).or_insert_with(|| worth.price(stmt));
-        let emulated = || spelled.keys().copied().filter(|&stmt| worth.is_video(stmt));
+        let price = |stmt: StmtId| *prices.borrow_mut().entry(stmt).or_insert_with(|| profit.price(stmt));
+        let emulated = || spelled.keys().copied().filter(|&stmt| profit.is_video(stmt));
         let (dead, deletes) = (self.dead.clone(), self.deletes());
-        let unchanged = || Uses::of(worth.graph, &dead, deletes, &price, emulated());
+        let unchanged = || Uses::of(profit.graph, &dead, deletes, &price, emulated());
         let pays = |gain: &Gain<'_>| {
             let recipe = &spelled[&gain.stmt].offers[gain.number].spelling.recipe;
-            worth.pays(gain, recipe)
+            profit.pays(gain, recipe)
         };
         let mut uses = unchanged();
         let open = |offer: &Offer| offer.obstacle.is_none();
-        let mut settling = Settling::of(spelled, self, &uses, &worth.target, &open);
+        let mut settling = Settling::of(spelled, self, &uses, &profit.target, &open);
         for attempt in 0..ATTEMPTS {
             search(&mut uses, &settling.nodes, &settling.places, &pays);
             if attempt == 0 && self.options.explain {
@@ -236,12 +236,12 @@ impl Work<'_, '_, '_> {
         if self.is_legal(stmt, value, spelling, &mut told) {
             let text = self.text(settling, stmt, candidate);
             let record = self.rewritten(stmt, offer, text.as_ref().map_or(&[], |text| &text.lines));
-            if let Some(fault) = choose::faulty(&spelling.recipe, self.module.guard(stmt).is_some()) {
+            if let Some(fault) = spell::faulty(&spelling.recipe, self.module.guard(stmt).is_some()) {
                 told.push(Record { kind: Kind::Missed(Why::Faulty(fault)), ..record });
             } else if let Some(text) = text {
                 let start = (self.clock)();
-                let question = Question { stmt, value, recipe: &spelling.recipe, text: &text };
-                let kind = Kind::of(self.door.judge(self.worth.graph, self.knowledge, &question));
+                let rewrite = Rewrite { stmt, value, recipe: &spelling.recipe, text: &text };
+                let kind = Kind::of(self.verifier.verify(self.profit.graph, self.knowledge, &rewrite));
                 let time = (self.clock)().saturating_sub(start);
                 match kind {
                     Some(Kind::Passed(how)) => passed = Some((how, time)),
@@ -264,9 +264,9 @@ impl Work<'_, '_, '_> {
             record.after = lines.to_vec();
         }
         if let Some(last) = record.after.last_mut() {
-            *last = one_line(&format!("{}{last}", weave::guard(self.module, stmt)));
+            *last = one_line(&format!("{}{last}", splice::guard(self.module, stmt)));
         }
-        record.cost = Some((self.worth.cost_of(stmt), offer.spelling.cost()));
+        record.cost = Some((self.profit.cost_of(stmt), offer.spelling.cost()));
         record
     }
 
@@ -280,7 +280,7 @@ impl Work<'_, '_, '_> {
                 (step.width, *count - 1)
             });
         }
-        let graph = self.worth.graph;
+        let graph = self.profit.graph;
         let to =
             graph.register_of(settling.value(stmt)).and_then(|register| graph.register_text(register))?;
         let name = |step: usize| {
@@ -315,14 +315,14 @@ impl Work<'_, '_, '_> {
     ) {
         let mut freed: BTreeMap<StmtId, StmtId> = BTreeMap::new();
         let mut frees: BTreeMap<StmtId, Vec<StmtId>> = BTreeMap::new();
-        let mut written: HashSet<NodeId> = HashSet::new();
-        let mut counts = weave::declared(self.module, self.worth.graph.function(), self.fresh);
+        let mut written: HashSet<StepId> = HashSet::new();
+        let mut counts = splice::declared(self.module, self.profit.graph.function(), self.fresh);
         let chosen = settling.chosen(uses);
         for (stmt, candidate) in &chosen {
             now.choose(&settling.nodes, *stmt, Some(Rc::clone(candidate)));
             freed.extend(now.gone().iter().map(|&gone| (gone, *stmt)));
         }
-        freed.retain(|&gone, _| !now.is_live(gone));
+        freed.retain(|&gone, _| !now.is_present(gone));
         for (&gone, &by) in &freed {
             frees.entry(by).or_default().push(gone);
         }
@@ -345,15 +345,15 @@ impl Work<'_, '_, '_> {
                 *count = (*count).max(number + 1);
             }
             if is_idle(&new) {
-                weave::delete(self.module, stmt, edits);
+                splice::delete(self.module, stmt, edits);
             } else {
-                weave::replace(self.module, stmt, &new, edits);
+                splice::replace(self.module, stmt, &new, edits);
             }
             let (how, time) = settling.tried[&(stmt, candidate.number)].expect("what is chosen was proved");
             let mut record = Record { kind: Kind::Passed(how), time, ..self.rewritten(stmt, offer, &new) };
             let gone = frees.remove(&stmt).unwrap_or_default();
-            let saved: Cost = gone.iter().map(|&gone| self.worth.cost_of(gone)).sum();
-            record.cost = Some((self.worth.cost_of(stmt) + saved, cost));
+            let saved: Cost = gone.iter().map(|&gone| self.profit.cost_of(gone)).sum();
+            record.cost = Some((self.profit.cost_of(stmt) + saved, cost));
             let text = |&gone: &StmtId| one_line(&String::from_utf8_lossy(self.module.stmt_text(gone)));
             record.freed = gone.iter().map(text).collect();
             let told = settling.told.entry(stmt).or_default();
@@ -363,9 +363,9 @@ impl Work<'_, '_, '_> {
             }
         }
         for &gone in freed.keys().chain(&self.dead) {
-            weave::delete(self.module, gone, edits);
+            splice::delete(self.module, gone, edits);
         }
-        weave::declare(self.module, self.worth.graph.function(), self.fresh, &counts, edits);
+        splice::declare(self.module, self.profit.graph.function(), self.fresh, &counts, edits);
     }
 
     /// Records why statements stay.
@@ -377,7 +377,7 @@ impl Work<'_, '_, '_> {
     ) {
         for (&stmt, spelled) in settling.spelled {
             let told = settling.told.get(&stmt).is_some_and(|told| !told.is_empty());
-            if told || !uses.is_live(stmt) || uses.chosen(stmt).is_some() {
+            if told || !uses.is_present(stmt) || uses.chosen(stmt).is_some() {
                 continue;
             }
             let stays = match (&spelled.stays, &spelled.own) {
@@ -386,7 +386,7 @@ impl Work<'_, '_, '_> {
                     let obstacles = (0..spelled.offers.len())
                         .map(|number| self.obstacle(settling, uses, stmt, number, pays))
                         .collect();
-                    Self::nearest(self.worth.cost_of(stmt), obstacles)
+                    Self::nearest(self.profit.cost_of(stmt), obstacles)
                 }
                 (None, _) => Why::Unused.into(),
             };
@@ -405,10 +405,10 @@ impl Work<'_, '_, '_> {
         pays: &dyn Fn(&Gain<'_>) -> bool,
     ) -> Stays {
         let offer = settling.offer(stmt, number);
-        let alone = self.worth.cost_of(stmt);
+        let alone = self.profit.cost_of(stmt);
         let stays =
             |why, before| Stays::about(why, offer.spelling.trail.clone(), before, offer.spelling.cost());
-        let target = self.worth.target;
+        let target = self.profit.target;
         let Some(candidate) = settling.candidate(self, stmt, number, &target) else {
             return stays(self.lacks(&offer.spelling).unwrap_or(Why::Uncosted), alone);
         };
@@ -418,15 +418,15 @@ impl Work<'_, '_, '_> {
         let (saved, gone) = (total - uses.total(), uses.gone().to_vec());
         uses.choose(&settling.nodes, stmt, None);
         let gain = Gain { stmt, number, own, saved, gone: &gone };
-        let before = alone + gone.iter().map(|&gone| self.worth.cost_of(gone)).sum();
+        let before = alone + gone.iter().map(|&gone| self.profit.cost_of(gone)).sum();
         if pays(&gain) {
             let why = offer.obstacle.clone().unwrap_or(Why::Unclear);
             let text = if why == Why::Comment { self.text(settling, stmt, &candidate) } else { None };
             return stays(why, before).with(text.map_or_else(Vec::new, |text| text.lines));
         }
         let may_pay =
-            self.worth.is_video(stmt) && before.most != u32::MAX && offer.spelling.cost().most < before.most;
-        let why = if saved > 0 && self.worth.is_left_to_the_assembler(&gain) {
+            self.profit.is_video(stmt) && before.most != u32::MAX && offer.spelling.cost().most < before.most;
+        let why = if saved > 0 && self.profit.is_left_to_the_assembler(&gain) {
             Why::Plain
         } else if may_pay || saved > 0 {
             Why::Noise

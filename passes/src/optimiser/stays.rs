@@ -3,9 +3,9 @@
 //! Nothing here decides anything: it only describes what the search has found. A video instruction always gets a
 //! reason, since it is what users look for; a plain instruction gets one only if a cheaper spelling was at hand.
 
-use super::choose::Spelling;
 use super::function::Work;
 use super::record::{Record, Why};
+use super::spell::Spelling;
 use crate::cost::Cost;
 use crate::rules::{Pass, Rule};
 use ptxopt_grammar::head::version;
@@ -77,7 +77,7 @@ impl Work<'_, '_, '_> {
     /// The reason if the module cannot have a spelling's instructions.
     pub(super) fn lacks(&self, spelling: &Spelling) -> Option<Why> {
         let instruction = spelling.lacks?.to_string();
-        let head = self.worth.target.heads.allowed();
+        let head = self.profit.target.heads.allowed();
         let target = head.map_or_else(|| "the target".to_owned(), |head| head.gpu.to_string());
         let ptx = head.map_or_else(|| version(self.module), |head| head.ptx);
         Some(Why::Lacks { instruction, target, ptx })
@@ -98,7 +98,7 @@ impl Work<'_, '_, '_> {
 
     /// The record of a statement that stays, if its reason is recorded.
     pub(super) fn stays(&self, stmt: StmtId, stays: Stays) -> Option<Record> {
-        if !self.worth.is_video(stmt) && stays.distance().0 > Distance::Doubtful {
+        if !self.profit.is_video(stmt) && stays.distance().0 > Distance::Doubtful {
             return None;
         }
         let Stays { why, trail, cost, after } = stays;

@@ -7,20 +7,20 @@
 //! statement is not understood, every declaration of its function stays.
 
 use super::record::{How, Kind, Record, one_line};
-use super::weave::{self, Fresh};
-use crate::graph::Function;
+use super::splice::{self, Fresh};
 use crate::rules::{Pass, UNNAMED};
 use hashbrown::HashMap;
 use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::function::Function;
 use ptxopt_grammar::names::NameParts;
 use ptxopt_grammar::token::Tok;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, StmtId, StmtKind, TokenId};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// A function in a text.
+/// A function in one version of the text.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'p, 't> {
+pub(super) struct Version<'p, 't> {
     pub(super) module: &'p Module<'t>,
     pub(super) function: &'p Function,
 }
@@ -37,8 +37,8 @@ struct Declared {
 /// Deletes the declarations of what `before` named and `after` does not; with `all`, of whatever `after` does not
 /// name.
 pub(super) fn sweep(
-    before: Place<'_, '_>,
-    after: Place<'_, '_>,
+    before: Version<'_, '_>,
+    after: Version<'_, '_>,
     fresh: &Fresh,
     all: bool,
     edits: &mut Edits,
@@ -52,7 +52,7 @@ pub(super) fn sweep(
     let mut gone: BTreeMap<StmtId, Vec<NodeId>> = BTreeMap::new();
     // Only a sweep takes declarations away, and none came between, so one corresponds to the other.
     for (old, new) in old.iter().zip(&new) {
-        if new.named == 0 && (all || old.named > 0) && weave::is_plain(after.module, new.stmt) {
+        if new.named == 0 && (all || old.named > 0) && splice::is_plain(after.module, new.stmt) {
             gone.entry(new.stmt).or_default().push(new.node);
         }
     }
@@ -61,8 +61,8 @@ pub(super) fn sweep(
 
 /// The new registers and the others, in the order of the text; `None` if a statement that is not understood may name
 /// registers.
-fn declared(place: Place<'_, '_>, fresh: &Fresh) -> Option<(Vec<Declared>, Vec<Declared>)> {
-    let Place { module, function } = place;
+fn declared(version: Version<'_, '_>, fresh: &Fresh) -> Option<(Vec<Declared>, Vec<Declared>)> {
+    let Version { module, function } = version;
     let mut named: HashMap<DeclId, u32> = HashMap::new();
     let mut all = Vec::new();
     for stmt in function.body.clone().filter_map(StmtId::new) {
@@ -88,11 +88,11 @@ fn declared(place: Place<'_, '_>, fresh: &Fresh) -> Option<(Vec<Declared>, Vec<D
 }
 
 /// Declares as many new registers as are named.
-fn shrink(place: Place<'_, '_>, declared: &Declared, edits: &mut Edits) {
-    let module = place.module;
+fn shrink(version: Version<'_, '_>, declared: &Declared, edits: &mut Edits) {
+    let module = version.module;
     let number = module.stmt_nodes(declared.stmt).find(|&node| module.node_kind(node) == NodeKind::Int);
     if declared.named == 0 {
-        weave::delete(module, declared.stmt, edits);
+        splice::delete(module, declared.stmt, edits);
     } else if let Some(number) = number
         && module.decl(declared.decl).family != Some(declared.named)
     {
@@ -101,8 +101,8 @@ fn shrink(place: Place<'_, '_>, declared: &Declared, edits: &mut Edits) {
 }
 
 /// Takes registers out of a declaration, or the declaration away if nothing is left of it.
-fn remove(place: Place<'_, '_>, stmt: StmtId, gone: &[NodeId], edits: &mut Edits) -> Record {
-    let Place { module, function } = place;
+fn remove(version: Version<'_, '_>, stmt: StmtId, gone: &[NodeId], edits: &mut Edits) -> Record {
+    let Version { module, function } = version;
     let text = |span: Range<usize>| String::from_utf8_lossy(&module.text()[span]).into_owned();
     let items = items(module, stmt);
     let is_gone = |item: &Range<usize>| gone.iter().any(|&node| item.contains(&module.node_span(node).start));
@@ -117,7 +117,7 @@ fn remove(place: Place<'_, '_>, stmt: StmtId, gone: &[NodeId], edits: &mut Edits
             after.push(one_line(&format!("{head}{list}{tail}")));
             edits.replace(first.start..last.end, list);
         }
-        _ => weave::delete(module, stmt, edits),
+        _ => splice::delete(module, stmt, edits),
     }
     let told = Record::about(module, &function.name, stmt, Kind::Passed(How::Unnamed));
     Record { pass: Pass::Dce, rules: vec![UNNAMED.name], after, ..told }

@@ -5,8 +5,9 @@
 //! statement, and no scope in between has a declaration that hides it. A declaration that hides it only further down
 //! counts as well, which refuses some names that would be right, and never accepts a wrong one.
 
-use crate::graph::{Function, Graph, Register};
+use crate::graph::{Graph, Register};
 use hashbrown::HashMap;
+use ptxopt_grammar::function::Function;
 use ptxopt_grammar::names::{NameParts, Type};
 use ptxopt_grammar::tree::{DeclId, Module, ScopeId, StmtId, StmtKind};
 

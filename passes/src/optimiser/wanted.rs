@@ -1,12 +1,12 @@
 //! Which statements of a function selection could change at all, decided before anything is analysed.
 //!
-//! Nothing is given up by that. [`Worth::is_left_to_the_assembler`](super::worth::Worth::is_left_to_the_assembler)
+//! Nothing is given up by that. [`Profit::is_left_to_the_assembler`](super::profit::Profit::is_left_to_the_assembler)
 //! refuses every change of plain code, unless a video instruction changes or goes with it, or the statement moves bytes
 //! itself. So a function without video instructions changes in its byte moves alone, and one that has neither does not
 //! change. The reasons why other statements stay are recorded only if somebody asks for them.
 
-use crate::graph::Function;
 use crate::rules::is_byte_move;
+use ptxopt_grammar::function::Function;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 
 /// The statements of a function that selection could change.

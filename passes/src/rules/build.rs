@@ -1,6 +1,6 @@
 //! Recipes step by step, and the byte moves that several rules end with.
 //!
-//! What is built here is only proposed; the door proves it before it is written.
+//! What is built here is only proposed; `verify` proves it before it is written.
 
 use super::operands::Operand;
 use crate::recipe::{Recipe, Source, Step};
@@ -15,7 +15,7 @@ pub(super) struct Building {
 
 /// What a byte of a word is to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Wanted {
+pub(super) enum WantedByte {
     /// Undemanded: any byte will do.
     Any,
     /// A number.
@@ -83,17 +83,17 @@ impl Building {
     }
 
     /// A word of these bytes.
-    pub(super) fn gather(&mut self, bytes: [Wanted; 4]) -> Source {
+    pub(super) fn gather(&mut self, bytes: [WantedByte; 4]) -> Source {
         let number = bytes.iter().rev().fold(0_u64, |word, byte| match byte {
-            Wanted::Number(number) => word << 8 | u64::from(*number),
-            Wanted::Any | Wanted::Of(..) => word << 8,
+            WantedByte::Number(number) => word << 8 | u64::from(*number),
+            WantedByte::Any | WantedByte::Of(..) => word << 8,
         });
         let number = Source::Constant(number);
         // Where each byte lies: in which source, at which place.
         let placed = |lane: u8| match bytes[usize::from(lane)] {
-            Wanted::Any => None,
-            Wanted::Number(_) => Some((number, lane)),
-            Wanted::Of(source, byte) => Some((source, byte)),
+            WantedByte::Any => None,
+            WantedByte::Number(_) => Some((number, lane)),
+            WantedByte::Of(source, byte) => Some((source, byte)),
         };
         let mut sources: Vec<Source> = (0..4).filter_map(placed).map(|(source, _)| source).collect();
         // Numbers last, as the assembler requires; each source once.

@@ -1,6 +1,6 @@
 //! Constants: an instruction whose result is known is a number.
 //!
-//! What is known comes from facts and chooses what to propose; the door proves the number by itself.
+//! What is known comes from facts and chooses what to propose; `verify` proves the number by itself.
 
 use super::{Pass, Rule};
 use crate::recipe::{Recipe, Source};

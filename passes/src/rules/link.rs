@@ -16,7 +16,7 @@ use ptxopt_grammar::video::{
 
 /// What a lane reads: one byte or two, and what is known of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Operand {
+pub(super) struct LaneOperand {
     /// The lowest first.
     pub(super) needs: Vec<Need>,
     zeros: i128,
@@ -27,8 +27,8 @@ pub(super) struct Operand {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Item {
     pub(super) lane: u8,
-    pub(super) x: Operand,
-    pub(super) y: Operand,
+    pub(super) x: LaneOperand,
+    pub(super) y: LaneOperand,
 }
 
 /// Lanes that are computed alike, and what they are merged into or added to.
@@ -44,7 +44,7 @@ pub(super) struct Link {
 
 /// What a lane computes, if it is no work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Outcome {
+enum Trivial {
     Number(i128),
     First,
     Second,
@@ -58,7 +58,7 @@ pub(super) const fn bytes(size: Lanes) -> usize {
     }
 }
 
-impl Operand {
+impl LaneOperand {
     fn new(needs: Vec<Need>, fact: (u128, u128)) -> Self {
         let all = (1_i128 << (8 * needs.len())) - 1;
         let cut = |bits: u128| bits.cast_signed() & all;
@@ -152,7 +152,7 @@ impl Link {
         self.items.iter().fold(0, |mask, item| mask | 1 << item.lane)
     }
 
-    fn outcome(&self, item: &Item) -> Option<Outcome> {
+    fn outcome(&self, item: &Item) -> Option<Trivial> {
         let (x, y) = (item.x.range(self.atype), item.y.range(self.btype));
         let same = item.x.same(&item.y) && self.atype == self.btype;
         match self.op {
@@ -160,20 +160,20 @@ impl Link {
                 let outcome = computed(op, x, y, same)?;
                 match (then, outcome) {
                     (SimdThen::Store | SimdThen::Add, _) => Some(outcome),
-                    (SimdThen::Saturate, Outcome::Number(number)) => {
+                    (SimdThen::Saturate, Trivial::Number(number)) => {
                         let (least, greatest) = holds(self.size.bits(), dtype);
-                        Some(Outcome::Number(number.clamp(least, greatest)))
+                        Some(Trivial::Number(number.clamp(least, greatest)))
                     }
-                    (SimdThen::Saturate, Outcome::First) => {
+                    (SimdThen::Saturate, Trivial::First) => {
                         within(x, holds(self.size.bits(), dtype)).then_some(outcome)
                     }
-                    (SimdThen::Saturate, Outcome::Second) => {
+                    (SimdThen::Saturate, Trivial::Second) => {
                         within(y, holds(self.size.bits(), dtype)).then_some(outcome)
                     }
                 }
             }
             SimdOp::Set { compare, .. } => {
-                decided(compare, x, y, same).map(|holds| Outcome::Number(holds.into()))
+                decided(compare, x, y, same).map(|holds| Trivial::Number(holds.into()))
             }
         }
     }
@@ -182,20 +182,20 @@ impl Link {
     pub(super) fn moved(&self, item: &Item) -> Option<Vec<Byte>> {
         let count = bytes(self.size);
         Some(match self.outcome(item)? {
-            Outcome::Number(number) => {
+            Trivial::Number(number) => {
                 number.to_le_bytes()[..count].iter().copied().map(Byte::Constant).collect()
             }
-            Outcome::First => item.x.contents(),
-            Outcome::Second => item.y.contents(),
+            Trivial::First => item.x.contents(),
+            Trivial::Second => item.y.contents(),
         })
     }
 
     /// What a lane of a sum adds, if that is a number.
     pub(super) fn added(&self, item: &Item) -> Option<i128> {
         match self.outcome(item)? {
-            Outcome::Number(number) => Some(number),
-            Outcome::First => single(item.x.range(self.atype)),
-            Outcome::Second => single(item.y.range(self.btype)),
+            Trivial::Number(number) => Some(number),
+            Trivial::First => single(item.x.range(self.atype)),
+            Trivial::Second => single(item.y.range(self.btype)),
         }
     }
 }
@@ -204,9 +204,9 @@ fn single((least, greatest): Range) -> Option<i128> {
     (least == greatest).then_some(least)
 }
 
-fn computed(op: SimdArithmetic, x: Range, y: Range, same: bool) -> Option<Outcome> {
+fn computed(op: SimdArithmetic, x: Range, y: Range, same: bool) -> Option<Trivial> {
     if let Some(number) = single(operands::result(op, x, y)) {
-        return Some(Outcome::Number(number));
+        return Some(Trivial::Number(number));
     }
     let (first, second) = match op {
         SimdArithmetic::Add => (y == (0, 0), x == (0, 0)),
@@ -217,13 +217,13 @@ fn computed(op: SimdArithmetic, x: Range, y: Range, same: bool) -> Option<Outcom
         SimdArithmetic::Max => (same || x.0 >= y.1, y.0 >= x.1),
     };
     match op {
-        SimdArithmetic::Sub | SimdArithmetic::AbsDiff if same => Some(Outcome::Number(0)),
+        SimdArithmetic::Sub | SimdArithmetic::AbsDiff if same => Some(Trivial::Number(0)),
         SimdArithmetic::Add
         | SimdArithmetic::Sub
         | SimdArithmetic::Average
         | SimdArithmetic::AbsDiff
         | SimdArithmetic::Min
-        | SimdArithmetic::Max => first.then_some(Outcome::First).or(second.then_some(Outcome::Second)),
+        | SimdArithmetic::Max => first.then_some(Trivial::First).or(second.then_some(Trivial::Second)),
     }
 }
 
@@ -248,7 +248,7 @@ fn simd(site: &Site<'_, '_, '_>, form: Simd, sources: &[Source]) -> Option<Link>
     let operand = |selector: Selector, lane: u8| {
         let pick = selector.pick(lane);
         let source = if pick < size.count() { a } else { b };
-        let mut operand = Operand::of(site, source, pick % size.count(), size)?;
+        let mut operand = LaneOperand::of(site, source, pick % size.count(), size)?;
         // These bits are undemanded because of the lane that reads them; at another place they may be changed.
         for need in operand.needs.iter_mut().filter(|need| need.bits == 0) {
             need.bits = 0xff;
@@ -294,7 +294,7 @@ fn scalar(site: &Site<'_, '_, '_>, form: Scalar, sources: &[Source], types: (Sig
         ScalarOp::Shift { .. } => return None,
     };
     let sides = [(a, form.a, form.atype, types.0), (b, form.b, form.op.btype(), types.1)];
-    let read = |size: Lanes| -> Option<[Operand; 2]> {
+    let read = |size: Lanes| -> Option<[LaneOperand; 2]> {
         let [x, y] = sides.map(|(source, part, from, sign)| operand(site, source, part, (from, sign), size));
         Some([x?, y?])
     };
@@ -324,7 +324,7 @@ fn operand(
     part: Option<Part>,
     (from, sign): (Sign, Sign),
     size: Lanes,
-) -> Option<Operand> {
+) -> Option<LaneOperand> {
     let read = extended(contents(site, source)?, part, from);
     let lane = match size {
         Lanes::Four => Part::B0,
@@ -338,5 +338,5 @@ fn operand(
     let inside = term::ones(bits);
     let above = if from == Sign::Unsigned { !inside } else { 0 };
     let needs = read[..bytes(size)].iter().copied().map(Need::whole).collect();
-    Some(Operand::new(needs, (zeros >> place & inside | above, ones >> place & inside)))
+    Some(LaneOperand::new(needs, (zeros >> place & inside | above, ones >> place & inside)))
 }

@@ -6,7 +6,7 @@
 use super::example_module as module;
 use super::tests::{Tried, all_proposals};
 use super::{Rule, rules};
-use crate::door::Judgement;
+use crate::verify::Judgement;
 use ptxopt_grammar::meaning::concrete::evaluate;
 use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::meaning::term::Terms;

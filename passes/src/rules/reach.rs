@@ -137,16 +137,16 @@ impl Reach {
     /// One instruction at most that puts the needed bytes into a word; where nothing is needed anything may be.
     ///
     /// Several alternatives, the simplest first.
-    pub(super) fn spell(&self, needs: &[Option<Need>; 4]) -> Vec<Spelled> {
+    pub(super) fn spell(&self, needs: &[Option<Need>; 4]) -> Vec<MadeWord> {
         let mut spelled = Vec::new();
         let wanted = || needs.iter().enumerate().filter_map(|(at, need)| Some((at, (*need)?)));
         for word in &self.words {
             if wanted().all(|(at, need)| word.has(at, need)) {
-                spelled.push(Spelled::Source(word.source));
+                spelled.push(MadeWord::Source(word.source));
             }
         }
         if let Some(number) = constant(needs) {
-            spelled.push(Spelled::Source(Source::Constant(number.into())));
+            spelled.push(MadeWord::Source(Source::Constant(number.into())));
         }
         if spelled.is_empty() {
             spelled.extend(self.words.iter().flat_map(|word| masked(word, needs)));
@@ -156,7 +156,7 @@ impl Reach {
         spelled
     }
 
-    fn permuted(&self, needs: &[Option<Need>; 4]) -> Option<Spelled> {
+    fn permuted(&self, needs: &[Option<Need>; 4]) -> Option<MadeWord> {
         for (at, &first) in self.words.iter().enumerate() {
             if let Some(digits) = digits(needs, &[first]) {
                 return Some(permute(first.source, Source::Constant(0), digits));
@@ -200,14 +200,14 @@ pub(super) fn contents(site: &Site<'_, '_, '_>, source: Source) -> Option<[Byte;
 
 /// A word made of bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Spelled {
+pub(super) enum MadeWord {
     /// It is there already.
     Source(Source),
     /// One instruction makes it.
     Step(Step),
 }
 
-impl Spelled {
+impl MadeWord {
     /// Adds the instruction to those of a recipe, if there is one; what to read afterwards. Numbers get a register.
     pub(super) fn into_register(self, steps: &mut Vec<Step>) -> Source {
         let step = match self {
@@ -237,7 +237,7 @@ fn constant(needs: &[Option<Need>; 4]) -> Option<u32> {
 }
 
 /// Bytes of a word in their places, the others all zeros or all ones.
-fn masked(word: &Word, needs: &[Option<Need>; 4]) -> Option<Spelled> {
+fn masked(word: &Word, needs: &[Option<Need>; 4]) -> Option<MadeWord> {
     for (instruction, fill) in [(op::AND_B32, 0), (op::OR_B32, 0xff)] {
         let mut mask = [!fill; 4];
         let mut fits = true;
@@ -250,14 +250,14 @@ fn masked(word: &Word, needs: &[Option<Need>; 4]) -> Option<Spelled> {
         }
         if fits {
             let mask = Source::Constant(u32::from_le_bytes(mask).into());
-            return Some(Spelled::Step(Step::plain(instruction, &[word.source, mask])));
+            return Some(MadeWord::Step(Step::plain(instruction, &[word.source, mask])));
         }
     }
     None
 }
 
 /// Bytes of a word, moved together, and zeros or copies of its sign behind them.
-fn shifted(word: &Word, needs: &[Option<Need>; 4]) -> Option<Spelled> {
+fn shifted(word: &Word, needs: &[Option<Need>; 4]) -> Option<MadeWord> {
     let zero =
         |at: usize| needs[at].is_none_or(|need| matches!(need.byte, Byte::Constant(n) if n & need.bits == 0));
     let sign = |at: usize| needs[at].is_none_or(|need| word.sign(need) == Some(3));
@@ -275,13 +275,13 @@ fn shifted(word: &Word, needs: &[Option<Need>; 4]) -> Option<Spelled> {
             continue;
         };
         let amount = Source::Constant(8 * by as u64);
-        return Some(Spelled::Step(Step::plain(instruction, &[word.source, amount])));
+        return Some(MadeWord::Step(Step::plain(instruction, &[word.source, amount])));
     }
     None
 }
 
-fn permute(a: Source, b: Source, digits: u32) -> Spelled {
-    Spelled::Step(Step::plain(op::PRMT_B32, &[a, b, Source::Constant(digits.into())]))
+fn permute(a: Source, b: Source, digits: u32) -> MadeWord {
+    MadeWord::Step(Step::plain(op::PRMT_B32, &[a, b, Source::Constant(digits.into())]))
 }
 
 /// A digit of `prmt` for each byte; `find` gives it, and an unneeded byte gets that of its place.

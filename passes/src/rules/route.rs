@@ -3,8 +3,8 @@
 //! Lanes read bytes wherever they lie. Either selectors fetch them from two words, or words are made first in which
 //! each lane's byte is in its place.
 
-use super::link::{Item, Link, Operand, bytes};
-use super::reach::{Need, Reach, Spelled, Word};
+use super::link::{Item, LaneOperand, Link, bytes};
+use super::reach::{MadeWord, Need, Reach, Word};
 use crate::recipe::{Recipe, Source, Step};
 use crate::site::Site;
 use ptxopt_grammar::video::{Form, Routing, Selector, Simd};
@@ -20,7 +20,7 @@ pub(super) enum Rest {
 
 /// How the bytes come to the lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Way {
+pub(super) enum Fetch {
     /// Selectors fetch them.
     Selectors,
     /// Instructions before put them in their places.
@@ -34,14 +34,14 @@ impl Link {
         site: &Site<'_, '_, '_>,
         reach: &Reach,
         rest: Rest,
-        ways: &[Way],
+        fetches: &[Fetch],
         out: &mut Vec<Recipe>,
     ) {
         let mut all = Vec::new();
-        for way in ways {
-            match way {
-                Way::Selectors => all.extend(self.selected(site, reach, rest)),
-                Way::Moves => {
+        for fetch in fetches {
+            match fetch {
+                Fetch::Selectors => all.extend(self.selected(site, reach, rest)),
+                Fetch::Moves => {
                     all.extend(
                         [reach, &reach.reversed()].into_iter().filter_map(|reach| self.gathered(reach, rest)),
                     );
@@ -96,7 +96,7 @@ impl Link {
         let count = usize::from(self.size.count());
         let plain = Routing::plain(self.size);
         let mut strays = 0;
-        let mut picks = |selector: Selector, words: [(&Word, usize); 2], read: fn(&Item) -> &Operand| {
+        let mut picks = |selector: Selector, words: [(&Word, usize); 2], read: fn(&Item) -> &LaneOperand| {
             let mut picks: Vec<u8> = (0..self.size.count()).map(|lane| selector.pick(lane)).collect();
             for item in &self.items {
                 let lane = usize::from(item.lane);
@@ -117,9 +117,9 @@ impl Link {
     /// Instructions that put the bytes in their places, and one without selectors.
     fn gathered(&self, reach: &Reach, rest: Rest) -> Option<Recipe> {
         let mut steps = Vec::new();
-        let mut word = |read: fn(&Item) -> &Operand| -> Option<Source> {
+        let mut word = |read: fn(&Item) -> &LaneOperand| -> Option<Source> {
             let spelled = reach.spell(&self.needs(read)).into_iter().next()?;
-            Some(Spelled::into_register(spelled, &mut steps))
+            Some(MadeWord::into_register(spelled, &mut steps))
         };
         let sources = [word(|item| &item.x)?, word(|item| &item.y)?];
         steps.push(self.step(Routing::plain(self.size), rest, sources)?);
@@ -127,7 +127,7 @@ impl Link {
     }
 
     /// The bytes of the word that has each lane's operand in its place.
-    pub(super) fn needs(&self, read: fn(&Item) -> &Operand) -> [Option<Need>; 4] {
+    pub(super) fn needs(&self, read: fn(&Item) -> &LaneOperand) -> [Option<Need>; 4] {
         let mut needs = [None; 4];
         for item in &self.items {
             for (at, &need) in read(item).needs.iter().enumerate() {

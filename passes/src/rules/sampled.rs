@@ -1,11 +1,11 @@
 //! Rules on generated code: seeded bodies of byte moves, video instructions and masks.
 //!
-//! Whatever a rule proposes is proved, or relies on undemanded bits, which the door reports; it is never wrong.
+//! Whatever a rule proposes is proved, or relies on undemanded bits, which `verify` reports; it is never wrong.
 
 use super::example_module as module;
 use super::tests::{Tried, all_proposals};
 use super::{Rule, rules};
-use crate::door::Judgement;
+use crate::verify::Judgement;
 use std::collections::BTreeMap;
 
 /// How many bodies are tried.

@@ -1,6 +1,6 @@
 //! What the `dce` pass deletes: not by rules that propose something, but by counting uses.
 //!
-//! The counting, and why it is sound, is described in `optimiser/live.rs` and `optimiser/unused.rs`; here are the
+//! The counting, and why it is sound, is described in `select/uses.rs` and `optimiser/unused.rs`; here are the
 //! names by which remarks and users know the two sweeps.
 
 /// Something that is deleted once it is unused.

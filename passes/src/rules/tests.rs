@@ -1,17 +1,18 @@
 //! Every rule fires on its examples, and no rule proposes anything wrong there.
 //!
-//! The door decides, as it does for every rewrite, so the tests hold a law to the same standard as a run does.
+//! Verification decides, as it does for every rewrite, so the tests hold a law to the same standard as a run does.
 
 pub(super) use super::example_module as module;
 use super::{Rule, rules};
-use crate::door::{Candidate, Check, Door, Judgement};
-use crate::graph::{Graph, Semantics, functions};
+use crate::graph::{Graph, Semantics};
 use crate::recipe::Recipe;
 use crate::site::{Knowledge, Site};
+use crate::verify::{Check, Judgement, Rewrite, Verifier};
+use ptxopt_grammar::function::functions;
 use ptxopt_grammar::tree::{StmtId, StmtKind};
 use std::cell::RefCell;
 
-/// A proposal, and what the door says of it.
+/// A proposal, and what verification finds.
 pub(super) struct Tried {
     pub(super) rule: &'static str,
     pub(super) stmt: String,
@@ -33,7 +34,7 @@ pub(super) fn all_proposals(rules: &[&'static Rule], text: &str) -> Vec<Tried> {
     let body = function.body.clone();
     let graph = Graph::new(&module, function, Semantics::Undisputed).expect("examples can be modelled");
     let knowledge = Knowledge::of(&graph);
-    let mut door = Door::new(Check::Proved);
+    let mut verifier = Verifier::new(Check::Proved);
     let mut tried = Vec::new();
     for stmt in body.filter_map(StmtId::new).filter(|&stmt| module.kind(stmt) == StmtKind::Instruction) {
         let Some(step) = graph.step(stmt) else { continue };
@@ -59,8 +60,8 @@ pub(super) fn all_proposals(rules: &[&'static Rule], text: &str) -> Vec<Tried> {
                 let register = graph.register_of(value).and_then(|register| graph.register_text(register));
                 let to = register.expect("a result has a register");
                 let Some(text) = recipe.text(&graph, &to, &|step| format!("%new{step}")) else { continue };
-                let candidate = Candidate { stmt, value, recipe: &recipe, text: &text };
-                let judgement = door.judge(&graph, &knowledge, &candidate);
+                let rewrite = Rewrite { stmt, value, recipe: &recipe, text: &text };
+                let judgement = verifier.verify(&graph, &knowledge, &rewrite);
                 let held = recipe.values().all(|value| graph.holds(value, stmt));
                 let stmt = String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
                 tried.push(Tried { rule: rule.name, stmt, held, text: text.lines, judgement });

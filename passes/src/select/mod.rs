@@ -15,6 +15,6 @@ mod search;
 mod tests;
 mod uses;
 
-pub(crate) use nodes::{NodeId, Nodes};
+pub(crate) use nodes::{Nodes, StepId};
 pub(crate) use search::{Candidate, Gain, Place, search};
 pub(crate) use uses::{Price, Uses, dead, underlying};

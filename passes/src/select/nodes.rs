@@ -11,11 +11,11 @@ use hashbrown::hash_table::Entry;
 use hashbrown::{DefaultHashBuilder, HashTable};
 use std::hash::BuildHasher;
 
-/// A node, by its number.
+/// A step in a block, by the number of its node.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct NodeId(u32);
+pub(crate) struct StepId(u32);
 
-impl NodeId {
+impl StepId {
     pub(crate) const fn index(self) -> usize {
         self.0 as usize
     }
@@ -36,8 +36,8 @@ pub(crate) struct Nodes {
 
 impl Nodes {
     /// The nodes of the steps of a recipe in a block but the last, whose result is the statement's own.
-    pub(crate) fn of(&mut self, block: BlockId, steps: &[Step], costs: &[Cost]) -> Vec<NodeId> {
-        let mut nodes: Vec<NodeId> = Vec::with_capacity(steps.len());
+    pub(crate) fn of(&mut self, block: BlockId, steps: &[Step], costs: &[Cost]) -> Vec<StepId> {
+        let mut nodes: Vec<StepId> = Vec::with_capacity(steps.len());
         let inner = steps.len().saturating_sub(1);
         for (step, cost) in steps[..inner].iter().zip(costs) {
             let source = |source: &Source| match *source {
@@ -54,7 +54,7 @@ impl Nodes {
     }
 
     /// The node of a step.
-    fn node(&mut self, step: (BlockId, Step)) -> NodeId {
+    fn node(&mut self, step: (BlockId, Step)) -> StepId {
         let Self { costs, steps, known, hasher } = self;
         let found = known.entry(
             hasher.hash_one(step),
@@ -62,25 +62,25 @@ impl Nodes {
             |&node| hasher.hash_one(steps[node as usize]),
         );
         match found {
-            Entry::Occupied(node) => NodeId(*node.get()),
+            Entry::Occupied(node) => StepId(*node.get()),
             Entry::Vacant(free) => {
                 let node = u32::try_from(steps.len()).expect("a function has fewer nodes");
                 free.insert(node);
                 steps.push(step);
                 costs.push(0);
-                NodeId(node)
+                StepId(node)
             }
         }
     }
 
     /// What a node costs where it is computed for itself.
-    pub(crate) fn cost(&self, node: NodeId) -> u32 {
+    pub(crate) fn cost(&self, node: StepId) -> u32 {
         self.costs[node.index()]
     }
 
     /// All of them, in order.
-    pub(crate) fn all(&self) -> impl Iterator<Item = NodeId> + use<> {
-        (0..u32::try_from(self.costs.len()).expect("a function has fewer nodes")).map(NodeId)
+    pub(crate) fn all(&self) -> impl Iterator<Item = StepId> + use<> {
+        (0..u32::try_from(self.costs.len()).expect("a function has fewer nodes")).map(StepId)
     }
 
     /// How many nodes there are.

@@ -5,7 +5,7 @@
 //! only when nothing reads it any more, so for each value all its readers are tried together with spellings that do not
 //! read it.
 
-use super::{NodeId, Nodes, Uses};
+use super::{Nodes, StepId, Uses};
 use crate::graph::ValueId;
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
@@ -27,9 +27,9 @@ pub(crate) struct Candidate {
     /// Its number among those of its place.
     pub(crate) number: usize,
     /// The nodes of its steps, in order, without the last step.
-    pub(crate) nodes: Vec<NodeId>,
+    pub(crate) nodes: Vec<StepId>,
     /// Those that cost something, each once.
-    pub(crate) paid: Vec<NodeId>,
+    pub(crate) paid: Vec<StepId>,
     /// What the last step costs, which is never shared.
     pub(crate) last: u32,
     /// The values that it reads.
@@ -123,7 +123,7 @@ fn improve(
     place: &Place,
     pays: &dyn Fn(&Gain<'_>) -> bool,
 ) -> bool {
-    if !uses.is_live(place.stmt) || place.candidates.is_empty() {
+    if !uses.is_present(place.stmt) || place.candidates.is_empty() {
         return false;
     }
     let before = uses.choose(nodes, place.stmt, None);
@@ -173,7 +173,7 @@ type Sharer<'p> = (&'p Place, &'p Rc<Candidate>);
 
 /// The nodes for which several places have a spelling that contains them, but not too many; of each place the spelling
 /// that costs least if it shares nothing.
-fn sharing<'p>(nodes: &Nodes, places: &'p [Place]) -> Vec<(NodeId, Vec<Sharer<'p>>)> {
+fn sharing<'p>(nodes: &Nodes, places: &'p [Place]) -> Vec<(StepId, Vec<Sharer<'p>>)> {
     // How many places contain a node, and the last of them.
     let mut counts: Vec<(usize, usize)> = vec![(0, usize::MAX); nodes.len()];
     for (at, place) in places.iter().enumerate() {
@@ -183,7 +183,7 @@ fn sharing<'p>(nodes: &Nodes, places: &'p [Place]) -> Vec<(NodeId, Vec<Sharer<'p
             *last = at;
         }
     }
-    let mut groups: Vec<(NodeId, Vec<Sharer<'p>>)> = Vec::new();
+    let mut groups: Vec<(StepId, Vec<Sharer<'p>>)> = Vec::new();
     let of_node: Vec<Option<usize>> = nodes
         .all()
         .zip(counts)
@@ -298,7 +298,7 @@ fn all_or_none(
     let mut undo = Vec::new();
     let mut gone = Vec::new();
     for &(place, candidate) in sharers {
-        if !uses.is_live(place.stmt) {
+        if !uses.is_present(place.stmt) {
             continue;
         }
         let own = uses.own_cost(place.stmt);
@@ -307,10 +307,10 @@ fn all_or_none(
         undo.push((place.stmt, candidate.number, own, before));
     }
     let saved = total - uses.total();
-    let worth = |&(stmt, number, own, _): &(StmtId, usize, (u32, u32), Option<Rc<Candidate>>)| {
+    let enough = |&(stmt, number, own, _): &(StmtId, usize, (u32, u32), Option<Rc<Candidate>>)| {
         pays(&Gain { stmt, number, own, saved, gone: &gone })
     };
-    if saved > 0 && undo.iter().all(worth) {
+    if saved > 0 && undo.iter().all(enough) {
         return true;
     }
     for (stmt, .., before) in undo.into_iter().rev() {

@@ -2,8 +2,9 @@
 
 use super::{Candidate, Gain, Nodes, Place, Price, Uses, search};
 use crate::cost::Cost;
-use crate::graph::{Graph, Semantics, ValueId, functions};
+use crate::graph::{Graph, Semantics, ValueId};
 use crate::recipe::{Source, Step};
+use ptxopt_grammar::function::functions;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use std::collections::BTreeSet;
@@ -78,12 +79,12 @@ fn a_choice_is_taken_back_without_a_trace() {
     // The byte move that only the old text read goes with it.
     assert_eq!((uses.total(), uses.gone().len()), (5 - 10 - 1, 1));
     let gone = uses.gone()[0];
-    assert!(!uses.is_live(gone));
+    assert!(!uses.is_present(gone));
     uses.choose(&it.nodes, it.stmts[1], Some(other));
     assert_eq!(uses.total(), 2 - 10 - 1);
     uses.choose(&it.nodes, it.stmts[1], None);
     assert_eq!(uses.total(), 0);
-    assert!(uses.is_live(gone) && uses.refs(one.nodes[0]) == 0);
+    assert!(uses.is_present(gone) && uses.refs(one.nodes[0]) == 0);
 }
 
 #[test]

@@ -1,14 +1,14 @@
 //! Use counts that follow every choice, and the cost of what is used: a choice is tried, priced and taken back.
 //!
 //! Counted are all reads in the text, even those that change nothing, the old values that guarded statements keep,
-//! and the operands of live phis. A statement goes when it only computes, when a result of it was used before, and none
+//! and the operands of used phis. A statement goes when it only computes, when a result of it was used before, and none
 //! is now; it comes back when a result is used again. A result that was unused from the start has no use to lose, so
 //! its statement stays. Each node is counted too, once however many spellings contain it.
 //!
 //! A choice changes counts by what the new spelling reads less what the old one read, so taking it back restores
 //! every count: what is used follows from the choices alone, not from the order in which they were tried.
 
-use super::{Candidate, NodeId, Nodes};
+use super::{Candidate, Nodes, StepId};
 use crate::graph::{Graph, Origin, ValueId};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::{StmtId, StmtKind};
@@ -50,8 +50,8 @@ pub(crate) struct Uses<'u, 'm, 't> {
     parts: HashMap<(ValueId, u32), u32>,
     /// The statement with number 0 in what follows.
     first: usize,
-    /// By statement: whether it is there.
-    live: Vec<bool>,
+    /// By statement: whether it is present, that is not deleted.
+    present: Vec<bool>,
     /// By statement: whether a result was used from the start.
     used: Vec<bool>,
     /// By statement: the spelling that was chosen for it.
@@ -92,7 +92,7 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
             refs: Vec::new(),
             parts: HashMap::new(),
             first: body.start,
-            live: vec![false; body.len()],
+            present: vec![false; body.len()],
             used: vec![false; body.len()],
             chosen: vec![None; body.len()],
             prices: vec![None; body.len()],
@@ -103,7 +103,7 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
         let stmts: Vec<StmtId> = reachable(graph).filter(|stmt| !without.contains(stmt)).collect();
         for &stmt in &stmts {
             let at = uses.at(stmt);
-            uses.live[at] = true;
+            uses.present[at] = true;
         }
         for value in stmts.iter().flat_map(|&stmt| reads(graph, stmt)) {
             uses.add(value, &Nodes::default());
@@ -113,7 +113,7 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
             uses.used[at] = graph.results(stmt).any(|value| uses.is_used(value));
         }
         uses.at_first.clone_from(&uses.count);
-        for stmt in emulated.into_iter().filter(|&stmt| uses.is_live(stmt)).collect::<Vec<_>>() {
+        for stmt in emulated.into_iter().filter(|&stmt| uses.is_present(stmt)).collect::<Vec<_>>() {
             uses.charge(stmt);
         }
         uses.total = 0;
@@ -124,9 +124,9 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
         stmt.index() - self.first
     }
 
-    /// Whether a statement is there.
-    pub(crate) fn is_live(&self, stmt: StmtId) -> bool {
-        self.live[self.at(stmt)]
+    /// Whether a statement is present: it was not deleted.
+    pub(crate) fn is_present(&self, stmt: StmtId) -> bool {
+        self.present[self.at(stmt)]
     }
 
     /// Whether a value is used.
@@ -171,7 +171,7 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
 
     /// What a statement's own instruction costs alone, and what it costs beside the parts that others need too.
     pub(crate) fn own_cost(&mut self, stmt: StmtId) -> (u32, u32) {
-        let mine = u32::from(self.is_live(stmt) && self.chosen(stmt).is_none());
+        let mine = u32::from(self.is_present(stmt) && self.chosen(stmt).is_none());
         let price = self.priced(stmt);
         let shared = price.parts().filter(|part| self.parts.get(part).copied().unwrap_or(0) > mine);
         let shared: u32 = shared.map(|(_, lanes)| lanes).sum();
@@ -189,7 +189,7 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
         let at = self.at(stmt);
         let before = std::mem::replace(&mut self.chosen[at], to);
         let to = self.chosen[at].clone();
-        if !self.live[at] || before.is_none() && to.is_none() {
+        if !self.present[at] || before.is_none() && to.is_none() {
             return before;
         }
         // What both use stays used throughout.
@@ -238,9 +238,9 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
             }
             match self.graph.value(value).origin {
                 Origin::Phi(_) => work.extend(incoming(self.graph, value)),
-                Origin::Result(writer) if self.used[self.at(writer)] && !self.is_live(writer) => {
+                Origin::Result(writer) if self.used[self.at(writer)] && !self.is_present(writer) => {
                     let at = self.at(writer);
-                    self.live[at] = true;
+                    self.present[at] = true;
                     self.gone.retain(|&stmt| stmt != writer);
                     self.reads_now(writer, &mut work);
                     match self.chosen[at].clone() {
@@ -270,7 +270,7 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
                 // In a loop the last use of a result can be in the statement itself, which stays, with its new text.
                 Origin::Result(writer) if writer != stays && self.may_go(writer) => {
                     let at = self.at(writer);
-                    self.live[at] = false;
+                    self.present[at] = false;
                     self.gone.push(writer);
                     self.reads_now(writer, work);
                     match self.chosen[at].clone() {
@@ -289,7 +289,7 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
 
     fn may_go(&self, stmt: StmtId) -> bool {
         self.deletes
-            && self.is_live(stmt)
+            && self.is_present(stmt)
             && self.used[self.at(stmt)]
             && self.graph.only_computes(stmt)
             && !self.graph.results(stmt).any(|value| self.is_used(value))
@@ -352,7 +352,7 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
     }
 
     /// How many chosen spellings pay for a node.
-    pub(crate) fn refs(&self, node: NodeId) -> u32 {
+    pub(crate) fn refs(&self, node: StepId) -> u32 {
         self.refs.get(node.index()).copied().unwrap_or(0)
     }
 }

@@ -5,8 +5,8 @@ use crate::remarks::Format;
 use clap::ValueEnum;
 use ptxopt_passes::Selection;
 use ptxopt_passes::cost::Gpu;
-use ptxopt_passes::door::Check;
 use ptxopt_passes::optimiser::{Options, Raise};
+use ptxopt_passes::verify::Check;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -154,7 +154,7 @@ enum DeadCode {
 impl Choices {
     pub(super) fn options(&self) -> Options {
         Options {
-            passes: self.passes.clone().unwrap_or_else(Selection::all).groups(),
+            passes: self.passes.clone().unwrap_or_else(Selection::all).passes(),
             gpus: self.gpu.clone(),
             raise: Raise {
                 target: self.raise.contains(&Head::Target),

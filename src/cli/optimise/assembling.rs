@@ -5,10 +5,10 @@
 //! unchanged. Each run excludes more functions than the one before, so this terminates. The result depends only on the
 //! input, the options and the assembler.
 
-use crate::measure::{Assembler, Comparison, Failure, Measured, architecture};
+use crate::measure::{Assembler, AssemblerFailure, Comparison, Measured, architecture};
+use ptxopt_grammar::function::functions;
 use ptxopt_grammar::tree::Module;
 use ptxopt_passes::cost::Gpu;
-use ptxopt_passes::graph::functions;
 use ptxopt_passes::optimiser::{Options, Outcome};
 
 /// What was asked for.
@@ -25,7 +25,7 @@ pub(super) struct Count {
     /// For each GPU that the module was assembled for.
     pub(super) comparisons: Vec<(String, Comparison)>,
     /// What the assembler says if it accepts the input but rejects the output; then nothing was changed.
-    pub(super) refused: Option<Failure>,
+    pub(super) refused: Option<AssemblerFailure>,
 }
 
 impl Assembling {
@@ -39,14 +39,14 @@ impl Assembling {
         module: &Module<'_>,
         options: &Options,
         optimise: &mut dyn FnMut(&Options) -> Outcome,
-    ) -> Result<(Outcome, Count), Failure> {
-        let none = || Failure::Broken("its `.target` is not a GPU of NVIDIA".to_owned());
+    ) -> Result<(Outcome, Count), AssemblerFailure> {
+        let none = || AssemblerFailure::Broken("its `.target` is not a GPU of NVIDIA".to_owned());
         let own = Gpu::of(module).ok_or_else(none)?;
         let mut gpus: Vec<String> = options.gpus.iter().map(|&gpu| architecture(own, Some(gpu))).collect();
         if gpus.is_empty() {
             gpus.push(architecture(own, None));
         }
-        let all = |text: &[u8]| -> Result<Vec<Measured>, Failure> {
+        let all = |text: &[u8]| -> Result<Vec<Measured>, AssemblerFailure> {
             gpus.iter().map(|gpu| self.assembler.assemble(text, gpu)).collect()
         };
         let before = all(module.text())?;
@@ -58,7 +58,7 @@ impl Assembling {
                 None => before.clone(),
                 Some(text) => match all(text) {
                     Ok(after) => after,
-                    Err(error @ Failure::Refused(_)) => {
+                    Err(error @ AssemblerFailure::Refused(_)) => {
                         refused = Some(error);
                         leave_all(module, &mut options, "the assembler rejects the result");
                         continue;

@@ -10,9 +10,9 @@ use crate::output::Output;
 use crate::remarks::{self, Lines, Remark, Sources, View};
 use crate::summary::Tally;
 use ptxopt_grammar::tree::Module;
-use ptxopt_passes::door::Wrong;
-use ptxopt_passes::machine::replay::Difference;
+use ptxopt_machine::replay::Difference;
 use ptxopt_passes::optimiser::{self, Bound, Kind, Options, Outcome, Record};
+use ptxopt_passes::verify::Wrong;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -133,7 +133,7 @@ impl Job {
         module: &Module<'_>,
         told: &mut Told,
         times: &mut Times,
-    ) -> Result<(Outcome, Option<Count>), measure::Failure> {
+    ) -> Result<(Outcome, Option<Count>), measure::AssemblerFailure> {
         let Some(assembling) = &plan.assembling else {
             return Ok((self.passes(plan, module, &plan.options, told, times), None));
         };
@@ -192,7 +192,7 @@ impl Job {
 }
 
 /// What was not done, and the assembler's messages about it, one per line.
-fn explained(what: &str, failure: &measure::Failure, console: &Console) -> String {
+fn explained(what: &str, failure: &measure::AssemblerFailure, console: &Console) -> String {
     let said = failure.to_string();
     let mut lines = said.lines();
     let mut message = console.renderer.failure(&format!("{what}: {}", lines.next().unwrap_or_default()));
@@ -300,8 +300,8 @@ mod tests {
     use clap::ColorChoice;
     use ptxopt_grammar::diagnostic::Position;
     use ptxopt_grammar::meaning::term::Terms;
-    use ptxopt_passes::prover::{Query, Verdict, prove};
     use ptxopt_passes::rules::Pass;
+    use ptxopt_prover::{Query, Verdict, prove};
 
     #[test]
     fn a_wrong_rewrite_is_told_with_its_rules_and_lane_by_lane() {

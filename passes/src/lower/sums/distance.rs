@@ -31,7 +31,7 @@ fn equalled(build: &mut Build<'_>, job: Job) -> [Source; 2] {
 /// `c` and the distances of all lanes.
 pub(super) fn distance(build: &mut Build<'_>, work: Work, routes: &Routes, c: Source) -> Option<Source> {
     #[derive(Clone, Copy)]
-    enum Way {
+    enum Method {
         Instruction,
         Total,
         Parts,
@@ -39,19 +39,19 @@ pub(super) fn distance(build: &mut Build<'_>, work: Work, routes: &Routes, c: So
     }
     let geometry = routes.geometry;
     let mixed = work.a_signed != work.b_signed;
-    let ways: &[Way] = match (geometry.is_bytes(), mixed) {
-        (true, false) => &[Way::Instruction, Way::Total],
-        (true, true) if routes.are_independent() => &[Way::Instruction, Way::Parts, Way::PartsByDot],
-        (true, true) => &[Way::Instruction],
-        (false, _) => &[Way::Total],
+    let methods: &[Method] = match (geometry.is_bytes(), mixed) {
+        (true, false) => &[Method::Instruction, Method::Total],
+        (true, true) if routes.are_independent() => &[Method::Instruction, Method::Parts, Method::PartsByDot],
+        (true, true) => &[Method::Instruction],
+        (false, _) => &[Method::Total],
     };
-    match build.any(ways) {
-        Way::Instruction => {
+    match build.any(methods) {
+        Method::Instruction => {
             let (job, _) = apart(build, work, routes)?;
             let [x, y] = if mixed { zeroed(build, job) } else { equalled(build, job) };
             Some(distances(build, x, y, [job.x.signed, job.y.signed], c))
         }
-        Way::Total => {
+        Method::Total => {
             let (job, counts) = placed(build, work, routes)?;
             // Distances of mixed types do not fit their lanes.
             if mixed {
@@ -61,7 +61,7 @@ pub(super) fn distance(build: &mut Build<'_>, work: Work, routes: &Routes, c: So
             total(build, Total { geometry, lanes: result, signed: false, counts }, c)
         }
         // Of an unsigned u and a signed v: |u - max(v, 0)| + max(-v, 0).
-        Way::Parts => {
+        Method::Parts => {
             let (job, _) = apart(build, work, routes)?;
             let [x, y] = zeroed(build, job);
             let job = Job { x: Operand { source: x, ..job.x }, y: Operand { source: y, ..job.y }, ..job };
@@ -70,7 +70,7 @@ pub(super) fn distance(build: &mut Build<'_>, work: Work, routes: &Routes, c: So
             let near = distances(build, unsigned, positive, [false; 2], c);
             Some(distances(build, signed, positive, [true; 2], near))
         }
-        Way::PartsByDot => {
+        Method::PartsByDot => {
             let (job, counts) = placed(build, work, routes)?;
             let [unsigned, signed] = job.sorted();
             let mask = spread(build, geometry, signed);

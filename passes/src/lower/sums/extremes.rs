@@ -23,31 +23,31 @@ pub(super) fn extremes(
     c: Source,
 ) -> Option<Source> {
     #[derive(Clone, Copy)]
-    enum Way {
+    enum Method {
         Total,
         Distance,
         DistanceOnly,
     }
     let geometry = routes.geometry;
     let of_one_type = work.a_signed == work.b_signed;
-    let ways: &[Way] = if geometry.is_bytes() && of_one_type && routes.are_independent() {
-        &[Way::Total, Way::Distance, Way::DistanceOnly]
+    let methods: &[Method] = if geometry.is_bytes() && of_one_type && routes.are_independent() {
+        &[Method::Total, Method::Distance, Method::DistanceOnly]
     } else {
-        &[Way::Total]
+        &[Method::Total]
     };
-    match build.any(ways) {
-        Way::Total => {
+    match build.any(methods) {
+        Method::Total => {
             let (job, counts) = placed(build, work, routes)?;
             let lanes = extremum(build, job, which);
             // Of a signed and an unsigned number, the lesser fits the signed type and the greater the unsigned one.
             let signed = job.signed().unwrap_or(which == Extremum::Min);
             total(build, Total { geometry, lanes, signed, counts }, c)
         }
-        Way::Distance => {
+        Method::Distance => {
             let (job, counts) = placed(build, work, routes)?;
             twice_by_dot(build, job, counts, which, c)
         }
-        Way::DistanceOnly => {
+        Method::DistanceOnly => {
             let (job, _) = apart(build, work, routes)?;
             Some(twice_by_distances(build, job, which, c))
         }

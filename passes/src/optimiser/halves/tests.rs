@@ -2,16 +2,17 @@
 
 use super::{Kept, Style, frequencies, keeps};
 use crate::cost::{Costs, Gpu};
-use crate::graph::{Graph, Semantics, functions};
+use crate::graph::{Graph, Semantics};
+use crate::optimiser::splice::Fresh;
 use crate::optimiser::visible::declarations;
-use crate::optimiser::weave::Fresh;
-use crate::prover::{Query, Verdict, prove};
 use crate::rules::example_module;
 use hashbrown::HashMap;
 use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::function::functions;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::meaning::{Place, meaning};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
+use ptxopt_prover::{Query, Verdict, prove};
 
 /// A loop that adds and compares bytes, with `%h` carried around it.
 const LOOP: &str = "mov.b32 %r0, 0; mov.b32 %r1, 0;\nstep: vadd4.u32.u32.u32.sat %r1, %r1, %a, %a;\n\

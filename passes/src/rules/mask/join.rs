@@ -7,7 +7,7 @@
 use crate::recipe::{Recipe, Source};
 use crate::rules::link::{Item, Link};
 use crate::rules::reach::Reach;
-use crate::rules::route::{Rest, Way};
+use crate::rules::route::{Fetch, Rest};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
 use ptxopt_grammar::video::{Sign, SimdOp, SimdThen};
@@ -101,7 +101,7 @@ fn join_sums(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
 fn propose(site: &Site<'_, '_, '_>, joined: Vec<(Link, Rest, Vec<Source>)>, out: &mut Vec<Recipe>) {
     for (link, rest, sources) in joined.into_iter().rev() {
         let reach = Reach::of(site, &sources);
-        link.route(site, &reach, rest, &[Way::Selectors, Way::Moves], out);
+        link.route(site, &reach, rest, &[Fetch::Selectors, Fetch::Moves], out);
     }
 }
 

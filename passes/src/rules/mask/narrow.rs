@@ -4,8 +4,8 @@
 //! computed and the word with the lane of `c` agree on all demanded bits.
 
 use crate::recipe::{Recipe, Source, Step};
-use crate::rules::link::{Item, Link, Operand, bytes};
-use crate::rules::reach::{Reach, Spelled};
+use crate::rules::link::{Item, LaneOperand, Link, bytes};
+use crate::rules::reach::{MadeWord, Reach};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
 use ptxopt_grammar::table::instruction::op;
@@ -128,7 +128,7 @@ fn nothing_changes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
 
 /// Whether the demanded bits of a lane become what they are in `c`.
 fn is_there(site: &Site<'_, '_, '_>, link: &Link, item: &Item) -> bool {
-    let Some(there) = Operand::of(site, link.c, item.lane, link.size) else { return false };
+    let Some(there) = LaneOperand::of(site, link.c, item.lane, link.size) else { return false };
     let demanded = site.demanded_word().to_le_bytes();
     let first = usize::from(item.lane) * bytes(link.size);
     let wanted = &demanded[first..first + bytes(link.size)];
@@ -166,7 +166,7 @@ fn lowest_bits(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     for instruction in opcodes {
         let mut steps = Vec::new();
         let mut word =
-            |needs| Some(Spelled::into_register(reach.spell(&needs).into_iter().next()?, &mut steps));
+            |needs| Some(MadeWord::into_register(reach.spell(&needs).into_iter().next()?, &mut steps));
         let (Some(x), Some(y)) = (word(link.needs(|item| &item.x)), word(link.needs(|item| &item.y))) else {
             return;
         };

@@ -4,7 +4,7 @@
 //! of whole numbers. What then remains is a byte move, or fewer lanes that are added.
 
 use crate::recipe::{Recipe, Step};
-use crate::rules::build::{Building, Wanted, word};
+use crate::rules::build::{Building, WantedByte, word};
 use crate::rules::operands::{Lane, Operand, decided, holds, lanes, result, within};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
@@ -67,7 +67,7 @@ pub(super) static RULES: &[Rule] = &[
 
 /// What a lane is without computing it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Outcome {
+pub(super) enum Identity {
     /// This number.
     Number(i128),
     /// Its first operand.
@@ -76,16 +76,16 @@ pub(super) enum Outcome {
     Second,
 }
 
-type Law = fn(&Site<'_, '_, '_>, SimdOp, &Operand, &Operand) -> Option<Outcome>;
+type Law = fn(&Site<'_, '_, '_>, SimdOp, &Operand, &Operand) -> Option<Identity>;
 
-pub(super) fn neutral(_: &Site<'_, '_, '_>, op: SimdOp, x: &Operand, y: &Operand) -> Option<Outcome> {
+pub(super) fn neutral(_: &Site<'_, '_, '_>, op: SimdOp, x: &Operand, y: &Operand) -> Option<Identity> {
     let SimdOp::Arithmetic { op, .. } = op else { return None };
     let (no_x, no_y) = (x.constant() == Some(0), y.constant() == Some(0));
     match op {
-        SimdArithmetic::Add if no_x => Some(Outcome::Second),
-        SimdArithmetic::Add | SimdArithmetic::Sub if no_y => Some(Outcome::First),
-        SimdArithmetic::AbsDiff if no_y && x.range.0 >= 0 => Some(Outcome::First),
-        SimdArithmetic::AbsDiff if no_x && y.range.0 >= 0 => Some(Outcome::Second),
+        SimdArithmetic::Add if no_x => Some(Identity::Second),
+        SimdArithmetic::Add | SimdArithmetic::Sub if no_y => Some(Identity::First),
+        SimdArithmetic::AbsDiff if no_y && x.range.0 >= 0 => Some(Identity::First),
+        SimdArithmetic::AbsDiff if no_x && y.range.0 >= 0 => Some(Identity::Second),
         SimdArithmetic::Add
         | SimdArithmetic::Sub
         | SimdArithmetic::AbsDiff
@@ -95,22 +95,22 @@ pub(super) fn neutral(_: &Site<'_, '_, '_>, op: SimdOp, x: &Operand, y: &Operand
     }
 }
 
-pub(super) fn equal(site: &Site<'_, '_, '_>, op: SimdOp, x: &Operand, y: &Operand) -> Option<Outcome> {
+pub(super) fn equal(site: &Site<'_, '_, '_>, op: SimdOp, x: &Operand, y: &Operand) -> Option<Identity> {
     let SimdOp::Arithmetic { op, .. } = op else { return None };
     let outcome = match op {
         SimdArithmetic::Add => return None,
-        SimdArithmetic::Sub | SimdArithmetic::AbsDiff => Outcome::Number(0),
-        SimdArithmetic::Average | SimdArithmetic::Min | SimdArithmetic::Max => Outcome::First,
+        SimdArithmetic::Sub | SimdArithmetic::AbsDiff => Identity::Number(0),
+        SimdArithmetic::Average | SimdArithmetic::Min | SimdArithmetic::Max => Identity::First,
     };
     x.same(site, y).then_some(outcome)
 }
 
-pub(super) fn ordered(_: &Site<'_, '_, '_>, op: SimdOp, x: &Operand, y: &Operand) -> Option<Outcome> {
+pub(super) fn ordered(_: &Site<'_, '_, '_>, op: SimdOp, x: &Operand, y: &Operand) -> Option<Identity> {
     let SimdOp::Arithmetic { op, .. } = op else { return None };
     let (smaller, larger) = if x.range.1 <= y.range.0 {
-        (Outcome::First, Outcome::Second)
+        (Identity::First, Identity::Second)
     } else if y.range.1 <= x.range.0 {
-        (Outcome::Second, Outcome::First)
+        (Identity::Second, Identity::First)
     } else {
         return None;
     };
@@ -121,16 +121,16 @@ pub(super) fn ordered(_: &Site<'_, '_, '_>, op: SimdOp, x: &Operand, y: &Operand
     }
 }
 
-pub(super) fn comparison(site: &Site<'_, '_, '_>, op: SimdOp, x: &Operand, y: &Operand) -> Option<Outcome> {
+pub(super) fn comparison(site: &Site<'_, '_, '_>, op: SimdOp, x: &Operand, y: &Operand) -> Option<Identity> {
     let SimdOp::Set { compare, .. } = op else { return None };
     let holds = decided(compare, x.range, y.range, x.same(site, y))?;
-    Some(Outcome::Number(holds.into()))
+    Some(Identity::Number(holds.into()))
 }
 
 /// What a lane of known operands is, for the lanes beside those that a law is about.
-fn known(op: SimdOp, x: &Operand, y: &Operand) -> Option<Outcome> {
+fn known(op: SimdOp, x: &Operand, y: &Operand) -> Option<Identity> {
     let (x, y) = (x.constant()?, y.constant()?);
-    Some(Outcome::Number(match op {
+    Some(Identity::Number(match op {
         SimdOp::Arithmetic { op, .. } => result(op, (x, x), (y, y)).0,
         SimdOp::Set { compare, .. } => decided(compare, (x, x), (y, y), false)?.into(),
     }))
@@ -149,7 +149,7 @@ fn without_lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>, law: Law) {
         let bits = form.routing.lanes().bits();
         accumulates || site.demanded_word() >> (u32::from(lane.lane) * bits) & ((1 << bits) - 1) != 0
     };
-    let outcomes: Vec<(Lane, Option<Outcome>)> =
+    let outcomes: Vec<(Lane, Option<Identity>)> =
         lanes.into_iter().filter(wanted).map(|lane| (lane, outcome(&lane))).collect();
     // A lane of numbers alone is for folding; the law must be of use in one.
     if !outcomes.iter().any(|(lane, _)| law(site, form.op, &lane.x, &lane.y).is_some()) {
@@ -163,26 +163,26 @@ fn without_lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>, law: Law) {
 }
 
 /// The lanes put together, if none has to be computed.
-fn moved(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>, form: &Simd, outcomes: &[(Lane, Option<Outcome>)]) {
+fn moved(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>, form: &Simd, outcomes: &[(Lane, Option<Identity>)]) {
     let (count, bits) = (form.routing.lanes().count(), form.routing.lanes().bits());
     let per_lane = 4 / count;
-    let mut bytes = [Wanted::Any; 4];
+    let mut bytes = [WantedByte::Any; 4];
     for byte in 0..4_u8 {
         if form.routing.mask() >> (byte / per_lane) & 1 == 0 && site.demanded_word() >> (8 * byte) & 0xff != 0
         {
-            bytes[usize::from(byte)] = Wanted::Of(site.step.sources[2], byte);
+            bytes[usize::from(byte)] = WantedByte::Of(site.step.sources[2], byte);
         }
     }
     for (lane, outcome) in outcomes {
         let Some(outcome) = outcome.and_then(|outcome| clamped(form, lane, outcome)) else { return };
         for at in 0..per_lane {
             let wanted = match outcome {
-                Outcome::Number(number) => {
+                Identity::Number(number) => {
                     let bytes = (number & ((1 << bits) - 1)).to_le_bytes();
-                    Wanted::Number(bytes[usize::from(at)])
+                    WantedByte::Number(bytes[usize::from(at)])
                 }
-                Outcome::First => byte_of(&lane.x, at),
-                Outcome::Second => byte_of(&lane.y, at),
+                Identity::First => byte_of(&lane.x, at),
+                Identity::Second => byte_of(&lane.y, at),
             };
             bytes[usize::from(lane.lane * per_lane + at)] = wanted;
         }
@@ -192,28 +192,28 @@ fn moved(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>, form: &Simd, outcomes: 
     out.push(building.finish(result));
 }
 
-fn byte_of(operand: &Operand, at: u8) -> Wanted {
-    Wanted::Of(operand.source, u8::try_from(operand.low / 8).expect("a word has four bytes") + at)
+fn byte_of(operand: &Operand, at: u8) -> WantedByte {
+    WantedByte::Of(operand.source, u8::try_from(operand.low / 8).expect("a word has four bytes") + at)
 }
 
 /// An outcome after `.sat`; `None` if an operand would have to be clamped.
-fn clamped(form: &Simd, lane: &Lane, outcome: Outcome) -> Option<Outcome> {
+fn clamped(form: &Simd, lane: &Lane, outcome: Identity) -> Option<Identity> {
     let SimdOp::Arithmetic { dtype, then: SimdThen::Saturate, .. } = form.op else { return Some(outcome) };
     let (least, greatest) = holds(form.routing.lanes().bits(), dtype);
     match outcome {
-        Outcome::Number(number) => Some(Outcome::Number(number.clamp(least, greatest))),
-        Outcome::First => within(lane.x.range, (least, greatest)).then_some(outcome),
-        Outcome::Second => within(lane.y.range, (least, greatest)).then_some(outcome),
+        Identity::Number(number) => Some(Identity::Number(number.clamp(least, greatest))),
+        Identity::First => within(lane.x.range, (least, greatest)).then_some(outcome),
+        Identity::Second => within(lane.y.range, (least, greatest)).then_some(outcome),
     }
 }
 
 /// `c`, the numbers, and the lanes that remain.
-fn added(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>, form: &Simd, outcomes: &[(Lane, Option<Outcome>)]) {
+fn added(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>, form: &Simd, outcomes: &[(Lane, Option<Identity>)]) {
     let (mut sum, mut mask) = (0, 0_u8);
     for (lane, outcome) in outcomes {
         match outcome {
-            Some(Outcome::Number(number)) => sum += number,
-            Some(Outcome::First | Outcome::Second) | None => mask |= 1 << lane.lane,
+            Some(Identity::Number(number)) => sum += number,
+            Some(Identity::First | Identity::Second) | None => mask |= 1 << lane.lane,
         }
     }
     let mut building = Building::default();
@@ -237,12 +237,12 @@ fn added(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>, form: &Simd, outcomes: 
 }
 
 /// The only lane that is left, if it is one of its operands.
-fn lone(outcomes: &[(Lane, Option<Outcome>)], mask: u8) -> Option<Operand> {
+fn lone(outcomes: &[(Lane, Option<Identity>)], mask: u8) -> Option<Operand> {
     let (lane, outcome) = outcomes.iter().find(|(lane, _)| mask >> lane.lane & 1 == 1)?;
     match (*outcome)? {
-        Outcome::First => Some(lane.x),
-        Outcome::Second => Some(lane.y),
-        Outcome::Number(_) => None,
+        Identity::First => Some(lane.x),
+        Identity::Second => Some(lane.y),
+        Identity::Number(_) => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! Laws of arithmetic and of byte moves, by what they look at.
 //!
-//! A law here may hold only in some places: facts and demanded bits choose when to propose it, and the door proves
+//! A law here may hold only in some places: facts and demanded bits choose when to propose it, and `verify` proves
 //! every proposal by itself.
 
 use super::Rule;

@@ -8,8 +8,8 @@ use crate::graph::ValueId;
 use crate::lanes::Byte;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::link::{Link, bytes, extended};
-use crate::rules::reach::{Need, Reach, Spelled, contents};
-use crate::rules::route::{Rest, Way};
+use crate::rules::reach::{MadeWord, Need, Reach, contents};
+use crate::rules::route::{Fetch, Rest};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
 use ptxopt_grammar::table::instruction::op;
@@ -121,13 +121,13 @@ fn lanes(site: &Site<'_, '_, '_>) -> Option<(Link, Rest)> {
 fn selectors_for_moves(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let Some((link, rest)) = lanes(site) else { return };
     let reach = Reach::of(site, &site.step.sources[..2]);
-    link.route(site, &reach, rest, &[Way::Selectors], out);
+    link.route(site, &reach, rest, &[Fetch::Selectors], out);
 }
 
 fn moves_for_selectors(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let Some((link, rest)) = lanes(site) else { return };
     let reach = Reach::of(site, &site.step.sources[..2]);
-    link.route(site, &reach, rest, &[Way::Moves], out);
+    link.route(site, &reach, rest, &[Fetch::Moves], out);
 }
 
 /// A source, its part and its type.
@@ -246,8 +246,8 @@ fn spell(site: &Site<'_, '_, '_>, bytes: &[Byte], sources: &[Source], out: &mut 
     for reach in [&reach, &reach.reversed()] {
         for spelled in reach.spell(&needs) {
             let step = match spelled {
-                Spelled::Source(source) => Step::copy(source, 32),
-                Spelled::Step(step) => step,
+                MadeWord::Source(source) => Step::copy(source, 32),
+                MadeWord::Step(step) => step,
             };
             let recipe = Recipe::one(step);
             if recipe.steps[0] != *site.step && !out.contains(&recipe) {

@@ -1,7 +1,7 @@
 //! Plain instructions: what video instructions leave over once masks and constants are known.
 //!
 //! NVIDIA's assembler does general algebra itself, so the program's own plain code is left to it (see
-//! `optimiser/worth.rs`). What is here simplifies the plain spellings of video instructions before they are written.
+//! `optimiser/profit.rs`). What is here simplifies the plain spellings of video instructions before they are written.
 
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::operands::{Operand, SIGNED_WORD, WORD, within};

@@ -4,7 +4,7 @@
 //! number fits a word, which the ranges of the operands say; else only its low word is of use, and only sums,
 //! differences, products and shifts to the left have that.
 
-use super::identity::{Outcome, comparison, equal, neutral, ordered};
+use super::identity::{Identity, comparison, equal, neutral, ordered};
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::build::{Building, word};
 use crate::rules::operands::{
@@ -196,15 +196,19 @@ fn identity(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
                 ShiftMode::Clamp => amount == 0,
                 ShiftMode::Wrap => amount & 31 == 0,
             });
-            if none { Some(Outcome::First) } else { (x.constant() == Some(0)).then_some(Outcome::Number(0)) }
+            if none {
+                Some(Identity::First)
+            } else {
+                (x.constant() == Some(0)).then_some(Identity::Number(0))
+            }
         }
     };
     let mut building = Building::default();
     let exact = match outcome {
         None => return,
-        Some(Outcome::Number(value)) => Exact { word: number(value), range: (value, value) },
-        Some(Outcome::First) => Exact { word: building.extract(&x), range: x.range },
-        Some(Outcome::Second) => Exact { word: building.extract(&y), range: y.range },
+        Some(Identity::Number(value)) => Exact { word: number(value), range: (value, value) },
+        Some(Identity::First) => Exact { word: building.extract(&x), range: x.range },
+        Some(Identity::Second) => Exact { word: building.extract(&y), range: y.range },
     };
     finish(site, out, building, &form, exact);
 }

@@ -5,9 +5,9 @@
 
 use crate::lanes::Byte;
 use crate::recipe::{Recipe, Source, Step};
-use crate::rules::link::{Item, Link, Operand, bytes};
+use crate::rules::link::{Item, LaneOperand, Link, bytes};
 use crate::rules::reach::{Reach, contents};
-use crate::rules::route::{Rest, Way};
+use crate::rules::route::{Fetch, Rest};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
 use ptxopt_grammar::table::instruction::op;
@@ -61,7 +61,7 @@ fn full_mask(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     }
     link.items.retain(|item| demanded >> item.lane & 1 == 1);
     let reach = Reach::of(site, &site.step.sources[..2]);
-    link.route(site, &reach, Rest::Free, &[Way::Selectors, Way::Moves], out);
+    link.route(site, &reach, Rest::Free, &[Fetch::Selectors, Fetch::Moves], out);
 }
 
 fn merge_afterwards(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
@@ -72,7 +72,7 @@ fn merge_afterwards(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     }
     let reach = Reach::of(site, &site.step.sources[..2]);
     let mut all = Vec::new();
-    link.route(site, &reach, Rest::Free, &[Way::Selectors, Way::Moves], &mut all);
+    link.route(site, &reach, Rest::Free, &[Fetch::Selectors, Fetch::Moves], &mut all);
     for Recipe { mut steps } in all {
         let computed = Source::Step(steps.len() - 1);
         steps.push(merge(site, &link, computed));
@@ -110,25 +110,25 @@ fn sum_of_all_lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         }
         let nothing = full.items[link.items.len()..].iter().all(|item| full.added(item) == Some(0));
         if nothing && full.mask() == full.size.full_mask() {
-            full.route(site, &reach, Rest::Kept, &[Way::Moves], out);
+            full.route(site, &reach, Rest::Kept, &[Fetch::Moves], out);
         }
     }
 }
 
 /// Operands for a lane that is to add nothing; whether they do so depends on the instruction.
-type Fill = fn(&Site<'_, '_, '_>, &Link, u8) -> Option<[Operand; 2]>;
+type Fill = fn(&Site<'_, '_, '_>, &Link, u8) -> Option<[LaneOperand; 2]>;
 
 /// The simplest first: one side stays as it is, or none does.
 const FILLS: [Fill; 7] = [
     |site, link, lane| own(site, link, 0, lane).map(|own| [own.clone(), own]),
     |site, link, lane| own(site, link, 1, lane).map(|own| [own.clone(), own]),
-    |site, link, lane| Some([own(site, link, 0, lane)?, Operand::number(0, link.size)]),
-    |site, link, lane| Some([Operand::number(0, link.size), own(site, link, 1, lane)?]),
-    |_, link, _| Some([0, 0].map(|number| Operand::number(number, link.size))),
-    |_, link, _| Some([0, 1].map(|number| Operand::number(number, link.size))),
-    |_, link, _| Some([1, 0].map(|number| Operand::number(number, link.size))),
+    |site, link, lane| Some([own(site, link, 0, lane)?, LaneOperand::number(0, link.size)]),
+    |site, link, lane| Some([LaneOperand::number(0, link.size), own(site, link, 1, lane)?]),
+    |_, link, _| Some([0, 0].map(|number| LaneOperand::number(number, link.size))),
+    |_, link, _| Some([0, 1].map(|number| LaneOperand::number(number, link.size))),
+    |_, link, _| Some([1, 0].map(|number| LaneOperand::number(number, link.size))),
 ];
 
-fn own(site: &Site<'_, '_, '_>, link: &Link, source: usize, lane: u8) -> Option<Operand> {
-    Operand::of(site, site.step.sources[source], lane, link.size)
+fn own(site: &Site<'_, '_, '_>, link: &Link, source: usize, lane: u8) -> Option<LaneOperand> {
+    LaneOperand::of(site, site.step.sources[source], lane, link.size)
 }

@@ -1,0 +1,172 @@
+//! Whole functions: whether two do the same, block by block, by induction over the steps of an execution.
+//!
+//! **What is proved.** Started alike, the new function executes the same accesses, barriers, calls and other events
+//! as the old one, in the same order, with the same operands, takes the same branches, and returns the same values;
+//! of plain loads, which other threads cannot observe, it may leave some out. So whatever can be observed of it could
+//! be observed of the old one.
+//!
+//! **How.** Blocks of both functions to which the same edges lead are walked through in pairs (`product`), the old
+//! one first (`walk`). What a register holds is a term. Where several paths join, a register that was written on
+//! one of them holds an input of its own, and the induction assumes there
+//!
+//! - that both sides hold the same in some of its bits, at first in all;
+//! - that it was written, or was written on both sides or on none;
+//! - that it lies in some range and that some of its bits are known (`invariants`), if the proof needs that.
+//!
+//! Everywhere else a register holds the term of the last write, which dominates the place: static single assignment.
+//! Every event and condition is proved equal under these assumptions, then the assumptions themselves on every edge
+//! that leads there, the one from the caller included (`relation`, `edges`). What cannot be shown is assumed no
+//! more, and everything begins anew: the greatest relation that implies itself over every step is left in the end.
+//! Only what the proofs used must be shown.
+//!
+//! **What is assumed** besides: that calls, atomics, barriers and all instructions without a meaning do the same for
+//! the same operands when the same happened before, on every thread; and that memory is equal where events are. A
+//! function that is called is judged on its own line.
+//!
+//! Nothing here uses the optimiser, its graph or its facts, so a mistake there cannot hide here.
+
+mod cut;
+mod edges;
+mod events;
+mod invariants;
+mod product;
+mod questions;
+mod registers;
+mod relation;
+mod shape;
+mod terms;
+mod walk;
+
+use super::Proof;
+use super::fragment::{Disputed, line, what};
+use crate::around::InModule;
+use cut::Cut;
+use product::Product;
+use ptxopt_grammar::function::Function;
+use ptxopt_grammar::meaning::disputed::disputed_at;
+use ptxopt_grammar::tree::{Module, StmtId};
+use registers::Names;
+use relation::Relation;
+
+/// What stopped a proof.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Stop {
+    side: Option<usize>,
+    stmt: Option<StmtId>,
+    /// The statement of the first file beside that of the second.
+    beside: Option<StmtId>,
+    block: Option<String>,
+    why: String,
+}
+
+impl Stop {
+    fn plain(why: &str) -> Self {
+        Self { side: None, stmt: None, beside: None, block: None, why: why.to_owned() }
+    }
+
+    /// About a statement of the current side, the new one unless said otherwise.
+    fn at(stmt: StmtId, why: &str) -> Self {
+        Self { stmt: Some(stmt), ..Self::plain(why) }
+    }
+
+    fn in_first(self) -> Self {
+        Self { side: Some(0), ..self }
+    }
+
+    fn on(self, side: usize) -> Self {
+        Self { side: self.side.or(Some(side)), ..self }
+    }
+
+    fn beside(self, stmt: StmtId) -> Self {
+        Self { beside: Some(stmt), ..self }
+    }
+
+    fn within(self, block: Option<String>) -> Self {
+        Self { block: self.block.or(block), ..self }
+    }
+
+    fn text(&self, modules: [&Module<'_>; 2]) -> String {
+        let Some(stmt) = self.stmt else { return self.why.clone() };
+        let side = self.side.unwrap_or(1);
+        let file = ["first", "second"][side];
+        let module = modules[side];
+        let block = self.block.as_ref().map(|block| format!(", block `{block}`")).unwrap_or_default();
+        let beside = self.beside.filter(|_| side == 1);
+        let beside = beside.map(|stmt| format!(" (line {} of the first)", line(modules[0], stmt)));
+        let (what, line, beside) = (what(module, stmt), line(module, stmt), beside.unwrap_or_default());
+        format!("`{what}` in line {line} of the {file} file{beside}{block}: {}", self.why)
+    }
+}
+
+/// What became of a comparison.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// The second function does what the first does.
+    Proved(Proof),
+    /// An instruction has two meanings, and none was chosen.
+    Disputed {
+        /// `first` or `second`, as files are called.
+        file: &'static str,
+        /// The instruction.
+        disputed: Disputed,
+    },
+    /// What stopped the proof: a sentence that names the file, the line, the statement and the block.
+    Stopped(String),
+}
+
+/// Compares two functions whose surroundings are the same; `manual`: disputed forms mean what the manual says.
+#[must_use]
+pub fn compare(before: (&Module<'_>, &Function), after: (&Module<'_>, &Function), manual: bool) -> Outcome {
+    if !manual {
+        for (file, (module, function)) in [("first", before), ("second", after)] {
+            if let Some(disputed) = disputed(module, function) {
+                return Outcome::Disputed { file, disputed };
+            }
+        }
+    }
+    let modules = [before.0, after.0];
+    let mut stopped = None;
+    for leave_out in [false, true] {
+        match paired(before, after, leave_out) {
+            Ok((cuts, product)) => {
+                return match proved(before, after, &cuts, &product) {
+                    Ok(proof) => Outcome::Proved(proof),
+                    Err(stop) => Outcome::Stopped(stop.text(modules)),
+                };
+            }
+            Err(stop) => stopped = stopped.or(Some(stop)),
+        }
+    }
+    let stop = stopped.expect("a comparison without an answer was stopped");
+    Outcome::Stopped(stop.text(modules))
+}
+
+/// The first instruction with two meanings.
+fn disputed(module: &Module<'_>, function: &Function) -> Option<Disputed> {
+    function.body.clone().filter_map(StmtId::new).find_map(|stmt| {
+        let dispute = disputed_at(module, stmt)?;
+        Some(Disputed { line: line(module, stmt), what: what(module, stmt), dispute })
+    })
+}
+
+fn paired(
+    before: InModule<'_, '_, '_>,
+    after: InModule<'_, '_, '_>,
+    leave_out: bool,
+) -> Result<([Cut; 2], Product), Stop> {
+    let old = Cut::new(before.0, &before.1.body, leave_out).map_err(|stop| stop.on(0))?;
+    let new = Cut::new(after.0, &after.1.body, leave_out).map_err(|stop| stop.on(1))?;
+    let product = Product::new([before.0, after.0], [&old, &new])?;
+    Ok(([old, new], product))
+}
+
+fn proved(
+    before: InModule<'_, '_, '_>,
+    after: InModule<'_, '_, '_>,
+    cuts: &[Cut; 2],
+    product: &Product,
+) -> Result<Proof, Stop> {
+    let names = [Names::new(before.0, before.1), Names::new(after.0, after.1)];
+    let mut relation = Relation::new(names, cuts, product)?;
+    relation.carried()
+}

@@ -1,0 +1,275 @@
+//! The steps of a decision: the same circuit, a vector that tells the sides apart, sweeping, the last search.
+//!
+//! Equality is claimed only if both sides are the same gates or the solver found no difference, a difference only
+//! with inputs on which the sides were evaluated. The cheap steps come first, and decide most questions.
+
+use super::aig::{Aig, Gate, Lit, Unwatched, Watch};
+use super::apart::Difference;
+use super::canonical::{Cone, ConeInput};
+use super::counterexample::minimised;
+use super::query::Assumption;
+use super::sweep::{Search, Sweep, evaluate};
+use super::vectors::{GROUPS, Lane, seed, vectors};
+use super::words::{Circuit, Sums};
+use super::{Brief, Proof, Question, Verdict};
+use ptxopt_grammar::meaning::term::ones;
+
+pub(super) fn decide(question: &Question) -> Verdict {
+    match search(question) {
+        Searched::Proved(proof) => Verdict::Proved(proof),
+        Searched::Found(mut plain, values) => Verdict::Refuted(minimised(question, &mut plain, values)),
+        Searched::Unknown => Verdict::Unproved,
+    }
+}
+
+/// The same, but of a difference only the bits are given: making an example small takes longer than finding one.
+pub(super) fn decide_briefly(question: &Question) -> Brief {
+    match search(question) {
+        Searched::Proved(proof) => Brief::Proved(proof),
+        Searched::Found(plain, values) => Brief::Differs(plain.differing(question, &values)),
+        Searched::Unknown => Brief::Unproved,
+    }
+}
+
+/// How the steps ended.
+enum Searched {
+    Proved(Proof),
+    /// Inputs on which the sides differ.
+    Found(Box<Plain>, Vec<u128>),
+    Unknown,
+}
+
+fn search(question: &Question) -> Searched {
+    if question.cone.before == question.cone.after {
+        return Searched::Proved(Proof::Structural);
+    }
+    let plain = Box::new(Plain::new(question));
+    if plain.pairs.iter().all(|(before, after)| before == after) {
+        return Searched::Proved(Proof::Structural);
+    }
+    let seed = seed(&question.cone);
+    let (lanes, valid) = vectors(&question.cone.inputs, seed);
+    if let Some(values) = plain.differ_on(&question.cone.inputs, &lanes, valid) {
+        return Searched::Found(plain, values);
+    }
+    if plain.vanishes() {
+        return Searched::Proved(Proof::Parts);
+    }
+    match swept(question, lanes, seed) {
+        Swept::Proved { conflicts } => Searched::Proved(Proof::Sat { conflicts }),
+        Swept::Found(bits) => Searched::Found(plain, values_of(&question.cone, &bits)),
+        Swept::Unknown => Searched::Unknown,
+    }
+}
+
+/// Both sides as one graph in which only what has the same structure is merged.
+pub(super) struct Plain {
+    pub(super) graph: Aig<Unwatched>,
+    /// The bits of each input.
+    pub(super) inputs: Vec<Vec<Lit>>,
+    /// The bits of the results.
+    pub(super) before: Vec<Vec<Lit>>,
+    pub(super) after: Vec<Vec<Lit>>,
+    /// The demanded bits of both sides.
+    pub(super) pairs: Vec<(Lit, Lit)>,
+    /// The differences of the results; none if they are no sums.
+    differences: Option<Vec<Difference>>,
+}
+
+impl Plain {
+    fn new(question: &Question) -> Self {
+        let mut graph = Aig::new(Unwatched);
+        let inputs = input_bits(&question.cone, &mut graph);
+        let mut circuit = Circuit::new(graph, &question.cone, &inputs, Sums::Late);
+        let before: Vec<Vec<Lit>> =
+            question.cone.before.iter().map(|&word| circuit.bits(word).to_vec()).collect();
+        let after: Vec<Vec<Lit>> =
+            question.cone.after.iter().map(|&word| circuit.bits(word).to_vec()).collect();
+        let pairs = pairs(question, &before, &after);
+        let sides = question.cone.before.iter().zip(&question.cone.after);
+        let differences =
+            sides.map(|(&before, &after)| Difference::of(&mut circuit, before, after)).collect();
+        Self { graph: circuit.graph, inputs, before, after, pairs, differences }
+    }
+
+    /// Whether all results are sums whose differences are zero by parts.
+    fn vanishes(&self) -> bool {
+        let all = self.differences.as_ref();
+        all.is_some_and(|all| all.iter().all(|difference| difference.vanishes(&self.graph)))
+    }
+
+    /// All gates on 64 vectors, given the values of the inputs that are gates, in their order.
+    pub(super) fn run(&self, mut input: impl FnMut() -> u64) -> Vec<u64> {
+        let mut words: Vec<u64> = Vec::with_capacity(self.graph.gates().len());
+        for &gate in self.graph.gates() {
+            let word = match gate {
+                Gate::Input => input(),
+                Gate::False | Gate::And(..) | Gate::Xor(..) => evaluate(gate, |lit| value(&words, lit)),
+            };
+            words.push(word);
+        }
+        words
+    }
+
+    /// The demanded bits of each result that differ for some values of the inputs.
+    fn differing(&self, question: &Question, values: &[u128]) -> Vec<u128> {
+        let bits =
+            self.inputs.iter().zip(values).flat_map(|(bits, value)| {
+                bits.iter().enumerate().map(move |(at, lit)| (lit, value >> at & 1))
+            });
+        let mut free = bits.filter(|(lit, _)| !lit.is_constant()).map(|(_, bit)| bit);
+        let words = self.run(|| if free.next() == Some(1) { u64::MAX } else { 0 });
+        let result = |bits: &Vec<Lit>| {
+            bits.iter().rev().fold(0, |word, &lit| word << 1 | u128::from(value(&words, lit) & 1))
+        };
+        let sides = self.before.iter().zip(&self.after).zip(&question.demanded);
+        sides.map(|((before, after), demanded)| (result(before) ^ result(after)) & demanded).collect()
+    }
+
+    /// In which of 64 vectors a demanded bit differs.
+    pub(super) fn differences(&self, words: &[u64]) -> u64 {
+        self.pairs.iter().fold(0, |any, &(before, after)| any | value(words, before) ^ value(words, after))
+    }
+
+    /// The inputs of a vector on which the sides differ.
+    fn differ_on(&self, inputs: &[ConeInput], lanes: &[Vec<Lane>], valid: Lane) -> Option<Vec<u128>> {
+        for group in 0..GROUPS {
+            let free = self.inputs.iter().flatten().zip(lanes.iter().flatten());
+            let mut free = free.filter(|(lit, _)| !lit.is_constant()).map(|(_, lane)| lane[group]);
+            let words = self.run(|| free.next().expect("there is a lane for every free bit"));
+            let differ = self.differences(&words) & valid[group];
+            if differ != 0 {
+                let at = differ.trailing_zeros();
+                let bit = |lane: &Lane| u128::from(lane[group] >> at & 1);
+                let value =
+                    |lanes: &Vec<Lane>| lanes.iter().rev().fold(0, |value, lane| value << 1 | bit(lane));
+                return Some(lanes.iter().take(inputs.len()).map(value).collect());
+            }
+        }
+        None
+    }
+}
+
+pub(super) fn value(words: &[u64], lit: Lit) -> u64 {
+    words[lit.node() as usize] ^ if lit.inverted() { u64::MAX } else { 0 }
+}
+
+/// The bits of all inputs; those that are known are constants.
+fn input_bits<W: Watch>(cone: &Cone, graph: &mut Aig<W>) -> Vec<Vec<Lit>> {
+    let mut bits = Vec::with_capacity(cone.inputs.len());
+    for input in &cone.inputs {
+        let Assumption { known, value, .. } = input.assumption;
+        let bit = |at| match known >> at & 1 {
+            0 => graph.input(),
+            _ => Lit::constant(value >> at & 1 == 1),
+        };
+        bits.push((0..input.width).map(bit).collect());
+    }
+    bits
+}
+
+/// The values of the inputs from the values of those of their bits that are not known.
+fn values_of(cone: &Cone, free: &[bool]) -> Vec<u128> {
+    let mut free = free.iter();
+    let mut values = Vec::with_capacity(cone.inputs.len());
+    for input in &cone.inputs {
+        let known = input.assumption.known;
+        let mut value = input.assumption.value & known & ones(input.width);
+        for at in (0..input.width).filter(|at| known >> at & 1 == 0) {
+            value |= u128::from(free.next().copied().unwrap_or_default()) << at;
+        }
+        values.push(value);
+    }
+    values
+}
+
+fn pairs(question: &Question, before: &[Vec<Lit>], after: &[Vec<Lit>]) -> Vec<(Lit, Lit)> {
+    let mut pairs = Vec::new();
+    for ((before, after), demanded) in before.iter().zip(after).zip(&question.demanded) {
+        let bits = before.iter().zip(after).enumerate();
+        pairs.extend(bits.filter(|(at, _)| demanded >> at & 1 == 1).map(|(_, (&b, &a))| (b, a)));
+    }
+    pairs
+}
+
+/// A literal that holds where all ranges do.
+pub(super) fn in_ranges<W: Watch>(cone: &Cone, inputs: &[Vec<Lit>], graph: &mut Aig<W>) -> Lit {
+    let mut all = Lit::TRUE;
+    for (input, bits) in cone.inputs.iter().zip(inputs) {
+        let width = input.width;
+        let mut between = |bits: &[Lit], low: u128, high: u128, graph: &mut Aig<W>| {
+            let above = !less(graph, bits, low, Lit::FALSE);
+            let below = less(graph, bits, high, Lit::TRUE);
+            let inside = graph.and(above, below);
+            all = graph.and(all, inside);
+        };
+        if let Some((low, high)) = input.assumption.unsigned {
+            between(bits, low, high.min(ones(width)), graph);
+        }
+        if let Some((low, high)) = input.assumption.signed {
+            // With the sign inverted, signed numbers are ordered as unsigned ones.
+            let half = 1_i128 << (width - 1).min(126);
+            let mut moved = bits.clone();
+            moved[width as usize - 1] = !moved[width as usize - 1];
+            let (low, high) = if width == 128 {
+                let sign = 1_u128 << 127;
+                (low.cast_unsigned() ^ sign, high.cast_unsigned() ^ sign)
+            } else {
+                let offset = |bound: i128| bound.clamp(-half, half - 1).wrapping_add(half).cast_unsigned();
+                (offset(low), offset(high))
+            };
+            between(&moved, low, high, graph);
+        }
+    }
+    all
+}
+
+/// Whether the word is less than a bound, or equal to it if `or_equal`.
+fn less<W: Watch>(graph: &mut Aig<W>, bits: &[Lit], bound: u128, or_equal: Lit) -> Lit {
+    let borrow =
+        |borrow, (at, &bit): (usize, &Lit)| graph.majority(!bit, Lit::constant(bound >> at & 1 == 1), borrow);
+    bits.iter().enumerate().fold(or_equal, borrow)
+}
+
+/// How the search for a difference ended.
+enum Swept {
+    Proved { conflicts: u64 },
+    Found(Vec<bool>),
+    Unknown,
+}
+
+fn swept(question: &Question, lanes: Vec<Vec<Lane>>, seed: u64) -> Swept {
+    let cone = &question.cone;
+    let free = |(input, lanes): (&ConeInput, Vec<Lane>)| {
+        let known = input.assumption.known;
+        let lanes = lanes.into_iter().enumerate();
+        lanes.filter(move |(at, _)| known >> at & 1 == 0).map(|(_, lane)| lane).collect::<Vec<_>>()
+    };
+    let lanes: Vec<Lane> = cone.inputs.iter().zip(lanes).flat_map(free).collect();
+    let mut graph = Aig::new(Sweep::new(lanes, question.budget, seed));
+    let inputs = input_bits(cone, &mut graph);
+    let constraint = in_ranges(cone, &inputs, &mut graph);
+    if constraint != Lit::TRUE {
+        graph.assume(constraint);
+    }
+    let mut circuit = Circuit::new(graph, cone, &inputs, Sums::AtOnce);
+    let before: Vec<Vec<Lit>> = cone.before.iter().map(|&word| circuit.bits(word).to_vec()).collect();
+    let after: Vec<Vec<Lit>> = cone.after.iter().map(|&word| circuit.bits(word).to_vec()).collect();
+    let open: Vec<(Lit, Lit)> =
+        pairs(question, &before, &after).into_iter().filter(|(before, after)| before != after).collect();
+    let graph = &mut circuit.graph;
+    if let Some(found) = open.iter().find_map(|&(before, after)| graph.watch.difference(before, after)) {
+        return Swept::Found(found);
+    }
+    let mut unknown = false;
+    for (before, after) in open {
+        for [x, y] in [[before, !after], [!before, after]] {
+            match graph.search(&[x, y], question.budget.total) {
+                Search::Found(bits) => return Swept::Found(bits),
+                Search::Never => {}
+                Search::Unknown => unknown = true,
+            }
+        }
+    }
+    if unknown { Swept::Unknown } else { Swept::Proved { conflicts: graph.watch.conflicts() } }
+}

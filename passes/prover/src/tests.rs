@@ -1,0 +1,102 @@
+//! Gates against numbers: the circuit of a random fragment computes what evaluating its terms does.
+//!
+//! Circuits are made in every mode that the prover has: sums at the end or at once, and gates taken as they are or
+//! merged by sweeping. A gate that is simplified or merged wrongly shows as a wrong bit.
+
+#[path = "../../../tests/support/fragments.rs"]
+mod fragments;
+#[path = "../../../tests/support/numbers.rs"]
+mod numbers;
+
+use super::aig::{Aig, Gate, Lit, Unwatched, Watch};
+use super::canonical::{Cone, ConeInput, cone};
+use super::decide::value;
+use super::query::{Assumption, Budget};
+use super::sat::{Literal, Solver, SolverAnswer};
+use super::sweep::{Sweep, evaluate};
+use super::vectors::{Lane, vectors};
+use super::words::{Circuit, Sums};
+use fragments::{fragment, inputs};
+use numbers::Numbers;
+use ptxopt_grammar::meaning::concrete;
+
+/// The gates of a cone, and the bits of its results.
+fn circuit<W: Watch>(cone: &Cone, watch: W, sums: Sums) -> (Vec<Gate>, Vec<Vec<Lit>>) {
+    let mut graph = Aig::new(watch);
+    let bits = |input: &ConeInput| (0..input.width).map(|_| graph.input()).collect();
+    let inputs: Vec<Vec<Lit>> = cone.inputs.iter().map(bits).collect();
+    let mut circuit = Circuit::new(graph, cone, &inputs, sums);
+    let outputs = cone.before.iter().map(|&word| circuit.bits(word).to_vec()).collect();
+    (circuit.graph.gates().to_vec(), outputs)
+}
+
+/// The outputs for 64 vectors of inputs, which are in the order of the cone.
+fn run(gates: &[Gate], outputs: &[Vec<Lit>], cone: &Cone, vectors: &[Vec<u128>]) -> Vec<Vec<u128>> {
+    let widths = cone.inputs.iter().enumerate();
+    let mut free = widths.flat_map(|(input, of)| (0..of.width).map(move |bit| (input, bit)));
+    let mut words: Vec<u64> = Vec::with_capacity(gates.len());
+    for &gate in gates {
+        let word = if gate == Gate::Input {
+            let (input, bit) = free.next().expect("there is a gate for each bit of the inputs");
+            vectors.iter().rev().fold(0, |word, vector| word << 1 | u64::from(vector[input] >> bit & 1 == 1))
+        } else {
+            evaluate(gate, |lit| value(&words, lit))
+        };
+        words.push(word);
+    }
+    let number = |bits: &Vec<Lit>, vector: usize| {
+        bits.iter().rev().fold(0, |number, &bit| number << 1 | u128::from(value(&words, bit) >> vector & 1))
+    };
+    (0..vectors.len()).map(|vector| outputs.iter().map(|bits| number(bits, vector)).collect()).collect()
+}
+
+#[test]
+fn gates_compute_what_terms_do_on_random_fragments() {
+    let mut numbers = Numbers::new(7);
+    let mut gates_merged = 0;
+    for _fragment in 0..150 {
+        let (terms, results) = fragment(&mut numbers);
+        let (cone, order) = cone(&terms, &results, &[], |_| Assumption::NONE, |_| false);
+        let given: Vec<Vec<u128>> = (0..64).map(|_| inputs(&mut numbers)).collect();
+        let ordered: Vec<Vec<u128>> =
+            given.iter().map(|given| order.iter().map(|&number| given[number as usize]).collect()).collect();
+        let right: Vec<Vec<u128>> =
+            given.iter().map(|given| concrete::evaluate(&terms, &results, given)).collect();
+        let lanes: Vec<Lane> = vectors(&cone.inputs, 1).0.into_iter().flatten().collect();
+        let sweep = || Sweep::new(lanes.clone(), Budget { step: 20, total: 0 }, 1);
+        let plain = circuit(&cone, Unwatched, Sums::AtOnce);
+        let swept = circuit(&cone, sweep(), Sums::AtOnce);
+        gates_merged += plain.0.len() - swept.0.len().min(plain.0.len());
+        for (gates, outputs) in [plain, swept, circuit(&cone, Unwatched, Sums::Late)] {
+            assert_eq!(run(&gates, &outputs, &cone, &ordered), right, "{terms:?}");
+        }
+    }
+    assert!(gates_merged > 1000, "sweeping was not tested: {gates_merged} gates merged");
+}
+
+/// Clauses that say of `holes + 1` pigeons that each has a hole of its own.
+fn pigeons(solver: &mut Solver, holes: usize) {
+    let all: Vec<Vec<Literal>> = (0..=holes)
+        .map(|_| (0..holes).map(|_| Solver::literal(solver.variable(), false)).collect())
+        .collect();
+    for (number, one) in all.iter().enumerate() {
+        solver.clause(one);
+        for other in &all[..number] {
+            one.iter().zip(other).for_each(|(&one, &other)| solver.clause(&[!one, !other]));
+        }
+    }
+}
+
+#[test]
+fn a_conflict_costs_more_among_many_variables() {
+    let (mut few, mut many) = (Solver::new(), Solver::new());
+    for _unused in 0..9000 {
+        many.variable();
+    }
+    pigeons(&mut few, 6);
+    pigeons(&mut many, 6);
+    assert_eq!(few.solve(&[], 3000), SolverAnswer::Unsatisfiable, "{} conflicts", few.conflicts());
+    assert_eq!(many.solve(&[], 3000), SolverAnswer::Unknown, "{} conflicts", many.conflicts());
+    assert!(many.conflicts() <= 300, "{} conflicts", many.conflicts());
+    assert_eq!(many.solve(&[], 300_000), SolverAnswer::Unsatisfiable, "{} conflicts", many.conflicts());
+}

@@ -1,0 +1,111 @@
+//! What a rewrite saves where it stands, and whether that is enough to make it.
+//!
+//! The tables measure every instruction alone. What the assembler makes of its neighbours moves that by a few
+//! instructions, so a rewrite must save more than such noise.
+
+use super::spell::Target;
+use crate::cost::Cost;
+use crate::graph::{Graph, ValueId};
+use crate::lower;
+use crate::recipe::{Code, Recipe, Source, Step};
+use crate::rules::{is_byte_move, is_interesting};
+use crate::select::{Gain, Price, underlying};
+use ptxopt_grammar::tree::StmtId;
+use ptxopt_grammar::video::Form;
+
+/// What prices and gains depend on.
+#[derive(Clone, Copy)]
+pub(super) struct Profit<'w, 'm, 't> {
+    pub(super) graph: &'w Graph<'m, 't>,
+    pub(super) target: Target,
+    /// Whether the function keeps words as halves.
+    pub(super) keeps_halves: bool,
+}
+
+impl Profit<'_, '_, '_> {
+    /// What a statement's own instruction costs alone.
+    pub(super) fn cost_of(&self, stmt: StmtId) -> Cost {
+        self.graph.step(stmt).map_or(Cost::UNKNOWN, |step| self.target.cost(&Recipe::one(step)))
+    }
+
+    /// What a statement's own instruction costs at least, in parts. What the assembler takes apart lane by lane shares
+    /// the lanes of an operand with other instructions that are taken apart.
+    pub(super) fn price(&self, stmt: StmtId) -> Price {
+        let Some(step) = self.graph.step(stmt) else { return Price::default() };
+        let least = self.target.cost(&Recipe::one(step)).least;
+        let mut left = least.saturating_sub(1);
+        let mut parts: [Option<(ValueId, u32)>; 2] = [None; 2];
+        for (at, (value, lanes)) in taken_apart(&step).enumerate() {
+            let value = underlying(self.graph, value);
+            let lanes = lanes.min(left);
+            if lanes > 0 && !parts.iter().flatten().any(|&(known, _)| known == value) {
+                left -= lanes;
+                parts[at] = Some((value, lanes));
+            }
+        }
+        let shared: u32 = parts.iter().flatten().map(|&(_, lanes)| lanes).sum();
+        Price { own: least - shared, parts }
+    }
+
+    pub(super) fn is_video(&self, stmt: StmtId) -> bool {
+        self.graph.module().row(stmt).is_some_and(|row| row.video.is_some())
+    }
+
+    /// Whether a statement moves bytes. Where words are kept as halves, with or without a bias, a copy and an inversion
+    /// of some bits are such moves too: they were added to get from one way to another.
+    pub(super) fn is_byte_move(&self, stmt: StmtId) -> bool {
+        self.graph.module().row(stmt).is_some_and(is_byte_move)
+            || self.keeps_halves && self.graph.step(stmt).is_some_and(|step| lower::is_move(&step))
+    }
+
+    /// Whether a gain is worth a change.
+    pub(super) fn pays(&self, gain: &Gain<'_>, recipe: &Recipe) -> bool {
+        gain.saved >= self.least_gain(gain, recipe) && !self.is_left_to_the_assembler(gain)
+    }
+
+    /// How much a rewrite must save. The tables measure instructions alone. The assembler fuses plain ones with their
+    /// neighbours, so one less of them may be none; of long emulations it shares parts with others, so less than a
+    /// third of one may be none. A number in the place of a video instruction is never more, even where the assembler
+    /// finds the number itself.
+    fn least_gain(&self, gain: &Gain<'_>, recipe: &Recipe) -> i64 {
+        let number = match recipe.steps.as_slice() {
+            [step] => matches!(step.copied(), Some(Source::Constant(_))),
+            _ => false,
+        };
+        let (alone, here) = gain.own;
+        match self.graph.module().row(gain.stmt) {
+            Some(row) if row.video.is_some() && number => 0,
+            // What it costs here is less than alone: it shares parts with others.
+            Some(row) if row.video.is_some() && here < alone => i64::from((here / 3).max(1)),
+            Some(row) if is_interesting(row) || number => 1,
+            Some(_) | None => 2,
+        }
+    }
+
+    /// Whether a statement is plain code that is left as it is. The assembler does the algebra of plain code itself,
+    /// and fuses an instruction with its uses: `bfe` and the conversion of a byte to a float become one instruction,
+    /// a `mov` of the word and the conversion two. So what a cheaper spelling gains depends on the uses, and may be
+    /// negative. Measured with each rule switched off (`cargo run --example gains -- --ablate`), other spellings of
+    /// plain code saved nothing but where several byte moves become one, or where video code goes with them. A byte
+    /// move alone stays too: as a copy of the word it no longer shows the assembler that the upper bytes are zero.
+    pub(super) fn is_left_to_the_assembler(&self, gain: &Gain<'_>) -> bool {
+        let goes = |stmt: &StmtId| self.cost_of(*stmt).least > 0;
+        let joined = self.is_byte_move(gain.stmt) && gain.gone.iter().any(goes);
+        !(joined || self.is_video(gain.stmt) || gain.gone.iter().any(|&stmt| self.is_video(stmt)))
+    }
+}
+
+/// The operands that a video instruction takes apart, and into how many lanes.
+fn taken_apart(step: &Step) -> impl Iterator<Item = (ValueId, u32)> + '_ {
+    let lanes = match &step.code {
+        Code::Video(Form::Simd(simd)) => [u32::from(simd.routing.lanes().count()); 2],
+        Code::Video(Form::Scalar(scalar)) => [scalar.a, scalar.b].map(|part| u32::from(part.is_some())),
+        Code::Video(Form::Mad(mad)) => [mad.a, mad.b].map(|part| u32::from(part.is_some())),
+        Code::Plain(_) | Code::Pack => [0; 2],
+    };
+    let of = |(source, lanes): (&Source, u32)| match *source {
+        Source::Value(value) if lanes > 0 => Some((value, lanes)),
+        Source::Value(_) | Source::Step(_) | Source::Constant(_) => None,
+    };
+    step.sources.iter().zip(lanes).filter_map(of)
+}

@@ -1,0 +1,198 @@
+//! The spellings of one statement: its own, those that rules make of it, and what they cost.
+//!
+//! Rules are applied to the original, and again to every one-step recipe of a lower rank than what it was made of:
+//! cheaper, or as cheap and simpler. So the search goes downhill only and ends. The limit is far above what the rules
+//! can make of one instruction, and reaching it is a bug in a rule.
+
+use super::lowered::Lowered;
+use super::raise::{Heads, Reach};
+use crate::cost::{Cost, Costs, forbidden};
+use crate::facts::Fact;
+use crate::graph::{Graph, ValueId};
+use crate::lower::Available;
+use crate::recipe::{Code, Packing, Recipe, Source, Step};
+use crate::rules::{Pass, Rule};
+use crate::site::{Knowledge, Site};
+use hashbrown::HashSet;
+use ptxopt_grammar::table::instruction::{Instruction, op};
+use ptxopt_grammar::video::{Form, Routing};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// The most spellings of one instruction that are looked at.
+const MOST_SPELLINGS: usize = 4000;
+
+/// A spelling and the rules that led to it.
+#[derive(Clone, Debug)]
+pub(super) struct Spelling {
+    pub(super) recipe: Recipe,
+    pub(super) trail: Vec<&'static Rule>,
+    /// What each step costs where it stands in the recipe.
+    pub(super) costs: Arc<[Cost]>,
+    /// An instruction of the recipe that the module must not contain.
+    pub(super) lacks: Option<Instruction>,
+    /// How far the module's head must be raised for it, whether that is allowed or not; `None` if it cannot have it.
+    pub(super) reach: Option<Reach>,
+}
+
+impl Spelling {
+    pub(super) fn of(recipe: Recipe, trail: Vec<&'static Rule>, target: &Target) -> Self {
+        let reach = target.heads.reach(&recipe);
+        let has = reach.is_some_and(|reach| reach <= target.heads.limit());
+        let lacks = if has { None } else { target.lacks(&recipe) };
+        Self { costs: target.costs(&recipe).into(), lacks, reach, recipe, trail }
+    }
+
+    /// What all of it costs.
+    pub(super) fn cost(&self) -> Cost {
+        self.costs.iter().copied().sum()
+    }
+}
+
+/// What was found for a step.
+pub(super) struct Found {
+    /// All spellings but its own.
+    pub(super) spellings: Vec<Spelling>,
+    /// Whether there were more.
+    pub(super) too_many: bool,
+    /// The values whose definitions rules asked for.
+    pub(super) asked: Vec<ValueId>,
+}
+
+/// All spellings of a step but its own.
+pub(super) fn spellings(
+    graph: &Graph<'_, '_>,
+    knowledge: &Knowledge,
+    step: Step,
+    value: ValueId,
+    rules: &[&'static Rule],
+    target: &Target,
+    lowered: &mut Lowered,
+) -> Found {
+    let asked = RefCell::default();
+    let demanded = knowledge.demanded[value.index()];
+    let result: Fact = knowledge.core_fact(graph, value);
+    let own = Recipe::one(step);
+    let mut seen: HashSet<Recipe> = HashSet::new();
+    seen.insert(own.clone());
+    let mut all = vec![Spelling::of(own, Vec::new(), target)];
+    let mut work = VecDeque::from([0]);
+    let lowers = rules.iter().any(|rule| rule.pass == Pass::Lower);
+    while let Some(at) = work.pop_front() {
+        let &[step] = all[at].recipe.steps.as_slice() else { continue };
+        let step = &step;
+        let rank = target.rank(step);
+        let site = Site { graph, knowledge, value, step, demanded, result: &result, asked: &asked };
+        for rule in rules.iter().filter(|rule| rule.pass != Pass::Lower) {
+            let mut made = Vec::new();
+            (rule.propose)(&site, &mut made);
+            for recipe in made.into_iter().map(Recipe::shared) {
+                if all.len() == MOST_SPELLINGS {
+                    let asked = asked.take();
+                    return Found { spellings: all.split_off(1), too_many: true, asked };
+                }
+                if seen.insert(recipe.clone()) {
+                    let trail = all[at].trail.iter().copied().chain([*rule]).collect();
+                    if let [step] = recipe.steps.as_slice()
+                        && target.rank(step) < rank
+                    {
+                        work.push_back(all.len());
+                    }
+                    all.push(Spelling::of(recipe, trail, target));
+                }
+            }
+        }
+    }
+    let lowered = if lowers { lowered.spellings(&all, target, knowledge) } else { Vec::new() };
+    let mut spellings = all.split_off(1);
+    spellings.extend(lowered.into_iter().filter(|spelling| !seen.contains(&spelling.recipe)));
+    Found { spellings, too_many: false, asked: asked.into_inner() }
+}
+
+/// Keeps so many, those that come first, and the first of each that puts halves together at its end: that can be
+/// continued by the statements that read it, however dear it is.
+pub(super) fn keep<T>(made: &mut Vec<T>, most: usize, recipe: impl Fn(&T) -> &Recipe) {
+    let first = |packing: Packing| made.iter().position(|one| recipe(one).packing() == packing);
+    let packed = [first(Packing::Halves), first(Packing::Biased)];
+    let mut at = 0;
+    made.retain(|_| {
+        at += 1;
+        at <= most || packed.contains(&Some(at - 1))
+    });
+}
+
+/// The rules of the passes that run.
+pub(super) fn enabled(passes: &[Pass]) -> Vec<&'static Rule> {
+    crate::rules::rules().filter(|rule| passes.contains(&rule.pass)).collect()
+}
+
+/// Where a recipe is to run.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    /// What it costs there.
+    pub(super) costs: Costs,
+    /// What the module may be assembled for, and with which version of PTX.
+    pub(super) heads: Heads,
+}
+
+impl Target {
+    /// What makes one instruction simpler than another: its cost, then fewer signed types, selectors, sources, lanes.
+    fn rank(&self, step: &Step) -> (u32, u32, usize, bool, usize, u32) {
+        let cost = self.costs.step(step);
+        let distinct: HashSet<Source> = step.sources.iter().copied().collect();
+        let (signs, routed, lanes) = match &step.code {
+            Code::Video(form) => {
+                let signs = form.instruction().modifiers().filter(|&modifier| modifier == op::S32).count();
+                let (routed, lanes) = match form {
+                    Form::Simd(simd) => {
+                        let plain = Routing::plain(simd.routing.lanes()).masked(simd.routing.mask());
+                        (plain != Some(simd.routing), simd.routing.mask().count_ones())
+                    }
+                    Form::Scalar(_) | Form::Mad(_) => (false, 0),
+                };
+                (signs, routed, lanes)
+            }
+            Code::Plain(_) | Code::Pack => (0, false, 0),
+        };
+        (cost.most, cost.least, signs, routed, distinct.len(), lanes)
+    }
+
+    /// What a recipe costs.
+    pub(super) fn cost(&self, recipe: &Recipe) -> Cost {
+        self.costs.sequence(&recipe.steps)
+    }
+
+    /// What spellings may be made of: with `lop3` if the module may have it; both ways if only a later head would allow
+    /// it, so that the head is raised only for what is cheaper.
+    pub(super) fn available(&self) -> &'static [Available] {
+        match self.heads.reach(&Recipe::one(Step::plain(op::LOP3_B32, &[]))) {
+            Some(Reach::Own) => &[Available { lop3: true }],
+            Some(Reach::Version | Reach::Target | Reach::Family) => {
+                &[Available { lop3: false }, Available { lop3: true }]
+            }
+            None => &[Available { lop3: false }],
+        }
+    }
+
+    /// What each of its steps costs where it stands.
+    pub(super) fn costs(&self, recipe: &Recipe) -> Vec<Cost> {
+        self.costs.shares(&recipe.steps)
+    }
+
+    /// The first instruction of a recipe that the module must not contain.
+    pub(super) fn lacks(&self, recipe: &Recipe) -> Option<Instruction> {
+        let head = self.heads.allowed();
+        let mut all = recipe.steps.iter().map(Step::spelled);
+        all.find(|&instruction| !head.is_some_and(|head| head.has(instruction)))
+    }
+}
+
+/// Why the last instruction of a recipe must not be written under a guard, or at all.
+pub(super) fn faulty(recipe: &Recipe, guarded: bool) -> Option<&'static str> {
+    let last = recipe.steps.len().saturating_sub(1);
+    recipe.steps.iter().enumerate().find_map(|(at, step)| match step.code {
+        Code::Video(form) => forbidden(form, guarded && at == last),
+        Code::Plain(_) | Code::Pack => None,
+    })
+}

@@ -1,0 +1,213 @@
+//! Verification: whether a rewrite may be written. Every rewrite is verified here, and none is written without proof.
+//!
+//! The question is whether new text may stand in the place of a statement. The text is parsed and given its meaning
+//! by the same table as everything else, so what is proved is what is written. Both sides are terms over the values
+//! of the function; the values that they read are replaced by what they are made of, a little at first and then more,
+//! until a proof succeeds.
+//!
+//! **Demanded bits.** The original program demands some bits of every value. Any edit may change the others, and many
+//! edits are made at once. So a proof may not rely on them: what the new text reads agrees with the original's value
+//! on its demanded bits alone, and has arbitrary other bits, in all operands at the same time. By induction over an
+//! execution, every value of the edited program then agrees with the original's on its demanded bits.
+//!
+//! **Undefined registers.** A read of a register that may be undefined is a value of its own. The new text may read
+//! it once; a second read is another unknown.
+//!
+//! **Facts.** Facts about phis are assumed, since a region does not look behind a phi. No other fact is: it follows
+//! from statements in the region, or the proof does without it.
+
+mod region;
+mod sampled;
+
+use crate::graph::{Graph, ValueId};
+use crate::recipe::{Recipe, Text};
+use crate::site::Knowledge;
+use ptxopt_grammar::tree::StmtId;
+use ptxopt_prover::{Budget, Counterexample, Proof, Prover, Query, Verdict};
+use region::{Extent, New, Region, Rest, Snippet};
+use sampled::sampled;
+use std::collections::BTreeMap;
+
+/// How a rewrite is checked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Check {
+    /// Evaluated on corner cases and seeded inputs.
+    Sampled,
+    /// Evaluated like that, and proved for all inputs.
+    #[default]
+    Proved,
+}
+
+/// What verification finds.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Judgement {
+    /// Equal for all inputs.
+    Proved(Proof),
+    /// Equal on all inputs that were tried, and no more was asked for.
+    Sampled,
+    /// Not decided within the budget.
+    Unproved,
+    /// Not equal in any region that was tried: it relies on undemanded bits, or on values outside the region.
+    Unfounded,
+    /// Not understood, so not proved.
+    Unclear,
+    /// Not equal: a bug.
+    Wrong(Box<Wrong>),
+}
+
+/// A wrong rewrite.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Wrong {
+    /// Inputs on which the sides differ.
+    pub counterexample: Counterexample,
+    /// The registers that the inputs stand for, by number of the input.
+    pub names: BTreeMap<u32, String>,
+}
+
+/// The regions that are tried, step by step.
+const REGIONS: [Extent; 6] = [
+    Extent::Around(0),
+    Extent::Between(8),
+    Extent::Around(2),
+    Extent::Around(6),
+    Extent::Around(16),
+    Extent::Around(48),
+];
+
+/// How many questions of a function may end without an answer before less effort is made for the others.
+const PATIENCE: u32 = 8;
+
+/// The effort for each question from then on.
+const IMPATIENT: Budget = Budget { step: 100, total: 6000 };
+
+/// Verifies rewrites, and remembers what was proved.
+#[derive(Default)]
+pub struct Verifier {
+    prover: Prover,
+    check: Check,
+    /// How many questions of the function at hand ended without an answer.
+    unanswered: u32,
+}
+
+impl std::fmt::Debug for Verifier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Verifier").field("check", &self.check).finish_non_exhaustive()
+    }
+}
+
+/// A rewrite in question: whether a recipe's text may stand for the value that a statement writes.
+#[derive(Clone, Copy, Debug)]
+pub struct Rewrite<'c> {
+    /// The statement, which has one result.
+    pub stmt: StmtId,
+    /// Its result.
+    pub value: ValueId,
+    /// What the text was made of: the values that its registers hold.
+    pub recipe: &'c Recipe,
+    /// The text.
+    pub text: &'c Text,
+}
+
+impl Verifier {
+    /// Nothing is remembered yet.
+    #[must_use]
+    pub fn new(check: Check) -> Self {
+        Self { prover: Prover::new(), check, unanswered: 0 }
+    }
+
+    /// Another function begins, or the same one again: questions get the full effort again.
+    pub fn begin(&mut self) {
+        self.unanswered = 0;
+    }
+
+    /// How many questions were answered from memory.
+    #[must_use]
+    pub fn remembered(&self) -> u64 {
+        self.prover.remembered()
+    }
+
+    /// Whether the text may stand in the place of the statement.
+    pub fn verify(
+        &mut self,
+        graph: &Graph<'_, '_>,
+        knowledge: &Knowledge,
+        rewrite: &Rewrite<'_>,
+    ) -> Judgement {
+        let Some(source) = Snippet::of(graph, rewrite) else { return Judgement::Unclear };
+        let Ok(module) = ptxopt_grammar::parse(source.text.as_bytes()) else { return Judgement::Unclear };
+        let new = New { held: &source.held, module: &module };
+        let mut last = Judgement::Unclear;
+        for (step, &extent) in REGIONS.iter().enumerate() {
+            let Some(region) = Region::new(graph, knowledge, rewrite, &new, extent, Rest::Arbitrary) else {
+                return Judgement::Unclear;
+            };
+            let whole = region.whole;
+            match self.decide(region) {
+                Verdict::Proved(_) if self.check == Check::Sampled => return Judgement::Sampled,
+                Verdict::Proved(proof) => return Judgement::Proved(proof),
+                Verdict::Unproved => last = Judgement::Unproved,
+                Verdict::Refuted(_) => last = Judgement::Unfounded,
+            }
+            let no_patience = last == Judgement::Unproved && self.unanswered >= PATIENCE;
+            if whole || no_patience || step + 1 == REGIONS.len() {
+                break;
+            }
+        }
+        if last == Judgement::Unfounded {
+            return self.blame(graph, knowledge, rewrite, &new).unwrap_or(last);
+        }
+        last
+    }
+
+    /// Whether the text is wrong even if every bit that it reads is the original's.
+    fn blame(
+        &mut self,
+        graph: &Graph<'_, '_>,
+        knowledge: &Knowledge,
+        rewrite: &Rewrite<'_>,
+        new: &New<'_, '_>,
+    ) -> Option<Judgement> {
+        let most = *REGIONS.last().expect("there are regions");
+        let region = Region::new(graph, knowledge, rewrite, new, most, Rest::Kept)?;
+        if !region.whole {
+            return None;
+        }
+        let names = region.names.clone();
+        match self.decide(region) {
+            Verdict::Refuted(counterexample) => {
+                Some(Judgement::Wrong(Box::new(Wrong { counterexample, names })))
+            }
+            Verdict::Proved(_) | Verdict::Unproved => None,
+        }
+    }
+
+    fn decide(&mut self, region: Region) -> Verdict {
+        let Region { terms, before, after, demanded, assumptions, inputs, .. } = region;
+        let mut query = Query::new(&terms, vec![before], vec![after]);
+        query.demanded = vec![demanded];
+        query.assumptions = assumptions;
+        if self.unanswered >= PATIENCE {
+            query.budget = IMPATIENT;
+        }
+        if self.check == Check::Sampled || before != after {
+            // What was proved before need not be tried.
+            if self.check != Check::Sampled
+                && let Some(proof) = self.prover.recall(&query)
+            {
+                return Verdict::Proved(proof);
+            }
+            if let Some(difference) = sampled(&query, &inputs) {
+                // The prover finds its own inputs, small ones that can be shown.
+                debug_assert!(difference != 0, "a difference is a bit");
+                query.budget = Budget::default();
+                return self.prover.decide(&query);
+            }
+            if self.check == Check::Sampled {
+                return Verdict::Proved(Proof::Structural);
+            }
+        }
+        let verdict = self.prover.decide(&query);
+        self.unanswered += u32::from(verdict == Verdict::Unproved);
+        verdict
+    }
+}

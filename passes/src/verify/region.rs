@@ -1,0 +1,354 @@
+//! Regions: the old text and the new one as terms over the same values.
+//!
+//! A region takes values apart into what they are made of, up to an edge. Values at the edge are inputs, the same for
+//! both sides; so what is proved of a region holds for all that its edge can be, and more.
+
+use super::Rewrite;
+use crate::graph::{Graph, Origin, Semantics, ValueId, inputs_of};
+use crate::site::Knowledge;
+use hashbrown::{HashMap, HashSet};
+use ptxopt_grammar::meaning::disputed::disputed_at;
+use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones};
+use ptxopt_grammar::meaning::{Place, Write, meaning};
+use ptxopt_grammar::names::Type;
+use ptxopt_grammar::roles::Role;
+use ptxopt_grammar::tree::{Module, NodeId, StmtId, StmtKind};
+use ptxopt_grammar::video;
+use ptxopt_prover::Assumption;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How far a region reaches.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Extent {
+    /// So many values, those nearest to what either text reads.
+    Around(usize),
+    /// So many values, between what the old text reads and what the new text reads: nothing that both read is taken
+    /// apart, which would only hide that it is the same.
+    Between(usize),
+}
+
+/// Whether undemanded bits are what they were.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    Arbitrary,
+    Kept,
+}
+
+/// Both sides as terms over the edge of a region.
+pub(super) struct Region {
+    pub(super) terms: Terms,
+    pub(super) before: Term,
+    pub(super) after: Term,
+    pub(super) demanded: u128,
+    pub(super) assumptions: BTreeMap<u32, Assumption>,
+    /// The widths of the inputs, by number.
+    pub(super) inputs: Vec<u32>,
+    /// What the inputs are called.
+    pub(super) names: BTreeMap<u32, String>,
+    /// Whether everything that can be expanded was expanded.
+    pub(super) whole: bool,
+}
+
+/// The text of a rewrite as a module of its own.
+pub(super) struct Snippet {
+    pub(super) text: String,
+    /// The values that the registers hold which it reads.
+    pub(super) held: BTreeMap<String, ValueId>,
+}
+
+/// The same parsed.
+pub(super) struct New<'n, 't> {
+    pub(super) held: &'n BTreeMap<String, ValueId>,
+    pub(super) module: &'n Module<'t>,
+}
+
+impl Snippet {
+    /// The text of a rewrite; `None` if a value has no register, or two have the same.
+    pub(super) fn of(graph: &Graph<'_, '_>, rewrite: &Rewrite<'_>) -> Option<Self> {
+        let mut held: BTreeMap<String, ValueId> = BTreeMap::new();
+        for value in rewrite.recipe.values() {
+            let register = graph.register_of(value)?;
+            let text = graph.register_text(register)?;
+            if *held.entry(text).or_insert(value) != value {
+                return None;
+            }
+        }
+        let text = Self::small_module(graph, rewrite, &held)?;
+        Some(Self { text, held })
+    }
+
+    /// A module with the text in a function, the registers declared as they are.
+    fn small_module(
+        graph: &Graph<'_, '_>,
+        rewrite: &Rewrite<'_>,
+        held: &BTreeMap<String, ValueId>,
+    ) -> Option<String> {
+        let header = ".version 9.4\n.target sm_107f\n.address_size 64\n.func f()\n{\n";
+        let mut text = String::from(header);
+        let result = graph.register_of(rewrite.value)?;
+        let result = (graph.register_text(result)?, rewrite.value);
+        let mut declared = HashSet::new();
+        let all = held.iter().map(|(name, &value)| (name.clone(), value)).chain([result]);
+        for (name, value) in all {
+            let register = graph.register_of(value)?;
+            let decl = graph.module().decl(graph.declaration(register)?);
+            let (name, vector) = match name.split_once('.') {
+                Some((vector, _component)) => (vector.to_owned(), format!(".v{} ", decl.lanes)),
+                None => (name, String::new()),
+            };
+            if declared.insert(name.clone()) {
+                let ty = if decl.ty == Type::Pred { ".pred" } else { decl.ty.word() };
+                text.push_str(&format!(".reg {vector}{ty} {name};\n"));
+            }
+        }
+        for (name, width) in &rewrite.text.fresh {
+            let ty = if *width == 1 { "pred".to_owned() } else { format!("b{width}") };
+            text.push_str(&format!(".reg .{ty} {name};\n"));
+        }
+        for line in &rewrite.text.lines {
+            text.push_str(line);
+            text.push('\n');
+        }
+        text.push_str("}\n");
+        Some(text)
+    }
+}
+
+struct Building<'b, 'm, 't> {
+    graph: &'b Graph<'m, 't>,
+    knowledge: &'b Knowledge,
+    terms: Terms,
+    inputs: Vec<u32>,
+    names: BTreeMap<u32, String>,
+    assumptions: BTreeMap<u32, Assumption>,
+    /// The values that are replaced by what they are made of.
+    inner: BTreeSet<ValueId>,
+    built: HashMap<ValueId, Term>,
+    /// The undemanded bits of a value: arbitrary, but the same at all reads in the new text.
+    junk: HashMap<ValueId, Term>,
+}
+
+impl Region {
+    /// The region of a rewrite; `None` if the new text is not understood.
+    pub(super) fn new(
+        graph: &Graph<'_, '_>,
+        knowledge: &Knowledge,
+        rewrite: &Rewrite<'_>,
+        new: &New<'_, '_>,
+        extent: Extent,
+        rest: Rest,
+    ) -> Option<Self> {
+        let core = graph.value(rewrite.value).core?;
+        let mut roots: BTreeSet<ValueId> = inputs_of(graph.terms(), core);
+        let read: BTreeSet<ValueId> = rewrite.recipe.values().collect();
+        let (inner, whole) = match extent {
+            Extent::Around(size) => {
+                roots.extend(read);
+                inner(graph, roots, &BTreeSet::new(), size)
+            }
+            Extent::Between(size) => (inner(graph, roots, &read, size).0, false),
+        };
+        let mut building = Building {
+            graph,
+            knowledge,
+            terms: Terms::new(),
+            inputs: Vec::new(),
+            names: BTreeMap::new(),
+            assumptions: BTreeMap::new(),
+            inner,
+            built: HashMap::new(),
+            junk: HashMap::new(),
+        };
+        let before = building.import(core);
+        let after = building.after(rewrite, new, rest)?;
+        if building.terms.width(before) != building.terms.width(after) {
+            return None;
+        }
+        let Building { terms, inputs, names, assumptions, .. } = building;
+        let demanded = knowledge.demanded[rewrite.value.index()];
+        Some(Self { terms, before, after, demanded, assumptions, inputs, names, whole })
+    }
+}
+
+/// The values of a region: those nearest to its roots that are not kept whole, and whether these are all.
+fn inner(
+    graph: &Graph<'_, '_>,
+    roots: BTreeSet<ValueId>,
+    kept: &BTreeSet<ValueId>,
+    size: usize,
+) -> (BTreeSet<ValueId>, bool) {
+    let mut inner = BTreeSet::new();
+    let mut front = roots;
+    loop {
+        let mut next = BTreeSet::new();
+        for value in front {
+            let open = !inner.contains(&value) && !kept.contains(&value);
+            let Some(def) = graph.value(value).def.filter(|_| open) else { continue };
+            if inner.len() == size {
+                return (inner, false);
+            }
+            inner.insert(value);
+            next.extend(inputs_of(graph.terms(), def));
+        }
+        if next.is_empty() {
+            return (inner, true);
+        }
+        front = next;
+    }
+}
+
+impl Building<'_, '_, '_> {
+    fn fresh(&mut self, width: u32, name: String) -> Term {
+        let number = u32::try_from(self.inputs.len()).expect("a region has few inputs");
+        self.inputs.push(width);
+        self.names.insert(number, name);
+        self.terms.input(number, width)
+    }
+
+    /// A term of the graph in the arena of the region.
+    fn import(&mut self, root: Term) -> Term {
+        // Values are made of earlier values, so those below are built first.
+        let mut needed: Vec<ValueId> = inputs_of(self.graph.terms(), root).into_iter().collect();
+        while let Some(&value) = needed.last() {
+            let waiting: Vec<ValueId> =
+                match self.graph.value(value).def.filter(|_| self.inner.contains(&value)) {
+                    _ if self.built.contains_key(&value) => Vec::new(),
+                    Some(def) => inputs_of(self.graph.terms(), def)
+                        .into_iter()
+                        .filter(|below| !self.built.contains_key(below))
+                        .collect(),
+                    None => Vec::new(),
+                };
+            if waiting.is_empty() {
+                needed.pop();
+                self.build(value);
+            } else {
+                needed.extend(waiting);
+            }
+        }
+        self.rebuild(root)
+    }
+
+    fn build(&mut self, value: ValueId) {
+        if self.built.contains_key(&value) {
+            return;
+        }
+        let entry = self.graph.value(value);
+        let term = match entry.def.filter(|_| self.inner.contains(&value)) {
+            Some(def) => self.rebuild(def),
+            None => {
+                let name = entry.register.and_then(|register| self.graph.register_text(register));
+                let term =
+                    self.fresh(entry.width, name.unwrap_or_else(|| format!("value {}", value.number())));
+                if let (Origin::Phi(_), Op::Input(number)) = (entry.origin, self.terms.op(term)) {
+                    let assumption = self.knowledge.facts[value.index()].assumption();
+                    self.assumptions.extend(assumption.map(|assumption| (number, assumption)));
+                }
+                term
+            }
+        };
+        self.built.insert(value, term);
+    }
+
+    /// A term of the graph over values that are built.
+    fn rebuild(&mut self, root: Term) -> Term {
+        let graph = self.graph;
+        let built = &self.built;
+        self.terms.import(graph.terms(), root, &mut |number| built[&ValueId::of_input(number)])
+    }
+
+    /// What the text computes.
+    fn after(&mut self, rewrite: &Rewrite<'_>, new: &New<'_, '_>, rest: Rest) -> Option<Term> {
+        let New { held, module } = new;
+        let mut values: HashMap<String, Term> = HashMap::new();
+        let mut once: BTreeSet<ValueId> = BTreeSet::new();
+        let mut result = None;
+        for stmt in module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Instruction) {
+            self.acceptable(module, stmt)?;
+            let mut read: HashMap<NodeId, Term> = HashMap::new();
+            for (node, role) in module.roles(stmt) {
+                if role != Role::Write {
+                    let name = register_name(module, node);
+                    let term = match (values.get(&name), held.get(&name)) {
+                        (Some(&term), _) => term,
+                        (None, Some(&value)) => self.read(rewrite.stmt, value, rest, &mut once),
+                        (None, None) => return None,
+                    };
+                    read.insert(node, term);
+                }
+            }
+            let writes = meaning(module, stmt, &mut self.terms, &mut |terms, place, width| {
+                let Place::Register(node) = place else { return None };
+                read.get(&node).copied().filter(|&term| terms.width(term) == width)
+            })?;
+            let [Write { place: Place::Register(node), value }] = writes[..] else { return None };
+            result = Some(value);
+            // The last instruction may write a register that it reads; nothing reads it afterwards.
+            values.insert(register_name(module, node), value);
+        }
+        result
+    }
+
+    /// Refuses a form whose meaning is disputed.
+    fn acceptable(&self, module: &Module<'_>, stmt: StmtId) -> Option<()> {
+        if self.graph.semantics() == Semantics::Manual {
+            return Some(());
+        }
+        if module.row(stmt)?.video.is_some() {
+            video::decode(module, stmt)?.ok()?;
+        }
+        disputed_at(module, stmt).is_none().then_some(())
+    }
+
+    /// The term for a read of a value in the new text.
+    fn read(&mut self, stmt: StmtId, value: ValueId, rest: Rest, once: &mut BTreeSet<ValueId>) -> Term {
+        let width = self.graph.value(value).width;
+        if let Origin::Read(_) = self.graph.value(value).origin {
+            let own = self.graph.accesses(stmt).any(|(access, read)| !access.write && read == value);
+            let again = !own || !once.insert(value);
+            // Two reads of an undefined register may differ, so the second is another unknown. A rule need not know
+            // that: text that reads it twice is not proved, and is not reported as a bug.
+            if again && rest != Rest::Kept {
+                return self.fresh(width, format!("another read of value {}", value.number()));
+            }
+        }
+        if !self.built.contains_key(&value) {
+            let term = self.import_value(value);
+            self.built.insert(value, term);
+        }
+        let term = self.built[&value];
+        let demanded = self.knowledge.demanded[value.index()] & ones(width);
+        let editable = match self.graph.value(value).origin {
+            Origin::Result(_) | Origin::Phi(_) | Origin::Read(_) => true,
+            Origin::Undefined | Origin::Opaque | Origin::Sink(_) => false,
+        };
+        if rest == Rest::Kept || demanded == ones(width) || !editable {
+            return term;
+        }
+        // The register is not written before the text ends, so all its reads yield the same bits.
+        let junk = match self.junk.get(&value) {
+            Some(&junk) => junk,
+            None => self.fresh(width, format!("undemanded bits of value {}", value.number())),
+        };
+        self.junk.insert(value, junk);
+        let mask = self.terms.constant(demanded, width);
+        let kept = self.terms.and(term, mask);
+        let mask = self.terms.constant(!demanded, width);
+        let junk = self.terms.and(junk, mask);
+        self.terms.or(kept, junk)
+    }
+
+    fn import_value(&mut self, value: ValueId) -> Term {
+        match self.graph.value(value).def.filter(|_| self.inner.contains(&value)) {
+            Some(def) => self.import(def),
+            None => {
+                self.build(value);
+                self.built[&value]
+            }
+        }
+    }
+}
+
+fn register_name(module: &Module<'_>, node: NodeId) -> String {
+    String::from_utf8_lossy(Place::Register(node).text(module)).into_owned()
+}
