@@ -224,16 +224,18 @@ pub mod op {
     }
 
     names! { Mnemonic:
-        ADD "add", AND "and", BFE "bfe", BFI "bfi", CVT "cvt", DP2A "dp2a", DP4A "dp4a", LD "ld", LDU "ldu", LOP3 "lop3", MAD "mad",
-        MAX "max", MIN "min", MOV "mov", MUL "mul", NOT "not", OR "or", POPC "popc", PRMT "prmt", SAD "sad",
-        SELP "selp", SET "set", SETP "setp", SHF "shf", SHL "shl", SHR "shr", ST "st", SUB "sub", XOR "xor",
+        ADD "add", AND "and", BFE "bfe", BFI "bfi", CVT "cvt", DP2A "dp2a", DP4A "dp4a", LD "ld", LDU "ldu",
+        LOP3 "lop3", MAD "mad", MAX "max", MIN "min", MOV "mov", MUL "mul", NOT "not", OR "or", POPC "popc",
+        PRMT "prmt", SAD "sad", SELP "selp", SET "set", SETP "setp", SHF "shf", SHL "shl", SHR "shr", ST "st",
+        SUB "sub", XOR "xor",
     }
 
     names! { Modifier:
-        B128 "b128", B16 "b16", B32 "b32", B64 "b64", CLAMP "clamp", PRED "pred", S16X2 "s16x2", S32 "s32", S8X4 "s8x4", U16X2 "u16x2", U32 "u32",
-        U64 "u64", U8 "u8",
-        U8X4 "u8x4", S16 "s16", S64 "s64", U16 "u16",
-        ADDED "add", EQ "eq", GE "ge", GT "gt", HI "hi", L "l", LE "le", LO "lo", LT "lt", MAXIMUM "max", MINIMUM "min", NE "ne", PO "po", R "r", RELU "relu", SAT "sat", SHR15 "shr15", SHR7 "shr7", WRAP "wrap",
+        ADDED "add", B128 "b128", B16 "b16", B32 "b32", B64 "b64", CLAMP "clamp", EQ "eq", GE "ge", GT "gt",
+        HI "hi", L "l", LE "le", LO "lo", LT "lt", MAXIMUM "max", MINIMUM "min", NE "ne", PO "po", PRED "pred",
+        R "r", RELU "relu", S16 "s16", S16X2 "s16x2", S32 "s32", S64 "s64", S8X4 "s8x4", SAT "sat",
+        SHR15 "shr15", SHR7 "shr7", U16 "u16", U16X2 "u16x2", U32 "u32", U64 "u64", U8 "u8", U8X4 "u8x4",
+        WRAP "wrap",
     }
 
     /// Instructions, and a list of them.
