@@ -1,7 +1,7 @@
 //! What ptxopt does to PTX: the passes, and the pipeline that runs them.
 //!
 //! A function becomes a graph of values (`graph`), about which facts are found (`facts`, `analysis`, `lanes`); rules
-//! and generators propose other spellings (`rules`, `lower`), costs choose (`cost`), every rewrite is proved (`verify`,
+//! and generators propose other spellings (`rules`, `fuse`, `lower`), costs choose (`cost`), every rewrite is proved (`verify`,
 //! with the package `ptxopt-prover`), and what is proved and cheaper is spliced into the text (`optimiser`), after the
 //! package `ptxopt-machine` has run it. Nothing here uses a file or a clock; functions are worked on by as many threads
 //! as the caller allows.
@@ -9,6 +9,7 @@
 pub mod analysis;
 pub mod cost;
 pub mod facts;
+pub mod fuse;
 pub mod graph;
 pub mod lanes;
 pub mod lower;
@@ -38,6 +39,7 @@ pub static PASSES: &[Stage] = &[
     Stage { name: "fold", summary: "constants, and what constants decide", pass: Pass::Fold },
     Stage { name: "simplify", summary: "the same value by a cheaper instruction", pass: Pass::Simplify },
     Stage { name: "mask", summary: "masks, merges and unused lanes", pass: Pass::Mask },
+    Stage { name: "fuse", summary: "byte-wise code as SIMD video instructions", pass: Pass::Fuse },
     Stage { name: "lower", summary: "SIMD video instructions as sequences of others", pass: Pass::Lower },
     Stage { name: "dce", summary: "statements that the other passes made dead", pass: Pass::Dce },
 ];

@@ -110,7 +110,7 @@ impl Work<'_, '_, '_> {
             choose(at, &mut uses, true);
             let saved = total - uses.total();
             let gain = Gain { stmt, number, own, saved, gone: uses.gone() };
-            gains.push((saved, profit.pays(&gain, &spelled[&stmt].offers[number].spelling.recipe)));
+            gains.push((saved, profit.pays(&gain, &spelled[&stmt].offers[number].spelling)));
         }
         for group in groups {
             group.iter().for_each(|&at| choose(at, &mut uses, false));

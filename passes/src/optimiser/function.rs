@@ -81,7 +81,8 @@ pub(super) fn run(
         return left(module, function, reason);
     }
     let keeps_halves = splice::keeps_halves(module, function, shared.fresh);
-    let wanted = if keeps_halves { Wanted::Everything } else { Wanted::of(module, function) };
+    let wanted =
+        if keeps_halves { Wanted::Everything } else { Wanted::of(module, function, &shared.options.passes) };
     let takes = |stmt| wanted.takes(module, stmt);
     let part: Option<&dyn Fn(StmtId) -> bool> =
         if shared.options.explain || wanted == Wanted::Everything { None } else { Some(&takes) };

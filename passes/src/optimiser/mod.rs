@@ -35,6 +35,7 @@ pub use record::{Bound, How, Kind, Record, Why};
 
 use crate::Selection;
 use crate::cost::{Costs, Gpu};
+use crate::fuse::is_seed;
 use crate::graph::Semantics;
 use crate::rules::{Pass, is_interesting};
 use crate::verify::Check;
@@ -152,7 +153,7 @@ pub struct Seen {
 impl Seen {
     fn of(module: &Module<'_>) -> Self {
         let mut seen = Self { functions: functions(module).len() as u64, ..Self::default() };
-        if has_work(module) {
+        if has_interesting(module) {
             for row in module.stmts().filter_map(|stmt| module.row(stmt)).filter(|row| is_interesting(row)) {
                 *(if row.video.is_some() { &mut seen.video } else { &mut seen.bytes }) += 1;
             }
@@ -217,7 +218,7 @@ fn optimise_within(
     watch: &mut dyn FnMut(u32, &[u8]),
 ) -> Outcome {
     let outcome = Outcome::empty(options.gpus_of(module), Seen::of(module));
-    if options.passes.is_empty() || !options.dce_all && !has_work(module) {
+    if options.passes.is_empty() || !options.dce_all && !has_work(module, options) {
         return outcome;
     }
     if let Some(record) = refused(module, options) {
@@ -257,8 +258,14 @@ fn priced_like(module: &Module<'_>, outcome: &mut Outcome) {
     outcome.records.extend(records);
 }
 
-/// Whether any statement is one that rules look at.
-fn has_work(module: &Module<'_>) -> bool {
+/// Whether there is anything that rules look at.
+fn has_work(module: &Module<'_>, options: &Options) -> bool {
+    let fuses = options.passes.contains(&Pass::Fuse);
+    has_interesting(module) || fuses && module.stmts().any(|stmt| is_seed(module, stmt))
+}
+
+/// Whether any instruction of a module is one that rules always look at.
+fn has_interesting(module: &Module<'_>) -> bool {
     module.spellings().iter().any(|spelling| module.spellings().row(spelling).is_some_and(is_interesting))
 }
 

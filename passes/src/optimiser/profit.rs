@@ -3,12 +3,12 @@
 //! The tables measure every instruction alone. What the assembler makes of its neighbours moves that by a few
 //! instructions, so a rewrite must save more than such noise.
 
-use super::spell::Target;
+use super::spell::{Spelling, Target};
 use crate::cost::Cost;
 use crate::graph::{Graph, ValueId};
 use crate::lower;
 use crate::recipe::{Code, Recipe, Source, Step};
-use crate::rules::{is_byte_move, is_interesting};
+use crate::rules::{Pass, is_byte_move, is_interesting};
 use crate::select::{Gain, Price, underlying};
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_grammar::video::Form;
@@ -59,8 +59,9 @@ impl Profit<'_, '_, '_> {
     }
 
     /// Whether a gain is worth a change.
-    pub(super) fn pays(&self, gain: &Gain<'_>, recipe: &Recipe) -> bool {
-        gain.saved >= self.least_gain(gain, recipe) && !self.is_left_to_the_assembler(gain)
+    pub(super) fn pays(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
+        gain.saved >= self.least_gain(gain, &spelling.recipe)
+            && !self.is_left_to_the_assembler(gain, spelling)
     }
 
     /// How much a rewrite must save. The tables measure instructions alone. The assembler fuses plain ones with their
@@ -88,7 +89,12 @@ impl Profit<'_, '_, '_> {
     /// negative. Measured with each rule switched off (`cargo run --example gains -- --ablate`), other spellings of
     /// plain code saved nothing but where several byte moves become one, or where video code goes with them. A byte
     /// move alone stays too: as a copy of the word it no longer shows the assembler that the upper bytes are zero.
-    pub(super) fn is_left_to_the_assembler(&self, gain: &Gain<'_>) -> bool {
+    ///
+    /// What the code means as a video instruction is nothing that the assembler finds.
+    pub(super) fn is_left_to_the_assembler(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
+        if spelling.trail.iter().any(|rule| rule.pass == Pass::Fuse) {
+            return false;
+        }
         let goes = |stmt: &StmtId| self.cost_of(*stmt).least > 0;
         let joined = self.is_byte_move(gain.stmt) && gain.gone.iter().any(goes);
         !(joined || self.is_video(gain.stmt) || gain.gone.iter().any(|&stmt| self.is_video(stmt)))

@@ -131,7 +131,7 @@ impl<'r> Run<'r> {
     ) -> Self {
         let state = |function| {
             let open = options.dce_all
-                || Wanted::of(module, function) != Wanted::Nothing
+                || Wanted::of(module, function, &options.passes) != Wanted::Nothing
                 || options.explain && has_interesting(module, function);
             State { open, changed: false, left_alone: false, looked: [0; 2] }
         };

@@ -182,10 +182,7 @@ impl Work<'_, '_, '_> {
         let emulated = || spelled.keys().copied().filter(|&stmt| profit.is_video(stmt));
         let (dead, deletes) = (self.dead.clone(), self.deletes());
         let unchanged = || Uses::of(profit.graph, &dead, deletes, &price, emulated());
-        let pays = |gain: &Gain<'_>| {
-            let recipe = &spelled[&gain.stmt].offers[gain.number].spelling.recipe;
-            profit.pays(gain, recipe)
-        };
+        let pays = |gain: &Gain<'_>| profit.pays(gain, &spelled[&gain.stmt].offers[gain.number].spelling);
         let mut uses = unchanged();
         let open = |offer: &Offer| offer.obstacle.is_none();
         let mut settling = Settling::of(spelled, self, &uses, &profit.target, &open);
@@ -426,7 +423,7 @@ impl Work<'_, '_, '_> {
         }
         let may_pay =
             self.profit.is_video(stmt) && before.most != u32::MAX && offer.spelling.cost().most < before.most;
-        let why = if saved > 0 && self.profit.is_left_to_the_assembler(&gain) {
+        let why = if saved > 0 && self.profit.is_left_to_the_assembler(&gain, &offer.spelling) {
             Why::Plain
         } else if may_pay || saved > 0 {
             Why::Noise

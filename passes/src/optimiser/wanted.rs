@@ -2,10 +2,11 @@
 //!
 //! Nothing is given up by that. [`Profit::is_left_to_the_assembler`](super::profit::Profit::is_left_to_the_assembler)
 //! refuses every change of plain code, unless a video instruction changes or goes with it, or the statement moves bytes
-//! itself. So a function without video instructions changes in its byte moves alone, and one that has neither does not
-//! change. The reasons why other statements stay are recorded only if somebody asks for them.
+//! itself, or means what a video instruction does. So a function without video instructions, and without a sign of code
+//! that means them, changes in its byte moves alone, and one that has neither does not change. The reasons why other statements stay are recorded only if somebody asks for them.
 
-use crate::rules::is_byte_move;
+use crate::fuse::is_seed;
+use crate::rules::{Pass, is_byte_move};
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 
@@ -16,13 +17,14 @@ pub(super) enum Wanted {
     Nothing,
     /// Those that move bytes.
     ByteMoves,
-    /// Any: with a video instruction, other statements may go or share steps.
+    /// Any: with a video instruction, other statements may go or share steps, and any may be fused to one.
     Everything,
 }
 
 impl Wanted {
-    /// Those of a function.
-    pub(super) fn of(module: &Module<'_>, function: &Function) -> Self {
+    /// Those of a function that some passes could change.
+    pub(super) fn of(module: &Module<'_>, function: &Function, passes: &[Pass]) -> Self {
+        let fuses = passes.contains(&Pass::Fuse);
         let mut wanted = Self::Nothing;
         for stmt in function.body.clone().filter_map(StmtId::new) {
             if module.kind(stmt) != StmtKind::Instruction {
@@ -30,6 +32,7 @@ impl Wanted {
             }
             match module.row(stmt) {
                 Some(row) if row.video.is_some() => return Self::Everything,
+                Some(_) if fuses && is_seed(module, stmt) => return Self::Everything,
                 Some(row) if is_byte_move(row) => wanted = Self::ByteMoves,
                 Some(_) | None => {}
             }

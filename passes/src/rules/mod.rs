@@ -5,6 +5,7 @@
 //! registers and has the text proved. The tests prove every proposal of every rule on its examples and on all forms
 //! of the instructions it looks at, so that a wrong law is found before any user meets it.
 
+use crate::fuse;
 use crate::recipe::Recipe;
 use crate::site::Site;
 use ptxopt_grammar::table::Row;
@@ -39,6 +40,8 @@ pub enum Pass {
     Simplify,
     /// What masks and merges leave over.
     Mask,
+    /// What byte-wise code means as video instructions.
+    Fuse,
     /// What video instructions can be made of.
     Lower,
     /// What the others made dead.
@@ -82,7 +85,8 @@ pub fn example_module(body: &str) -> String {
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
     let simplify = simplify::RULES.iter().copied().flatten();
     let mask = mask::RULES.iter().copied().flatten();
-    fold::RULES.iter().chain(simplify).chain(mask).chain([&LOWER])
+    let fuse = fuse::RULES.iter().copied().flatten();
+    fold::RULES.iter().chain(simplify).chain(mask).chain(fuse).chain([&LOWER])
 }
 
 /// Whether rules look at the instructions of a row. Others are looked at where these are in the same function.
