@@ -9,7 +9,9 @@
 mod cuts;
 mod operation;
 mod pieces;
+mod sums;
 
+use crate::graph::ValueId;
 use crate::lanes::Byte;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
@@ -33,8 +35,10 @@ const DEEPEST: usize = 6;
 /// How many words are tried for one site.
 const MOST_WORDS: usize = 200;
 
-/// The rule.
-pub(super) const RULES: &[Rule] = &[Rule {
+/// The rules.
+pub(super) const RULES: &[Rule] = &[LANES, sums::RULE];
+
+const LANES: Rule = Rule {
     name: "lanes",
     pass: Pass::Fuse,
     law: "lanes that are computed alike, one by one, are lanes of one SIMD instruction",
@@ -44,15 +48,20 @@ pub(super) const RULES: &[Rule] = &[Rule {
          prmt.b32 %r0, %a, 0, 0x4442; prmt.b32 %r1, %b, 0, 0x4442; add.u32 %r7, %r0, %r1; \
          prmt.b32 %r8, %r2, %r6, 0x0040; prmt.b32 %r9, %r7, %r5, 0x0040; prmt.b32 %d, %r8, %r9, 0x5410;"],
     propose: lanes,
-}];
+};
 
-/// Whether a statement puts a word together: bytes of two registers, or a vector of them.
+/// Whether a statement takes a byte of a word, or puts a word together.
 pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
-    let operand = |at: usize| module.operands(stmt).get(at).map(|&node| module.node_kind(node));
-    let bytes = |node| matches!(constant::value(module, node), Some(8 | 16 | 24));
-    row.is(op::PRMT) && operand(2) == Some(NodeKind::Name)
-        || row.is(op::MOV) && operand(1) == Some(NodeKind::Vector)
-        || row.is(op::SHL) && module.operands(stmt).get(2).is_some_and(|&node| bytes(node))
+    let operands = || module.operands(stmt);
+    let number = |at: usize, wanted: &[u64]| {
+        let number = operands().get(at).and_then(|&node| constant::value(module, node));
+        number.is_some_and(|number| wanted.contains(&number))
+    };
+    row.is(op::PRMT)
+        || row.is(op::AND) && number(2, &[0xff, 0xffff])
+        || row.is(op::BFE) && number(3, &[8, 16])
+        || (row.is(op::SHL) || row.is(op::SHR)) && number(2, &[8, 16, 24])
+        || row.is(op::MOV) && operands().get(1).map(|&node| module.node_kind(node)) == Some(NodeKind::Vector)
 }
 
 fn lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
@@ -61,8 +70,7 @@ fn lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     }
     for lanes in Lanes::ALL {
         let Some(pieces) = Pieces::of(site, lanes.bits()) else { continue };
-        let mut words =
-            Words { pieces, lanes, steps: Vec::new(), known: HashMap::new(), made: HashMap::new() };
+        let mut words = Words::over(pieces, lanes);
         if let Some(recipe) = words.recipe(site)
             && !out.contains(&recipe)
         {
@@ -150,6 +158,8 @@ enum Key {
     Mask(Operation),
     /// The second where the first, ones or zeros, is ones, else the third.
     Choice,
+    /// Half the sum of two unsigned lanes, rounded down.
+    Floor,
     /// Bit by bit, of two.
     Logic(u8),
     /// One and the bits that are kept of it, then those that are inverted.
@@ -177,6 +187,11 @@ struct Words {
 }
 
 impl Words {
+    /// No words yet.
+    fn over(pieces: Pieces, lanes: Lanes) -> Self {
+        Self { pieces, lanes, steps: Vec::new(), known: HashMap::new(), made: HashMap::new() }
+    }
+
     /// The value of the site.
     fn recipe(&mut self, site: &Site<'_, '_, '_>) -> Option<Recipe> {
         let bits = self.lanes.bits();
@@ -185,6 +200,9 @@ impl Words {
         let lanes = self.pieces.lanes.clone();
         let lanes: Vec<Option<Term>> =
             lanes.into_iter().enumerate().map(|(at, lane)| demanded(at).then_some(lane)).collect();
+        if let Some(word) = self.there(&lanes) {
+            return Some(Recipe::copy(Source::Value(word), 32));
+        }
         let Source::Step(last) = self.word(&lanes, 0)? else { return None };
         Some(Recipe::of(needed(&self.steps, last)))
     }
@@ -234,6 +252,15 @@ impl Words {
         })
     }
 
+    /// A word that has these lanes in their places.
+    fn there(&self, lanes: &[Option<Term>]) -> Option<ValueId> {
+        let wanted = || lanes.iter().enumerate().filter_map(|(at, lane)| Some((at, (*lane)?)));
+        let has = |word, (at, lane): (usize, Term)| self.pieces.homes(lane).contains(&(word, at));
+        let (_, first) = wanted().next()?;
+        let words = self.pieces.homes(first).iter().map(|&(word, _)| word);
+        words.into_iter().find(|&word| wanted().all(|lane| has(word, lane)))
+    }
+
     /// A word whose lanes are read from words that are there: one as it is, or lanes of two, moved.
     fn gathered(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
         if let Some(number) = self.constant(lanes) {
@@ -249,9 +276,8 @@ impl Words {
             let fits = |&&(value, _): &&pieces::Home| value == word;
             homes.iter().filter(fits).map(|&(_, place)| place).min_by_key(|&place| place != at)
         };
-        let whole = |word| wanted.iter().all(|&(at, lane)| place(word, lane, at) == Some(at));
-        if let Some(&home) = first.iter().find(|&&(word, _)| whole(word)) {
-            return Some(source(home));
+        if let Some(word) = self.there(lanes) {
+            return Some(Source::Value(word));
         }
         let numbers: Option<u32> = (moved.len() < wanted.len()).then(|| {
             let only: Vec<Option<Term>> =
@@ -402,6 +428,18 @@ impl Words {
                 let ones = Source::Constant((1 << self.lanes.bits()) - 1);
                 self.push(Step::plain(op::MUL_LO_U32, &[bits, ones]))
             }
+            (Key::Floor, &[x, y]) => {
+                // What both have, and half of what one of them has.
+                let high = Source::Constant(match self.lanes {
+                    Lanes::Four => 0xfefe_fefe,
+                    Lanes::Two => 0xfffe_fffe,
+                });
+                let both = self.push(Step::plain(op::AND_B32, &[x, y]));
+                let one = self.push(Step::plain(op::XOR_B32, &[x, y]));
+                let one = self.push(Step::plain(op::AND_B32, &[one, high]));
+                let half = self.push(Step::plain(op::SHR_U32, &[one, Source::Constant(1)]));
+                self.push(Step::plain(op::ADD_U32, &[both, half]))
+            }
             (Key::Choice, &[mask, then, Source::Constant(0)]) => {
                 self.push(Step::plain(op::AND_B32, &[mask, then]))
             }
@@ -480,6 +518,7 @@ impl Words {
                     let operands = if swapped { vec![y, x] } else { vec![x, y] };
                     vec![Made { function: Key::Mask(operation), operands }]
                 }
+                Some(Function::Floor) => vec![Made { function: Key::Floor, operands: vec![x, y] }],
                 Some(Function::Logic(0b1100)) => vec![Made { function: Key::Same, operands: vec![x] }],
                 Some(Function::Logic(0b1010)) => vec![Made { function: Key::Same, operands: vec![y] }],
                 Some(Function::Logic(table)) => {

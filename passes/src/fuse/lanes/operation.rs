@@ -29,6 +29,8 @@ pub(super) enum Function {
     Simd(Operation, bool),
     /// The same for a comparison, with ones in all bits in the place of 1.
     Mask(Operation, bool),
+    /// Half the sum of unsigned lanes, rounded down.
+    Floor,
     /// Bit by bit, of two: bit `2x + y` of the table is the result.
     Logic(u8),
 }
@@ -49,6 +51,7 @@ pub(super) struct Table {
     bits: u32,
     pub(super) samples: Vec<[u32; 2]>,
     operations: Vec<Operation>,
+    sums: Vec<Operation>,
     functions: HashMap<Behaviour, Function>,
 }
 
@@ -75,6 +78,8 @@ impl Table {
         // Of those that give the same, the one with the fewest signed types is the simplest.
         let mut all: Vec<Operation> = Simd::all(lanes).filter_map(Operation::of).collect();
         all.sort_by_key(|operation| operation.signs());
+        let clamps = |operation: &&Operation| operation.signs().1;
+        let sums = all.iter().filter(|operation| !clamps(operation)).copied().collect();
         for operation in all {
             for swapped in [false, true] {
                 let compute = |x, y| {
@@ -91,7 +96,13 @@ impl Table {
                 }
             }
         }
-        Self { bits, samples, operations, functions }
+        functions.entry(behaviour(&samples, |x, y| (x + y) >> 1)).or_insert(Function::Floor);
+        Self { bits, samples, operations, sums, functions }
+    }
+
+    /// The operations whose results can be added up before they become lanes: those that do not clamp.
+    pub(super) fn sums(&self) -> impl Iterator<Item = Operation> + '_ {
+        self.sums.iter().copied()
     }
 
     /// Whether the operands of an operation may change places.
@@ -171,29 +182,37 @@ impl Operation {
 
     /// The result for two lanes.
     fn compute(self, x: u32, y: u32, bits: u32) -> u32 {
+        let ones = u32::MAX >> (32 - bits);
+        let half = 1_i32 << (bits - 1);
+        let result = self.uncut(x, y, bits);
+        let result = match self.op {
+            SimdOp::Arithmetic { dtype: Sign::Unsigned, then: SimdThen::Saturate, .. } => {
+                result.clamp(0, ones.cast_signed())
+            }
+            SimdOp::Arithmetic { dtype: Sign::Signed, then: SimdThen::Saturate, .. } => {
+                result.clamp(-half, half - 1)
+            }
+            SimdOp::Arithmetic { .. } | SimdOp::Set { .. } => result,
+        };
+        result.cast_unsigned() & ones
+    }
+
+    /// The same before it becomes a lane.
+    pub(super) fn uncut(self, x: u32, y: u32, bits: u32) -> i32 {
         let number = |lane: u32, sign: Sign| match sign {
             Sign::Unsigned => lane.cast_signed(),
             Sign::Signed => (lane << (32 - bits)).cast_signed() >> (32 - bits),
         };
         let (x, y) = (number(x, self.atype), number(y, self.btype));
-        let ones = u32::MAX >> (32 - bits);
-        let result = match self.op {
-            SimdOp::Arithmetic { op, dtype, then } => {
-                let result = match op {
-                    SimdArithmetic::Add => x + y,
-                    SimdArithmetic::Sub => x - y,
-                    SimdArithmetic::AbsDiff => (x - y).abs(),
-                    SimdArithmetic::Min => x.min(y),
-                    SimdArithmetic::Max => x.max(y),
-                    SimdArithmetic::Average => (x + y + i32::from(x + y >= 0)) >> 1,
-                };
-                let half = 1_i32 << (bits - 1);
-                match (then, dtype) {
-                    (SimdThen::Store | SimdThen::Add, _) => result,
-                    (SimdThen::Saturate, Sign::Unsigned) => result.clamp(0, ones.cast_signed()),
-                    (SimdThen::Saturate, Sign::Signed) => result.clamp(-half, half - 1),
-                }
-            }
+        match self.op {
+            SimdOp::Arithmetic { op, .. } => match op {
+                SimdArithmetic::Add => x + y,
+                SimdArithmetic::Sub => x - y,
+                SimdArithmetic::AbsDiff => (x - y).abs(),
+                SimdArithmetic::Min => x.min(y),
+                SimdArithmetic::Max => x.max(y),
+                SimdArithmetic::Average => (x + y + i32::from(x + y >= 0)) >> 1,
+            },
             SimdOp::Set { compare, .. } => i32::from(match compare {
                 Compare::Eq => x == y,
                 Compare::Ne => x != y,
@@ -202,8 +221,7 @@ impl Operation {
                 Compare::Gt => x > y,
                 Compare::Ge => x >= y,
             }),
-        };
-        result.cast_unsigned() & ones
+        }
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Pieces {
     pub(super) bits: u32,
     /// The lanes of the value, the lowest first.
     pub(super) lanes: Vec<Term>,
+    /// The values as terms.
+    pub(super) values: HashMap<ValueId, Term>,
     /// Where lanes can be read, the furthest from the value first.
     homes: HashMap<Term, Vec<Home>>,
     /// What is known of terms, once that was asked.
@@ -49,9 +51,9 @@ impl Pieces {
             inputs: 0,
         };
         let root = building.import(core)?;
-        let Building { terms, order, .. } = building;
-        let mut pieces =
-            Self { terms, bits, lanes: Vec::new(), homes: HashMap::new(), facts: HashMap::new() };
+        let Building { terms, order, built, .. } = building;
+        let (lanes, homes, facts) = (Vec::new(), HashMap::new(), HashMap::new());
+        let mut pieces = Self { terms, bits, lanes, values: built, homes, facts };
         for (value, word) in order {
             if is_home(graph, value) {
                 for (at, lane) in pieces.lanes_of(word).into_iter().enumerate() {
