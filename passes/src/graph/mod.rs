@@ -34,7 +34,7 @@ use hashbrown::HashMap;
 use lists::Lists;
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::meaning::term::{Term, Terms};
-use ptxopt_grammar::names::Component;
+use ptxopt_grammar::names::{Component, Part};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId};
 use slice::Slice;
 
@@ -269,6 +269,13 @@ impl<'m, 't> Graph<'m, 't> {
     #[must_use]
     pub fn declaration(&self, register: Register) -> Option<DeclId> {
         self.registers.named(register).decl
+    }
+
+    /// The declaration of a register, and which register of it; `None` for the carry flag.
+    #[must_use]
+    pub fn declared(&self, register: Register) -> Option<(DeclId, Part)> {
+        let named = self.registers.named(register);
+        Some((named.decl?, named.part))
     }
 
     /// Whether a register is a component of a vector.

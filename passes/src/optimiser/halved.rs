@@ -3,9 +3,10 @@
 //! Both are whole runs with all their proofs, on the same original, so functions can be taken from either.
 
 use super::guard::restored;
-use super::halves::{Kept, frequencies, keeps};
+use super::halves::{Kept, checked, frequencies, keeps};
 use super::record::{Record, Statements};
 use super::rounds::{Run, parsed};
+use super::splice::Fresh;
 use super::visible::declarations;
 use super::{Clock, Options, Outcome};
 use crate::cost::Costs;
@@ -24,21 +25,27 @@ pub(super) fn better(
     empty: Outcome,
     watch: &mut dyn FnMut(u32, &[u8]),
 ) -> Outcome {
-    let kept = kept(module, options);
+    let (kept, bugs) = checked(module, kept(module, options));
     let begin = |empty| Run::new(most_rounds, module, options, clock, empty);
     if kept.is_empty() {
-        return begin(empty).finish(module, watch);
+        return with(begin(empty).finish(module, watch), bugs);
     }
     let other = Outcome::empty(empty.gpus.clone(), empty.seen);
     let (mut rounds, mut other_rounds) = (Vec::new(), Vec::new());
     let plain = begin(empty).finish(module, &mut |round, text| rounds.push((round, text.to_vec())));
     let halved = begin(other)
-        .halved(module, &kept)
+        .halved(&kept)
         .finish(module, &mut |round, text| other_rounds.push((round, text.to_vec())));
     let names = shorter(module, options, &plain, &halved, &kept);
     let rounds = if names.is_empty() { rounds } else { other_rounds };
     rounds.iter().for_each(|(round, text)| watch(*round, text));
-    if names.is_empty() { plain } else { joined(module, plain, halved, &names) }
+    with(if names.is_empty() { plain } else { joined(module, plain, halved, &names) }, bugs)
+}
+
+/// An outcome with more records.
+fn with(outcome: Outcome, more: Vec<Record>) -> Outcome {
+    let records = outcome.records.into_iter().chain(more).collect();
+    Outcome { records, ..outcome }
 }
 
 /// What is worth a try, by the numbers of the functions.
@@ -49,14 +56,14 @@ fn kept(module: &Module<'_>, options: &Options) -> BTreeMap<usize, Kept> {
     if gpus.is_empty() || !passes || options.limit.is_some() {
         return BTreeMap::new();
     }
-    let (costs, declarations) = (Costs::on(&gpus), declarations(module));
+    let (costs, declarations, fresh) = (Costs::on(&gpus), declarations(module), Fresh::new(module.text()));
     let try_one = |function: Function| {
         let left = options.leave.contains_key(&function.name);
         if left || !keeps(module, &function) {
             return None;
         }
         let graph = Graph::new(module, function, options.semantics).ok()?;
-        Kept::of(&graph, costs, &declarations)
+        Kept::of(&graph, costs, &declarations, &fresh)
     };
     let functions = functions(module).into_iter().enumerate();
     functions.filter_map(|(number, function)| Some((number, try_one(function)?))).collect()

@@ -14,7 +14,6 @@ use super::visible::declarations;
 use super::wanted::Wanted;
 use super::{Clock, Options, Outcome, spell};
 use crate::cost::Costs;
-use crate::graph::Graph;
 use crate::rules::{Pass, is_interesting};
 use crate::threads::on_threads;
 use hashbrown::{HashMap, HashSet};
@@ -168,18 +167,14 @@ impl<'r> Run<'r> {
     }
 
     /// The same after words of some functions are kept as halves, by the numbers of the functions.
-    pub(super) fn halved(mut self, module: &Module<'_>, kept: &BTreeMap<usize, Kept>) -> Self {
+    pub(super) fn halved(mut self, kept: &BTreeMap<usize, Kept>) -> Self {
         let mut edits = Edits::new();
         self.outcome.rounds += 1;
-        for (number, function) in functions(module).into_iter().enumerate() {
-            let Some(kept) = kept.get(&number) else { continue };
-            let graph = Graph::new(module, function, self.options.semantics);
-            let graph = graph.expect("a function of which words are kept has a graph");
-            let records = kept.write(&graph, &self.fresh, &mut edits);
+        for (&number, kept) in kept {
+            let records = kept.insert(&mut edits).iter().cloned();
             let state = &mut self.states[number];
             (state.open, state.changed) = (true, true);
-            let told = records.into_iter().map(|record| Told { round: 1, function: number, record });
-            self.told.extend(told);
+            self.told.extend(records.map(|record| Told { round: 1, function: number, record }));
         }
         for (number, state) in self.states.iter_mut().enumerate() {
             state.open &= kept.contains_key(&number);
@@ -397,7 +392,12 @@ fn last_words(told: Vec<Told>, states: &[State], module: &Module<'_>) -> Vec<Rec
             Kind::Passed(How::Proved(_) | How::Sampled | How::Halved | How::Raised { .. }) => {
                 rewritten.entry(stmt(record)).or_insert(*round);
             }
-            Kind::Missed(_) | Kind::Wrong(_) | Kind::Diverged(_) | Kind::Illegal(_) | Kind::Unending(_) => {}
+            Kind::Missed(_)
+            | Kind::Wrong(_)
+            | Kind::Diverged(_)
+            | Kind::Misplaced(_)
+            | Kind::Illegal(_)
+            | Kind::Unending(_) => {}
         }
     }
     let counts = |told: &Told| rewritten.get(&stmt(&told.record)).unwrap_or(&states[told.function].looked[0]);

@@ -33,6 +33,7 @@ mod product;
 mod questions;
 mod registers;
 mod relation;
+pub mod representation;
 mod shape;
 mod terms;
 mod walk;
