@@ -47,6 +47,9 @@ const DEEPEST: u32 = 3;
 /// The most a packed instruction of halves may cost.
 const MOST_PACKED: u32 = 1;
 
+/// 128 in each byte: added, as `xor` does it.
+const BIAS: u32 = 0x8080_8080;
+
 /// How the bytes stand in the halves.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Style {
@@ -82,7 +85,7 @@ impl Style {
 
     /// The instructions that move the bytes of `word` to the even and the odd halves.
     fn split(self, word: &str, even: &str, odd: &str) -> Vec<String> {
-        let bias = format!("xor.b32 {word}, {word}, 0x80808080;");
+        let bias = format!("xor.b32 {word}, {word}, {BIAS:#x};");
         let moves =
             [format!("prmt.b32 {even}, {word}, 0, 0x4240;"), format!("prmt.b32 {odd}, {word}, 0, 0x4341;")];
         let bias = (self == Self::Biased).then_some(bias);
@@ -93,18 +96,18 @@ impl Style {
     fn halves(self) -> [Holds; 2] {
         match self {
             Self::Zeros => {
-                [|terms, word| check::half(terms, word, 0), |terms, word| check::half(terms, word, 8)]
+                [|terms, word| check::half(terms, word, 0, 0), |terms, word| check::half(terms, word, 0, 8)]
             }
             Self::Biased => [
-                |terms, word| check::half_of_biased(terms, word, 0),
-                |terms, word| check::half_of_biased(terms, word, 8),
+                |terms, word| check::half(terms, word, BIAS, 0),
+                |terms, word| check::half(terms, word, BIAS, 8),
             ],
         }
     }
 
     /// The instructions that put them together again.
     fn join(self, word: &str, even: &str, odd: &str) -> Vec<String> {
-        let bias = format!("xor.b32 {word}, {word}, 0x80808080;");
+        let bias = format!("xor.b32 {word}, {word}, {BIAS:#x};");
         let bias = (self == Self::Biased).then_some(bias);
         std::iter::once(format!("prmt.b32 {word}, {even}, {odd}, 0x6240;")).chain(bias).collect()
     }

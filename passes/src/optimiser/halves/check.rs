@@ -14,18 +14,13 @@ use ptxopt_grammar::tree::{Module, StmtId};
 use ptxopt_prover::blocks::representation::{Outcome, Pairs, check};
 use std::collections::BTreeMap;
 
-/// Every second byte of a word, each with a zero above it, from the bit `low` on.
-pub(super) fn half(terms: &mut Terms, word: Term, low: u128) -> Term {
-    let (low, bytes) = (terms.constant(low, 32), terms.constant(0x00ff_00ff, 32));
-    let shifted = terms.lshr(word, low);
-    terms.and(shifted, bytes)
-}
-
-/// The same after 128 was added to each byte.
-pub(super) fn half_of_biased(terms: &mut Terms, word: Term, low: u128) -> Term {
-    let bias = terms.constant(0x8080_8080, 32);
+/// Every second byte of a word with something added, each with a zero above it, from the bit `low` on.
+pub(super) fn half(terms: &mut Terms, word: Term, bias: u32, low: u128) -> Term {
+    let [bias, bytes] = [bias, 0x00ff_00ff].map(|number| terms.constant(number.into(), 32));
+    let low = terms.constant(low, 32);
     let biased = terms.xor(word, bias);
-    half(terms, biased, low)
+    let shifted = terms.lshr(biased, low);
+    terms.and(shifted, bytes)
 }
 
 /// The functions for which it is proved that their words can be kept, by number, and a record for each of the others.

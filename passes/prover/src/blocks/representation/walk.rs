@@ -10,10 +10,10 @@ use hashbrown::HashMap;
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::meaning::{Place, meaning};
-use ptxopt_grammar::names::Part;
+use ptxopt_grammar::names::{NameParts, Part};
 use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::table::{Control, Effects};
-use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId, StmtKind};
+use ptxopt_grammar::tree::{DeclId, Module, NodeId, SpellingId, StmtId, StmtKind};
 use std::collections::BTreeMap;
 
 /// How many bits a word has, and each register that represents it.
@@ -39,12 +39,27 @@ pub(super) struct Block {
 }
 
 /// Which of the registers that belong to a word.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Slot {
     /// The word itself.
     Word,
     /// What represents it, by number.
     Part(usize),
+}
+
+/// An inserted instruction, its guard left out: all that its meaning depends on.
+#[derive(PartialEq, Eq, Hash)]
+struct Form<'t> {
+    opcode: SpellingId,
+    nodes: Vec<Operand<'t>>,
+}
+
+/// A node of an operand.
+#[derive(PartialEq, Eq, Hash)]
+enum Operand<'t> {
+    /// A register, what it holds, and what follows its name.
+    Register(Slot, Term, Option<&'t [u8]>),
+    Text(&'t [u8]),
 }
 
 /// What the registers of a word hold.
@@ -58,12 +73,17 @@ struct State {
     writer: StmtId,
 }
 
+/// A name in an inserted statement: which register it is, and what is done to it.
+type Named = (NodeId, Slot, Role);
+
 /// The blocks of a function, one after the other.
 pub(super) struct Walk<'w, 'm, 't> {
     pairs: &'w Pairs<'m, 't>,
     words: &'w [Word],
     by_register: HashMap<(DeclId, Part), usize>,
     by_name: HashMap<&'w str, (usize, usize)>,
+    /// What was found by register of the new text.
+    found: HashMap<(DeclId, Part), Option<(usize, Slot)>>,
     terms: Terms,
     /// The word as the old text has it.
     is: Term,
@@ -71,7 +91,11 @@ pub(super) struct Walk<'w, 'm, 't> {
     should: Vec<Vec<Term>>,
     /// What was proved equal or not.
     equal: HashMap<(Term, Term), bool>,
-    states: BTreeMap<usize, State>,
+    /// What inserted instructions write, which is the same for each word.
+    meanings: HashMap<Form<'t>, Vec<(Slot, Term)>>,
+    /// By word: what its registers hold, if the block at hand touches it.
+    states: Vec<Option<State>>,
+    touched: Vec<usize>,
     needs: BTreeMap<usize, StmtId>,
 }
 
@@ -103,11 +127,14 @@ impl<'w, 'm, 't> Walk<'w, 'm, 't> {
             words,
             by_register,
             by_name,
+            found: HashMap::new(),
             terms,
             is,
             should,
             equal: HashMap::new(),
-            states: BTreeMap::new(),
+            meanings: HashMap::new(),
+            states: words.iter().map(|_| None).collect(),
+            touched: Vec::new(),
             needs: BTreeMap::new(),
         })
     }
@@ -136,13 +163,15 @@ impl<'w, 'm, 't> Walk<'w, 'm, 't> {
                 at += under_guard;
             }
         }
-        let states = std::mem::take(&mut self.states);
-        let after = states.into_iter().map(|(word, state)| (word, self.after(word, &state))).collect();
+        let touched = std::mem::take(&mut self.touched);
+        let after = touched.into_iter().map(|word| (word, self.after(word))).collect();
         Ok(Block { needs: std::mem::take(&mut self.needs), after })
     }
 
-    fn after(&mut self, word: usize, state: &State) -> After {
-        match (self.represents(word, state), state.claimed) {
+    /// What can be said of a word after the block, which is left.
+    fn after(&mut self, word: usize) -> After {
+        let state = self.states[word].take().expect("it was touched");
+        match (self.represents(word, &state), state.claimed) {
             (false, _) => After::Lost(state.writer),
             (true, true) => After::AsBefore,
             (true, false) => After::Holds,
@@ -216,7 +245,7 @@ impl<'w, 'm, 't> Walk<'w, 'm, 't> {
 
     /// What a word and its parts hold if they hold what they do now, or what they held before.
     fn join(&mut self, word: usize, before: &State) {
-        let now = self.states[&word].clone();
+        let now = self.states[word].take().expect("it was touched");
         let is = self.is;
         let held = self.are_equal(now.word, is) && self.are_equal(before.word, is);
         let represented = self.represents(word, &now) && self.represents(word, before);
@@ -226,49 +255,69 @@ impl<'w, 'm, 't> Walk<'w, 'm, 't> {
             claimed: represented && (now.claimed || before.claimed),
             writer: now.writer,
         };
-        self.states.insert(word, joined);
+        self.states[word] = Some(joined);
     }
 
     /// Takes in that the old text writes a word.
     fn write(&mut self, word: usize, stmt: StmtId) {
         let parts = self.unknown_parts(word);
-        self.states.insert(word, State { word: self.is, parts, claimed: false, writer: stmt });
+        *self.state(word, stmt) = State { word: self.is, parts, claimed: false, writer: stmt };
     }
 
     /// An inserted statement, as if it had no guard.
     fn inserted(&mut self, stmt: StmtId) -> Result<(), Stop> {
-        let module = self.module();
         self.only_computes(stmt)?;
         let (word, slots) = self.slots(stmt)?;
         let state = self.state(word, stmt).clone();
-        let (mut terms, mut uses_part) = (std::mem::take(&mut self.terms), false);
-        let writes = meaning(module, stmt, &mut terms, &mut |_, place, width| {
-            let Place::Register(node) = place else { return None };
-            let slot = slots.get(&node).copied().filter(|_| width == WIDTH)?;
-            uses_part |= slot != Slot::Word;
-            Some(state.holds(slot))
-        });
-        self.terms = terms;
-        let writes = writes.ok_or_else(|| Stop::at(stmt, "was inserted and is not understood"))?;
-        if uses_part && state.claimed {
+        if state.claimed && slots.iter().any(|&(_, slot, role)| slot != Slot::Word && role != Role::Write) {
             self.needs.entry(word).or_insert(stmt);
         }
-        let mut new = State { writer: stmt, ..state };
-        for write in &writes {
-            let Place::Register(node) = write.place else {
-                return Err(Stop::at(stmt, "was inserted and writes more than registers"));
-            };
-            match slots[&node] {
-                Slot::Word => new.word = write.value,
-                Slot::Part(part) => new.parts[part] = write.value,
+        let form = self.form(stmt, &slots, &state);
+        let writes = match self.meanings.get(&form) {
+            Some(known) => known.clone(),
+            None => {
+                let writes = self.meaning(stmt, &slots, &state);
+                let writes = writes.ok_or_else(|| Stop::at(stmt, "was inserted and is not understood"))?;
+                self.meanings.insert(form, writes.clone());
+                writes
+            }
+        };
+        let state = self.state(word, stmt);
+        state.writer = stmt;
+        for (slot, value) in writes {
+            match slot {
+                Slot::Word => state.word = value,
+                Slot::Part(part) => state.parts[part] = value,
             }
         }
-        let written = module.roles(stmt).into_iter().filter(|(_, role)| *role != Role::Read).count();
-        if written != writes.len() {
-            return Err(Stop::at(stmt, "was inserted and is not understood"));
-        }
-        self.states.insert(word, new);
         Ok(())
+    }
+
+    fn form(&self, stmt: StmtId, slots: &[Named], state: &State) -> Form<'t> {
+        let module = self.module();
+        let operand = |node: NodeId| match slots.iter().find(|&&(named, ..)| named == node) {
+            Some(&(_, slot, _)) => {
+                Operand::Register(slot, state.holds(slot), NameParts::new(module.node_text(node)).suffix)
+            }
+            None => Operand::Text(module.node_text(node)),
+        };
+        let (opcode, _) = module.opcode(stmt).expect("only instructions are taken apart");
+        // The guard is two nodes, of which one is the name.
+        let nodes = module.stmt_nodes(stmt).skip(if module.guard(stmt).is_some() { 2 } else { 0 });
+        Form { opcode, nodes: nodes.map(operand).collect() }
+    }
+
+    /// What an inserted statement writes; `None` if it has no meaning, or writes more than registers of a word.
+    fn meaning(&mut self, stmt: StmtId, slots: &[Named], state: &State) -> Option<Vec<(Slot, Term)>> {
+        let slot = |node: NodeId| slots.iter().find(|&&(named, ..)| named == node).map(|&(_, slot, _)| slot);
+        let register = |place| if let Place::Register(node) = place { slot(node) } else { None };
+        let writes = meaning(self.pairs.new, stmt, &mut self.terms, &mut |_, place, width| {
+            register(place).filter(|_| width == WIDTH).map(|slot| state.holds(slot))
+        })?;
+        let written = slots.iter().filter(|(_, _, role)| *role != Role::Read).count();
+        let writes: Vec<(Slot, Term)> =
+            writes.iter().map(|write| Some((register(write.place)?, write.value))).collect::<Option<_>>()?;
+        (writes.len() == written).then_some(writes)
     }
 
     /// Whether all that an inserted statement does is to compute, where that may stand.
@@ -287,24 +336,33 @@ impl<'w, 'm, 't> Walk<'w, 'm, 't> {
     }
 
     /// The word that an inserted statement is about, and which of its registers each name is; the guard left out.
-    fn slots(&self, stmt: StmtId) -> Result<(usize, HashMap<NodeId, Slot>), Stop> {
+    fn slots(&mut self, stmt: StmtId) -> Result<(usize, Vec<Named>), Stop> {
         let module = self.module();
         let guard = module.guard(stmt).map(|(node, _)| node);
-        let mut slots = HashMap::new();
+        let mut slots = Vec::new();
         let mut about = None;
-        for (node, _) in module.roles(stmt).into_iter().filter(|&(node, _)| Some(node) != guard) {
+        for (node, role) in module.roles(stmt).into_iter().filter(|&(node, _)| Some(node) != guard) {
             let found = module.register_of(node).and_then(|register| self.slot(register));
             let Some((_, slot)) = found.filter(|&(word, _)| *about.get_or_insert(word) == word) else {
                 return Err(Stop::at(stmt, "was inserted and names a register of another word, or of none"));
             };
-            slots.insert(node, slot);
+            slots.push((node, slot, role));
         }
         let word = about.ok_or_else(|| Stop::at(stmt, "was inserted and is about no word"))?;
         Ok((word, slots))
     }
 
     /// The word that a register of the new text belongs to, and which of its registers it is.
-    fn slot(&self, (decl, part): (DeclId, Part)) -> Option<(usize, Slot)> {
+    fn slot(&mut self, register: (DeclId, Part)) -> Option<(usize, Slot)> {
+        if let Some(&known) = self.found.get(&register) {
+            return known;
+        }
+        let found = self.find_slot(register);
+        self.found.insert(register, found);
+        found
+    }
+
+    fn find_slot(&self, (decl, part): (DeclId, Part)) -> Option<(usize, Slot)> {
         if let Some(old) = self.pairs.old_decl(decl) {
             return Some((*self.by_register.get(&(old, part))?, Slot::Word));
         }
@@ -314,8 +372,8 @@ impl<'w, 'm, 't> Walk<'w, 'm, 't> {
         Some((word, Slot::Part(part)))
     }
 
-    /// The words that a statement of the old text reads or writes; reads first.
-    fn accesses(&self, stmt: StmtId) -> Vec<(usize, Role)> {
+    /// The words that a statement of the old text reads or writes.
+    fn accesses(&mut self, stmt: StmtId) -> Vec<(usize, Role)> {
         let module = self.module();
         let mut all = Vec::new();
         for (node, role) in module.roles(stmt) {
@@ -326,12 +384,16 @@ impl<'w, 'm, 't> Walk<'w, 'm, 't> {
     }
 
     fn state(&mut self, word: usize, stmt: StmtId) -> &mut State {
-        if !self.states.contains_key(&word) {
-            let parts = self.should[word].clone();
-            let state = State { word: self.unknown(Slot::Word), parts, claimed: true, writer: stmt };
-            self.states.insert(word, state);
+        if self.states[word].is_none() {
+            self.touched.push(word);
         }
-        self.states.get_mut(&word).expect("it was just put there")
+        let unknown = self.unknown(Slot::Word);
+        self.states[word].get_or_insert_with(|| State {
+            word: unknown,
+            parts: self.should[word].clone(),
+            claimed: true,
+            writer: stmt,
+        })
     }
 
     /// Whether all parts hold what they should.
