@@ -25,7 +25,6 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use build::Semantics;
 pub(crate) use build::inputs_of;
 pub use flow::{BlockId, Flow, Unmodelled};
 pub use registers::{Access, Register};
@@ -33,6 +32,7 @@ pub use registers::{Access, Register};
 use hashbrown::HashMap;
 use lists::Lists;
 use ptxopt_grammar::function::Function;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::names::{Component, Part};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId};

@@ -2,7 +2,7 @@
 
 use super::{Kept, Moves, Style, checked, chosen, frequencies, keeps};
 use crate::cost::{Costs, Gpu};
-use crate::graph::{Graph, Semantics};
+use crate::graph::Graph;
 use crate::optimiser::record::Kind;
 use crate::optimiser::splice::Fresh;
 use crate::optimiser::visible::declarations;
@@ -10,6 +10,7 @@ use crate::rules::example_module;
 use hashbrown::HashMap;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::functions;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::meaning::{Place, meaning};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
