@@ -224,6 +224,14 @@ fn inserted_statements_must_only_compute() {
 }
 
 #[test]
+fn inserted_statements_must_have_one_meaning() {
+    let with = |line: &str| format!("mov.b32 %w, %a;\n{SPLIT}+{line}\n{SPLIT}{JOIN}mov.b32 %b, %w;\n");
+    holds(&with("vadd.u32.u32.u32 %s0, %s0, %s1;"));
+    fails(&with("vadd.u32.u32.u32.sat %s0, %s0, %s1;"), "vadd", "not understood");
+    fails(&with("sin.approx.f32 %s0, %s1;"), "sin", "not understood");
+}
+
+#[test]
 fn inserted_statements_must_be_about_one_word() {
     let with = |line: &str| format!("mov.b32 %w, %a;\n{SPLIT}+{line}\n{JOIN}mov.b32 %b, %w;\n");
     for line in ["mov.b32 %s0, %s2;", "mov.b32 %v, %w;", "mov.b32 %a, 0;", "mov.b32 %s0, %a;"] {

@@ -8,6 +8,7 @@ use super::{Afters, Pairs, Stop, Word};
 use crate::{Query, Verdict, prove};
 use hashbrown::HashMap;
 use ptxopt_grammar::function::Function;
+use ptxopt_grammar::meaning::disputed::disputed_at;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::meaning::{Place, meaning};
 use ptxopt_grammar::names::{NameParts, Part};
@@ -307,8 +308,11 @@ impl<'w, 'm, 't> Walk<'w, 'm, 't> {
         Form { opcode, nodes: nodes.map(operand).collect() }
     }
 
-    /// What an inserted statement writes; `None` if it has no meaning, or writes more than registers of a word.
+    /// What an inserted statement writes; `None` if it has no meaning, or two, or writes more than registers of a word.
     fn meaning(&mut self, stmt: StmtId, slots: &[Named], state: &State) -> Option<Vec<(Slot, Term)>> {
+        if disputed_at(self.pairs.new, stmt).is_some() {
+            return None;
+        }
         let slot = |node: NodeId| slots.iter().find(|&&(named, ..)| named == node).map(|&(_, slot, _)| slot);
         let register = |place| if let Place::Register(node) = place { slot(node) } else { None };
         let writes = meaning(self.pairs.new, stmt, &mut self.terms, &mut |_, place, width| {
