@@ -5,15 +5,31 @@
 //! recognisers only propose: each proposal is proved before it is written, so one that sees too much costs time, and
 //! nothing else.
 
+mod lanes;
+
 use crate::rules::Rule;
+use ptxopt_grammar::table::Row;
+use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::table::types::TypeWord;
 use ptxopt_grammar::tree::{Module, StmtId};
 
 /// The recognisers.
-pub static RULES: &[&[Rule]] = &[];
+pub static RULES: &[&[Rule]] = &[lanes::RULES];
 
 /// Whether a statement suggests that there are words of bytes or halves to recognise: functions without one are not
 /// analysed, so this is quick, and is asked of every statement.
 #[must_use]
-pub fn is_seed(_module: &Module<'_>, _stmt: StmtId) -> bool {
-    false
+pub fn is_seed(module: &Module<'_>, stmt: StmtId) -> bool {
+    module.row(stmt).is_some_and(|row| lanes::is_seed(module, stmt, row) || accesses_parts(module, stmt, row))
+}
+
+/// Whether a statement loads or stores several bytes or halves at once.
+fn accesses_parts(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
+    let accesses = |spelling| {
+        let instruction = module.spellings().instruction(spelling)?;
+        let bits = instruction.last_type()?.ty().and_then(TypeWord::bits)?;
+        Some(bits < 32 && instruction.modifiers().any(|modifier| modifier == op::V2 || modifier == op::V4))
+    };
+    (row.is(op::LD) || row.is(op::ST))
+        && module.opcode(stmt).and_then(|(spelling, _)| accesses(spelling)) == Some(true)
 }

@@ -80,14 +80,15 @@ pub fn spellings_after(
     // Without a `c`, all lanes are computed and nothing is added: any will do.
     let c = rest.first().copied().unwrap_or(a);
     let mut all = sequences(before, with, values, &|build| generate(build, form, [a, b, c]));
-    all.retain(|recipe| !is_form(recipe, form));
+    let first = forms(before, form);
+    all.retain(|recipe| forms(&recipe.steps, form) <= first);
     all
 }
 
 /// The same for a comparison of lanes that gives ones in all bits of a lane in the place of 1. None for other forms,
 /// and for those that take lanes of `c` as they are.
 #[must_use]
-pub fn masks(form: &Simd, sources: &[Source], with: Available) -> Vec<Recipe> {
+pub fn masks(before: &[Step], form: &Simd, sources: &[Source], with: Available) -> Vec<Recipe> {
     let (SimdOp::Set { compare, accumulate: false }, &[a, b, ..]) = (form.op, sources) else {
         return Vec::new();
     };
@@ -96,7 +97,7 @@ pub fn masks(form: &Simd, sources: &[Source], with: Available) -> Vec<Recipe> {
     }
     let work = Work::of(form);
     let routes = route::Routes::of(form.routing, [a, b]);
-    sequences(&[], with, &|_| halves::ANY, &|build| {
+    sequences(before, with, &|_| halves::ANY, &|build| {
         let slots = build.any(&routes.slots());
         let job = routes.job(build, work, slots)?;
         let result = compare::mask(build, compare, job);
@@ -159,9 +160,9 @@ pub fn moved_after(
     Some(build.finish(result))
 }
 
-/// Whether a sequence is the instruction itself.
-fn is_form(recipe: &Recipe, form: &Simd) -> bool {
-    recipe.steps.iter().any(|step| step.code == Code::Video(Form::Simd(*form)))
+/// How many of some steps are the instruction itself.
+fn forms(steps: &[Step], form: &Simd) -> usize {
+    steps.iter().filter(|step| step.code == Code::Video(Form::Simd(*form))).count()
 }
 
 /// One sequence; which one is what the choices say.

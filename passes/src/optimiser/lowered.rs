@@ -12,13 +12,16 @@ use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::LOWER;
 use crate::site::Knowledge;
 use hashbrown::{HashMap, HashSet};
-use ptxopt_grammar::table::instruction::Instruction;
-use ptxopt_grammar::video::{Form, Simd};
+use ptxopt_grammar::table::instruction::{Instruction, op};
+use ptxopt_grammar::video::{Form, Simd, SimdOp};
 use std::sync::Arc;
 
 /// How many spellings are lowered, and how many are kept of what they become.
 const MOST_LOWERED: usize = 16;
 const MOST_KEPT: usize = 24;
+
+/// How many sequences are continued that have another SIMD instruction in them.
+const MOST_OPEN: usize = 4;
 
 /// How many are kept that the module must not have, for each head that it would need.
 const MOST_BLOCKED: usize = 4;
@@ -56,9 +59,19 @@ impl Lowered {
         }
         let mut seen: HashSet<Recipe> = HashSet::new();
         let mut all = Vec::new();
-        for recipe in target.available().iter().flat_map(|&with| without_simd(&steps, with)) {
-            if seen.insert(recipe.clone()) {
-                all.extend(Made::of(recipe, target));
+        for &with in target.available() {
+            // Of several SIMD instructions the last is spelled first, then those before it, in the cheapest ways.
+            let mut front = without_simd(&steps, with);
+            while !front.is_empty() {
+                let (open, done): (Vec<Recipe>, Vec<Recipe>) = front.into_iter().partition(has_simd);
+                let done = done.into_iter().filter(|recipe| seen.insert(recipe.clone()));
+                all.extend(done.filter_map(|recipe| Made::of(recipe, target)));
+                let mut open: Vec<Recipe> =
+                    open.into_iter().filter(|recipe| !seen.contains(recipe)).collect();
+                seen.extend(open.iter().cloned());
+                open.sort_by_cached_key(|recipe| target.cost(recipe).most);
+                open.truncate(MOST_OPEN);
+                front = open.iter().flat_map(|recipe| without_simd(&recipe.steps, with)).collect();
             }
         }
         let all: Arc<[Made]> = all.into();
@@ -118,7 +131,14 @@ impl Lowered {
 /// A recipe with numbers in the place of what SIMD instructions read, where that is known to be one: their text has none,
 /// but other instructions can have.
 fn with_numbers(recipe: &Recipe, knowledge: &Knowledge) -> Recipe {
-    let number = |source: &Source| knowledge.constant(*source).map_or(*source, Source::Constant);
+    let copied =
+        |step: usize| recipe.steps[step].copied().filter(|copied| matches!(copied, Source::Constant(_)));
+    let number = |source: &Source| match *source {
+        Source::Step(step) => copied(step).unwrap_or(*source),
+        Source::Value(_) | Source::Constant(_) => {
+            knowledge.constant(*source).map_or(*source, Source::Constant)
+        }
+    };
     let of = |step: &Step| if is_simd(step).is_some() { step.over(number) } else { *step };
     Recipe::of(recipe.steps.iter().map(of).collect())
 }
@@ -134,16 +154,31 @@ fn has_simd(recipe: &Recipe) -> bool {
     recipe.steps.iter().any(|step| is_simd(step).is_some())
 }
 
+/// Whether a step spreads the bits that a comparison at a place gives over their lanes.
+fn spreads(step: &Step, at: usize, form: Simd) -> bool {
+    let ones = (1 << form.routing.lanes().bits()) - 1;
+    let bits = matches!(form.op, SimdOp::Set { accumulate: false, .. });
+    bits && step.is(op::MUL_LO_U32) && step.sources[..] == [Source::Step(at), Source::Constant(ones)]
+}
+
 /// Steps with the last SIMD instruction spelled by others, if nothing behind that reads what is before it.
 fn without_simd(steps: &[Step], with: Available) -> Vec<Recipe> {
     let simd = steps.iter().enumerate().rev().find_map(|(at, step)| Some((at, is_simd(step)?)));
     let Some((at, form)) = simd else { return Vec::new() };
     let (before, behind) = (&steps[..at], &steps[at + 1..]);
+    let sources = &steps[at].sources;
+    // Ones in all bits of a lane in the place of 1 are found together with the comparison.
+    let masks = behind.first().is_some_and(|step| spreads(step, at, form));
+    let (at, behind) = if masks { (at + 1, &behind[1..]) } else { (at, behind) };
     let apart = |source: &Source| !matches!(*source, Source::Step(step) if step < at);
     if !behind.iter().flat_map(|step| &step.sources).all(apart) {
         return Vec::new();
     }
-    let mut made = lower::spellings_after(before, &form, &steps[at].sources, with, &|_| lower::ANY);
+    let mut made = if masks {
+        lower::masks(before, &form, sources, with)
+    } else {
+        lower::spellings_after(before, &form, sources, with, &|_| lower::ANY)
+    };
     for recipe in &mut made {
         let first = recipe.steps.len();
         let moved = |source: &Source| match *source {

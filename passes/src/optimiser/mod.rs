@@ -13,7 +13,6 @@ mod everywhere;
 mod function;
 mod gather;
 mod guard;
-mod halved;
 mod halves;
 mod lowered;
 mod memo;
@@ -26,8 +25,10 @@ mod spell;
 mod splice;
 mod stays;
 mod unused;
+mod variants;
 mod visible;
 mod wanted;
+mod words;
 
 pub use guard::Replayed;
 pub use raise::Raise;
@@ -224,7 +225,7 @@ fn optimise_within(
     if let Some(record) = refused(module, options) {
         return Outcome { records: vec![record], ..outcome };
     }
-    let mut outcome = halved::better(most_rounds, module, options, clock, outcome, watch);
+    let mut outcome = variants::best(most_rounds, module, options, clock, outcome, watch);
     guard::guard(module, &mut outcome, options, most_rounds, clock);
     raise::finish(module, &mut outcome, options);
     priced_like(module, &mut outcome);

@@ -87,6 +87,8 @@ pub enum How {
     Freed,
     /// Its result is kept as halves from then on, and it is proved that this changes nothing.
     Halved,
+    /// The same bytes of memory are accessed, as words.
+    Words,
     /// For a declaration: the name was searched for and occurs nowhere else.
     Unnamed,
     /// For the head of a module: new instructions need it.
@@ -346,6 +348,7 @@ impl std::fmt::Display for How {
             Self::Dead => f.write_str("its result is unused"),
             Self::Freed => f.write_str("its result is unused since a rewrite"),
             Self::Halved => f.write_str("put together again, the halves are the same word"),
+            Self::Words => f.write_str("the word is made up of the same bytes"),
             Self::Unnamed => f.write_str("nothing names it"),
             Self::Raised { independent: false } => f.write_str("new instructions need it"),
             Self::Raised { independent: true } => f.write_str(

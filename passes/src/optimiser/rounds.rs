@@ -5,11 +5,11 @@
 
 use super::batches::{Batch, batches};
 use super::function::{self, Shared};
-use super::halves::Kept;
 use super::raise::{Heads, Potential};
 use super::record::{Bound, How, Kind, Record, Statements};
 use super::splice::Fresh;
 use super::unused::{self, Version};
+use super::variants::Begun;
 use super::visible::declarations;
 use super::wanted::Wanted;
 use super::{Clock, Options, Outcome, spell};
@@ -21,7 +21,6 @@ use ptxopt_grammar::edit::{Edited, Edits};
 use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use spell::Target;
-use std::collections::BTreeMap;
 
 /// How far a run has come.
 #[derive(Debug)]
@@ -166,20 +165,17 @@ impl<'r> Run<'r> {
         self
     }
 
-    /// The same after words of some functions are kept as halves, by the numbers of the functions.
-    pub(super) fn halved(mut self, kept: &BTreeMap<usize, Kept>) -> Self {
-        let mut edits = Edits::new();
+    /// The same for some functions, which begin with edits.
+    pub(super) fn begun(mut self, begun: Begun) -> Self {
         self.outcome.rounds += 1;
-        for (&number, kept) in kept {
-            let records = kept.insert(&mut edits).iter().cloned();
-            let state = &mut self.states[number];
-            (state.open, state.changed) = (true, true);
-            self.told.extend(records.map(|record| Told { round: 1, function: number, record }));
-        }
         for (number, state) in self.states.iter_mut().enumerate() {
-            state.open &= kept.contains_key(&number);
+            let changed = begun.records.contains_key(&number);
+            (state.open, state.changed) = (changed, changed);
         }
-        self.begun = Some(edits);
+        for (function, records) in begun.records {
+            self.told.extend(records.into_iter().map(|record| Told { round: 1, function, record }));
+        }
+        self.begun = Some(begun.edits);
         self
     }
 
@@ -389,7 +385,7 @@ fn last_words(told: Vec<Told>, states: &[State], module: &Module<'_>) -> Vec<Rec
             Kind::Passed(How::Dead | How::Freed | How::Unnamed) => {
                 rewritten.insert(stmt(record), u32::MAX);
             }
-            Kind::Passed(How::Proved(_) | How::Sampled | How::Halved | How::Raised { .. }) => {
+            Kind::Passed(How::Proved(_) | How::Sampled | How::Halved | How::Words | How::Raised { .. }) => {
                 rewritten.entry(stmt(record)).or_insert(*round);
             }
             Kind::Missed(_)

@@ -83,8 +83,12 @@ fn hides(module: &Module<'_>, decl: DeclId, name: NameParts<'_>) -> bool {
 
 /// Whether integer instructions take a register.
 pub(super) fn is_integer(graph: &Graph<'_, '_>, register: Register) -> bool {
-    let Some(decl) = graph.declaration(register) else { return false };
-    match graph.module().decl(decl).ty {
+    graph.declaration(register).is_some_and(|decl| is_integer_type(graph.module().decl(decl).ty))
+}
+
+/// Whether integer instructions take registers of a type.
+pub(super) const fn is_integer_type(ty: Type) -> bool {
+    match ty {
         Type::U8
         | Type::U16
         | Type::U32

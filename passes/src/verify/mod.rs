@@ -64,11 +64,13 @@ pub struct Wrong {
     pub names: BTreeMap<u32, String>,
 }
 
-/// The regions that are tried, step by step.
-const REGIONS: [Extent; 6] = [
+/// The regions that are tried, step by step. What is fused lies between what both texts read, and may be a hundred
+/// statements.
+const REGIONS: [Extent; 7] = [
     Extent::Around(0),
     Extent::Between(8),
     Extent::Around(2),
+    Extent::Between(160),
     Extent::Around(6),
     Extent::Around(16),
     Extent::Around(48),

@@ -1,0 +1,133 @@
+//! The cuts of a lane: small sets of other lanes that it is a function of.
+//!
+//! A cut of a term is a set of terms below it such that every way down passes one of them. Cuts are enumerated from
+//! below, as technology mapping does it: those of a term are the unions of cuts of its operands, and the term itself
+//! if it can be a lane of its own, because it has as many bits, or fits into as many.
+
+use super::pieces::Pieces;
+use hashbrown::HashMap;
+use ptxopt_grammar::meaning::term::{Op, Term, Terms};
+use std::collections::BinaryHeap;
+
+/// The most lanes of a cut.
+const MOST_LANES: usize = 2;
+
+/// The most terms that they may be read from.
+const MOST_LEAVES: usize = 6;
+
+/// The most cuts of a term that are kept, the first found.
+const MOST_CUTS: usize = 12;
+
+/// A set of terms, in order.
+pub(super) type Cut = Vec<Leaf>;
+
+/// A term of a cut, and how it is made of a lane. Several may be made of the same lane.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Leaf {
+    lane: Term,
+    term: Term,
+    signed: bool,
+}
+
+/// The lanes of a cut, each once, in order.
+pub(super) fn lanes(cut: &Cut) -> Vec<Term> {
+    let mut lanes: Vec<Term> = cut.iter().map(|leaf| leaf.lane).collect();
+    lanes.dedup();
+    lanes
+}
+
+impl Pieces {
+    /// The cuts of a term but itself, those of the most terms first.
+    pub(super) fn cuts(&mut self, root: Term) -> Vec<Cut> {
+        let mut all: HashMap<Term, Vec<Cut>> = HashMap::new();
+        for term in self.terms.cone(root) {
+            let children: Vec<Term> = self.terms.children(term).collect();
+            let mut cuts: Vec<Cut> = vec![Cut::new()];
+            for child in &children {
+                let below = &all[child];
+                cuts =
+                    cuts.iter().flat_map(|cut| below.iter().filter_map(|other| union(cut, other))).collect();
+                cuts.dedup();
+                cuts.truncate(MOST_CUTS);
+            }
+            if let Op::Input(_) = self.terms.op(term) {
+                cuts.clear();
+            }
+            if term != root
+                && let Some(leaf) = self.leaf(term)
+            {
+                let own = vec![leaf];
+                if !cuts.contains(&own) {
+                    cuts.push(own);
+                }
+            }
+            all.insert(term, cuts);
+        }
+        all.remove(&root).expect("the root is in its cone")
+    }
+
+    /// A term as a lane, if it is one.
+    fn leaf(&mut self, term: Term) -> Option<Leaf> {
+        let width = self.terms.width(term);
+        match self.terms.op(term) {
+            Op::Constant(_) => return None,
+            // What is extended is the lane.
+            Op::ZeroExtend(_) | Op::SignExtend(_) | Op::Concat(..) if width > self.bits => return None,
+            _ => {}
+        }
+        if width < self.bits {
+            return None;
+        }
+        let half = 1_i128 << (self.bits - 1);
+        let signed = if width == self.bits {
+            false
+        } else {
+            let fact = self.fact(term);
+            let (least, most) = fact.signed();
+            let unsigned = fact.unsigned().1 >> self.bits == 0;
+            if !unsigned && !(-half <= least && most < half) {
+                return None;
+            }
+            !unsigned
+        };
+        Some(Leaf { lane: self.part(term, 0, self.bits), term, signed })
+    }
+
+    /// A term as a function of the lanes of a cut, which are its inputs in their order.
+    pub(super) fn function(&self, root: Term, cut: &Cut) -> (Terms, Term) {
+        let mut terms = Terms::new();
+        let mut made: HashMap<Term, Term> = HashMap::new();
+        let lanes = lanes(cut);
+        for leaf in cut {
+            let number =
+                lanes.iter().zip(0..).find(|(lane, _)| **lane == leaf.lane).map(|(_, number)| number);
+            let lane = terms.input(number.expect("it is a lane of the cut"), self.bits);
+            let width = self.terms.width(leaf.term);
+            let term =
+                if leaf.signed { terms.sign_extend(lane, width) } else { terms.zero_extend(lane, width) };
+            made.insert(leaf.term, term);
+        }
+        let mut waiting = BinaryHeap::from([root]);
+        let mut cone: Vec<Term> = Vec::new();
+        while let Some(term) = waiting.pop() {
+            if cone.last() != Some(&term) && !made.contains_key(&term) {
+                cone.push(term);
+                waiting.extend(self.terms.children(term));
+            }
+        }
+        for term in cone.into_iter().rev() {
+            let new = terms.copy(&self.terms, term, &mut |child| made[&child]);
+            made.insert(term, new);
+        }
+        (terms, made[&root])
+    }
+}
+
+/// All leaves of two cuts, unless they are too many.
+fn union(one: &Cut, other: &Cut) -> Option<Cut> {
+    let mut all = one.clone();
+    all.extend(other);
+    all.sort_unstable();
+    all.dedup();
+    (all.len() <= MOST_LEAVES && lanes(&all).len() <= MOST_LANES).then_some(all)
+}

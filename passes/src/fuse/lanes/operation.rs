@@ -1,0 +1,299 @@
+//! What a lane can be computed by: the operations of SIMD video instructions, and logic, found by how they behave.
+//!
+//! A function of two lanes is looked up by what it gives for a fixed set of operands, one of a lane and a number by
+//! trying numbers. Operations are computed on plain numbers here; the tests show that this is what the instructions
+//! mean. It only chooses what to propose: functions that differ on other operands are told apart by the proof.
+
+use hashbrown::HashMap;
+use ptxopt_grammar::video::{Compare, Lanes, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
+use std::sync::LazyLock;
+
+/// How many pairs of operands there are.
+pub(super) const SAMPLES: usize = 512;
+
+/// What a function gives for each of them.
+pub(super) type Behaviour = [u32; SAMPLES];
+
+/// A SIMD instruction but its routing.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Operation {
+    pub(super) op: SimdOp,
+    pub(super) atype: Sign,
+    pub(super) btype: Sign,
+}
+
+/// How lanes are made of others.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Function {
+    /// By an instruction, of two lanes in this order, or the other way round.
+    Simd(Operation, bool),
+    /// The same for a comparison, with ones in all bits in the place of 1.
+    Mask(Operation, bool),
+    /// Bit by bit, of two: bit `2x + y` of the table is the result.
+    Logic(u8),
+}
+
+/// The number that the other operand is, and on which side of the operation it stands.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum WithNumber {
+    /// By an instruction; whether the number comes first.
+    Simd(Operation, bool),
+    /// The same for a comparison, with ones in all bits in the place of 1.
+    Mask(Operation, bool),
+    /// Bit by bit: some are kept, then some inverted.
+    Logic,
+}
+
+/// The samples of lanes with so many bits, and what the operations give for them.
+pub(super) struct Table {
+    bits: u32,
+    pub(super) samples: Vec<[u32; 2]>,
+    operations: Vec<Operation>,
+    functions: HashMap<Behaviour, Function>,
+}
+
+static TABLES: LazyLock<[Table; 2]> = LazyLock::new(|| [Lanes::Four, Lanes::Two].map(Table::new));
+
+impl Table {
+    /// That of lanes of this size.
+    pub(super) fn of(lanes: Lanes) -> &'static Self {
+        match lanes {
+            Lanes::Four => &TABLES[0],
+            Lanes::Two => &TABLES[1],
+        }
+    }
+
+    fn new(lanes: Lanes) -> Self {
+        let bits = lanes.bits();
+        let samples = samples(bits);
+        let mut operations: Vec<Operation> = Vec::new();
+        let mut functions: HashMap<Behaviour, Function> = HashMap::new();
+        for table in 1..15_u8 {
+            let logic = Function::Logic(table);
+            functions.entry(behaviour(&samples, |x, y| logic_of(table, x, y, bits))).or_insert(logic);
+        }
+        // Of those that give the same, the one with the fewest signed types is the simplest.
+        let mut all: Vec<Operation> = Simd::all(lanes).filter_map(Operation::of).collect();
+        all.sort_by_key(|operation| operation.signs());
+        for operation in all {
+            for swapped in [false, true] {
+                let compute = |x, y| {
+                    if swapped { operation.compute(y, x, bits) } else { operation.compute(x, y, bits) }
+                };
+                let results = behaviour(&samples, compute);
+                if operation.compares() {
+                    let mask = results.map(|bit| (bit << bits) - bit);
+                    functions.entry(mask).or_insert(Function::Mask(operation, swapped));
+                }
+                let new = functions.try_insert(results, Function::Simd(operation, swapped));
+                if new.is_ok() && !swapped {
+                    operations.push(operation);
+                }
+            }
+        }
+        Self { bits, samples, operations, functions }
+    }
+
+    /// Whether the operands of an operation may change places.
+    pub(super) fn commutes(&self, operation: Operation) -> bool {
+        let both =
+            |[x, y]: [u32; 2]| operation.compute(x, y, self.bits) == operation.compute(y, x, self.bits);
+        self.samples.iter().all(|&pair| both(pair))
+    }
+
+    /// What computes a function of two lanes.
+    pub(super) fn function(&self, behaviour: &Behaviour) -> Option<Function> {
+        self.functions.get(behaviour).copied()
+    }
+
+    /// What computes a function of one lane and a number: the number, or the two of logic; one of `numbers` where it
+    /// cannot be told from what the function gives.
+    pub(super) fn with_number(&self, behaviour: &Behaviour, numbers: &[u32]) -> Vec<(WithNumber, [u32; 2])> {
+        let ones = u32::MAX >> (32 - self.bits);
+        let mut found = Vec::new();
+        let at = |wanted: u32| {
+            self.samples.iter().position(|&[x, _]| x == wanted).expect("zero and ones are among the samples")
+        };
+        let (inverted, kept) = (behaviour[at(0)], behaviour[at(0)] ^ behaviour[at(ones)]);
+        let is = |compute: &dyn Fn(u32) -> u32| {
+            self.samples.iter().zip(behaviour).all(|(&[x, _], &result)| compute(x) == result)
+        };
+        if is(&|x| x & kept ^ inverted) {
+            found.push((WithNumber::Logic, [kept, inverted]));
+        }
+        for &operation in &self.operations {
+            for first in [false, true] {
+                for &number in numbers {
+                    let compute = |x| {
+                        if first {
+                            operation.compute(number, x, self.bits)
+                        } else {
+                            operation.compute(x, number, self.bits)
+                        }
+                    };
+                    if is(&compute) {
+                        found.push((WithNumber::Simd(operation, first), [number, 0]));
+                    }
+                    if operation.compares() && is(&|x| (compute(x) << self.bits) - compute(x)) {
+                        found.push((WithNumber::Mask(operation, first), [number, 0]));
+                    }
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Operation {
+    /// That of a form; `None` for one that adds its lanes up.
+    fn of(form: Simd) -> Option<Self> {
+        let adds = match form.op {
+            SimdOp::Arithmetic { then, .. } => then == SimdThen::Add,
+            SimdOp::Set { accumulate, .. } => accumulate,
+        };
+        (!adds).then_some(Self { op: form.op, atype: form.atype, btype: form.btype })
+    }
+
+    /// Whether it is a comparison, which gives 1 or 0.
+    const fn compares(self) -> bool {
+        matches!(self.op, SimdOp::Set { .. })
+    }
+
+    /// What makes one simpler than another.
+    fn signs(self) -> (usize, bool) {
+        let (result, clamps) = match self.op {
+            SimdOp::Arithmetic { dtype, then, .. } => (dtype, then == SimdThen::Saturate),
+            SimdOp::Set { .. } => (Sign::Unsigned, false),
+        };
+        let all = [result, self.atype, self.btype];
+        (all.into_iter().filter(|&sign| sign == Sign::Signed).count(), clamps)
+    }
+
+    /// The result for two lanes.
+    fn compute(self, x: u32, y: u32, bits: u32) -> u32 {
+        let number = |lane: u32, sign: Sign| match sign {
+            Sign::Unsigned => lane.cast_signed(),
+            Sign::Signed => (lane << (32 - bits)).cast_signed() >> (32 - bits),
+        };
+        let (x, y) = (number(x, self.atype), number(y, self.btype));
+        let ones = u32::MAX >> (32 - bits);
+        let result = match self.op {
+            SimdOp::Arithmetic { op, dtype, then } => {
+                let result = match op {
+                    SimdArithmetic::Add => x + y,
+                    SimdArithmetic::Sub => x - y,
+                    SimdArithmetic::AbsDiff => (x - y).abs(),
+                    SimdArithmetic::Min => x.min(y),
+                    SimdArithmetic::Max => x.max(y),
+                    SimdArithmetic::Average => (x + y + i32::from(x + y >= 0)) >> 1,
+                };
+                let half = 1_i32 << (bits - 1);
+                match (then, dtype) {
+                    (SimdThen::Store | SimdThen::Add, _) => result,
+                    (SimdThen::Saturate, Sign::Unsigned) => result.clamp(0, ones.cast_signed()),
+                    (SimdThen::Saturate, Sign::Signed) => result.clamp(-half, half - 1),
+                }
+            }
+            SimdOp::Set { compare, .. } => i32::from(match compare {
+                Compare::Eq => x == y,
+                Compare::Ne => x != y,
+                Compare::Lt => x < y,
+                Compare::Le => x <= y,
+                Compare::Gt => x > y,
+                Compare::Ge => x >= y,
+            }),
+        };
+        result.cast_unsigned() & ones
+    }
+}
+
+/// The function of a table, bit by bit.
+fn logic_of(table: u8, x: u32, y: u32, bits: u32) -> u32 {
+    (0..bits).fold(0, |result, bit| {
+        let place = (x >> bit & 1) << 1 | y >> bit & 1;
+        result | u32::from(table >> place & 1) << bit
+    })
+}
+
+fn behaviour(samples: &[[u32; 2]], compute: impl Fn(u32, u32) -> u32) -> Behaviour {
+    std::array::from_fn(|at| {
+        let [x, y] = samples[at];
+        compute(x, y)
+    })
+}
+
+/// Pairs of operands: the numbers where results turn against each other, and a sweep over all numbers of a byte against
+/// numbers without a pattern.
+fn samples(bits: u32) -> Vec<[u32; 2]> {
+    let ones = u32::MAX >> (32 - bits);
+    let half = 1 << (bits - 1);
+    let turns =
+        [0, 1, 2, half / 2, half - 2, half - 1, half, half + 1, half + half / 2, ones - 2, ones - 1, ones];
+    let mut all: Vec<[u32; 2]> = turns.iter().flat_map(|&x| turns.iter().map(move |&y| [x, y])).collect();
+    let mut state = 0x9e37_79b9_u32;
+    let mut next = || {
+        // A linear congruence is random enough to tell arithmetic apart, and the same everywhere.
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state >> (32 - bits)
+    };
+    for at in 0.. {
+        if all.len() == SAMPLES {
+            break;
+        }
+        let x = if at < 256 { at << (bits - 8) | at >> (16 - bits) } else { next() };
+        all.push([x & ones, next()]);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ptxopt_grammar::meaning::concrete::evaluate;
+    use ptxopt_grammar::meaning::term::Terms;
+    use ptxopt_grammar::meaning::video::result;
+    use ptxopt_grammar::video::{Form, Routing};
+
+    #[test]
+    fn operations_compute_what_the_instructions_mean() {
+        for lanes in Lanes::ALL {
+            let table = Table::of(lanes);
+            for operation in Simd::all(lanes).filter_map(Operation::of) {
+                let Operation { op, atype, btype } = operation;
+                let mut terms = Terms::new();
+                let words = [0, 1, 2].map(|number| terms.input(number, 32));
+                let form = Form::Simd(Simd { op, atype, btype, routing: Routing::plain(lanes) });
+                let term = result(&mut terms, form, words);
+                for &[x, y] in &table.samples {
+                    let word = evaluate(&terms, &[term], &[x.into(), y.into(), 0])[0];
+                    let lane =
+                        u32::try_from(word & u128::from(u32::MAX >> (32 - lanes.bits()))).expect("a lane");
+                    assert_eq!(operation.compute(x, y, lanes.bits()), lane, "{form} of {x:#x} and {y:#x}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn logic_comes_first_and_fewest_signs_next() {
+        let table = Table::of(Lanes::Four);
+        let of = |compute: fn(u32, u32) -> u32| table.function(&behaviour(&table.samples, compute));
+        assert_eq!(of(|x, y| x & y), Some(Function::Logic(0b1000)));
+        let Some(Function::Simd(sum, false)) = of(|x, y| (x + y) & 0xff) else { panic!("it is a sum") };
+        assert_eq!((sum.atype, sum.btype), (Sign::Unsigned, Sign::Unsigned));
+        assert_eq!(of(|x, y| (x + y + 2) & 0xff), None);
+    }
+
+    #[test]
+    fn numbers_are_found_on_both_sides() {
+        let table = Table::of(Lanes::Four);
+        let of = |compute: fn(u32) -> u32, numbers: &[u32]| {
+            table.with_number(&behaviour(&table.samples, |x, _| compute(x)), numbers)
+        };
+        assert_eq!(of(|x| x ^ 0xff, &[]), [(WithNumber::Logic, [0xff, 0xff])]);
+        assert!(of(|x| x.max(7), &[7]).iter().any(|(_, numbers)| numbers[0] == 7));
+        assert!(of(|x| x.max(7), &[8]).is_empty());
+        let sides: Vec<_> = of(|x| 9_u32.wrapping_sub(x) & 0xff, &[9]);
+        assert!(sides.iter().any(|(with, _)| matches!(with, WithNumber::Simd(_, true))));
+    }
+}

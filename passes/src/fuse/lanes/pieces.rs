@@ -1,0 +1,224 @@
+//! A value as a term over lanes of other values: what its cone computes, down to what has no term.
+//!
+//! Every way to take a word apart and to put one together becomes the same term, since terms are built by what they
+//! mean: extracts, extensions and concatenations of pieces. A piece is a lane of a value without a term, of a phi, or
+//! of a value beyond the bound.
+
+use crate::facts::{Cone, Fact};
+use crate::graph::{Graph, Origin, ValueId, inputs_of};
+use crate::recipe::Source;
+use crate::site::Site;
+use hashbrown::{HashMap, HashSet};
+use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones};
+
+/// The most values that are looked through: four lanes of some forty statements.
+const MOST_VALUES: usize = 160;
+
+/// The most terms that they may be made of.
+const MOST_TERMS: usize = 4000;
+
+/// A place where a lane can be read: a word in a register, and the number of the lane.
+pub(super) type Home = (ValueId, usize);
+
+/// The cone of a value.
+pub(super) struct Pieces {
+    pub(super) terms: Terms,
+    pub(super) bits: u32,
+    /// The lanes of the value, the lowest first.
+    pub(super) lanes: Vec<Term>,
+    /// Where lanes can be read, the furthest from the value first.
+    homes: HashMap<Term, Vec<Home>>,
+    /// What is known of terms, once that was asked.
+    facts: HashMap<Term, Fact>,
+}
+
+impl Pieces {
+    /// The lanes of `bits` bits of the value of a site; `None` if they are made of too much.
+    pub(super) fn of(site: &Site<'_, '_, '_>, bits: u32) -> Option<Self> {
+        let graph = site.graph;
+        let core = graph.value(site.value).core?;
+        let inner = inner(graph, core);
+        site.asked.borrow_mut().extend(inner.iter().copied());
+        let mut building = Building {
+            site,
+            bits,
+            inner,
+            terms: Terms::new(),
+            built: HashMap::new(),
+            order: Vec::new(),
+            inputs: 0,
+        };
+        let root = building.import(core)?;
+        let Building { terms, order, .. } = building;
+        let mut pieces =
+            Self { terms, bits, lanes: Vec::new(), homes: HashMap::new(), facts: HashMap::new() };
+        for (value, word) in order {
+            if is_home(graph, value) {
+                for (at, lane) in pieces.lanes_of(word).into_iter().enumerate() {
+                    pieces.homes.entry(lane).or_default().push((value, at));
+                }
+            }
+        }
+        pieces.lanes = pieces.lanes_of(root);
+        Some(pieces)
+    }
+
+    fn lanes_of(&mut self, word: Term) -> Vec<Term> {
+        (0..32 / self.bits).map(|lane| self.part(word, lane * self.bits, self.bits)).collect()
+    }
+
+    /// Some bits of a term, without what they do not depend on: bits of logic are logic of bits, low bits of a sum are
+    /// sums of low bits, and bits that are known are numbers.
+    pub(super) fn part(&mut self, term: Term, low: u32, width: u32) -> Term {
+        let cut = self.terms.extract(term, low, width);
+        let Op::Extract(inner, low) = self.terms.op(cut) else { return cut };
+        let (known, value) = self.fact(inner).known();
+        let wanted = ones(width);
+        if known >> low & wanted == wanted {
+            return self.terms.constant(value >> low & wanted, width);
+        }
+        // Each step goes down in the term, and terms of programs are a few dozen deep.
+        match self.terms.op(inner) {
+            Op::Not(a) => {
+                let a = self.part(a, low, width);
+                self.terms.not(a)
+            }
+            Op::And(a, b) => self.parts(a, b, low, width, Terms::and),
+            Op::Or(a, b) => self.parts(a, b, low, width, Terms::or),
+            Op::Xor(a, b) => self.parts(a, b, low, width, Terms::xor),
+            Op::Add(a, b) if low == 0 => self.parts(a, b, low, width, Terms::add),
+            Op::Mul(a, b) if low == 0 => self.parts(a, b, low, width, Terms::mul),
+            Op::Choose(condition, then, otherwise) => {
+                let [then, otherwise] = [then, otherwise].map(|of| self.part(of, low, width));
+                self.terms.choose(condition, then, otherwise)
+            }
+            _ => cut,
+        }
+    }
+
+    fn parts(
+        &mut self,
+        a: Term,
+        b: Term,
+        low: u32,
+        width: u32,
+        combine: fn(&mut Terms, Term, Term) -> Term,
+    ) -> Term {
+        let [a, b] = [a, b].map(|of| self.part(of, low, width));
+        combine(&mut self.terms, a, b)
+    }
+
+    /// Where a lane can be read.
+    pub(super) fn homes(&self, lane: Term) -> &[Home] {
+        self.homes.get(&lane).map_or(&[], Vec::as_slice)
+    }
+
+    /// What is known of a term.
+    pub(super) fn fact(&mut self, term: Term) -> Fact {
+        if let Some(&known) = self.facts.get(&term) {
+            return known;
+        }
+        let cone = Cone::new(&self.terms, &[term]);
+        let facts = cone.forward(&mut |_number, width| Fact::top(width));
+        self.facts.extend(cone.terms().zip(facts));
+        self.facts[&term]
+    }
+}
+
+/// The word that a lane is read from as a source.
+pub(super) const fn source(home: Home) -> Source {
+    Source::Value(home.0)
+}
+
+/// Whether a register of 32 bits has a value. What may be undefined is not read again.
+fn is_home(graph: &Graph<'_, '_>, value: ValueId) -> bool {
+    let entry = graph.value(value);
+    entry.width == 32 && entry.register.is_some() && !matches!(entry.origin, Origin::Read(_))
+}
+
+/// The values that are taken apart: those nearest to a term.
+fn inner(graph: &Graph<'_, '_>, root: Term) -> HashSet<ValueId> {
+    let mut inner = HashSet::new();
+    let mut front: Vec<ValueId> = inputs_of(graph.terms(), root).into_iter().collect();
+    while !front.is_empty() {
+        let mut next = Vec::new();
+        for value in front {
+            let Some(def) = graph.value(value).def.filter(|_| !inner.contains(&value)) else { continue };
+            if inner.len() == MOST_VALUES {
+                return inner;
+            }
+            inner.insert(value);
+            next.extend(inputs_of(graph.terms(), def));
+        }
+        front = next;
+    }
+    inner
+}
+
+struct Building<'b, 's, 'm, 't> {
+    site: &'b Site<'s, 'm, 't>,
+    bits: u32,
+    inner: HashSet<ValueId>,
+    terms: Terms,
+    built: HashMap<ValueId, Term>,
+    /// The values in the order in which they were built.
+    order: Vec<(ValueId, Term)>,
+    /// How many pieces there are.
+    inputs: u32,
+}
+
+impl Building<'_, '_, '_, '_> {
+    /// A term of the graph over pieces.
+    fn import(&mut self, root: Term) -> Option<Term> {
+        let graph = self.site.graph;
+        let mut stack: Vec<ValueId> = inputs_of(graph.terms(), root).into_iter().collect();
+        // Values are made of earlier values, so those below are built first.
+        while let Some(&value) = stack.last() {
+            if self.built.contains_key(&value) {
+                stack.pop();
+                continue;
+            }
+            let def = graph.value(value).def.filter(|_| self.inner.contains(&value));
+            let below = def.map(|def| inputs_of(graph.terms(), def)).unwrap_or_default();
+            let waiting = below.into_iter().filter(|below| !self.built.contains_key(below));
+            let before = stack.len();
+            stack.extend(waiting);
+            if stack.len() == before {
+                stack.pop();
+                self.build(value, def);
+                if self.terms.len() > MOST_TERMS {
+                    return None;
+                }
+            }
+        }
+        Some(self.rebuild(root))
+    }
+
+    fn build(&mut self, value: ValueId, def: Option<Term>) {
+        let term = match def {
+            Some(def) => self.rebuild(def),
+            None => self.leaf(self.site.graph.value(value).width),
+        };
+        self.built.insert(value, term);
+        self.order.push((value, term));
+    }
+
+    fn rebuild(&mut self, root: Term) -> Term {
+        let built = &self.built;
+        self.terms.import(self.site.graph.terms(), root, &mut |number| built[&ValueId::of_input(number)])
+    }
+
+    /// A value without a term: its lanes one by one, if it has any.
+    fn leaf(&mut self, width: u32) -> Term {
+        let mut input = |width: u32| {
+            self.inputs += 1;
+            self.terms.input(self.inputs - 1, width)
+        };
+        if !width.is_multiple_of(self.bits) || width > 64 {
+            return input(width);
+        }
+        let first = input(self.bits);
+        let others: Vec<Term> = (1..width / self.bits).map(|_| input(self.bits)).collect();
+        others.into_iter().fold(first, |low, high| self.terms.concat(high, low))
+    }
+}

@@ -1,0 +1,226 @@
+//! A module optimised in several variants: as it came, with words kept as halves, with vector accesses as accesses to
+//! words; each function as it is best.
+//!
+//! All are whole runs with all their proofs, on the same original, so functions can be taken from any of them. What a
+//! variant begins with changes nothing by itself (see `halves` and `words`); whether it pays is known at the end.
+
+use super::guard::restored;
+use super::halves::{Kept, checked, frequencies, keeps};
+use super::record::{Record, Statements};
+use super::rounds::{Run, parsed};
+use super::splice::Fresh;
+use super::visible::declarations;
+use super::words::Words;
+use super::{Clock, Options, Outcome};
+use crate::cost::Costs;
+use crate::graph::{Flow, Graph};
+use crate::rules::Pass;
+use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::function::{Function, functions};
+use ptxopt_grammar::tree::Module;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a variant begins with.
+#[derive(Default)]
+pub(super) struct Begun {
+    /// The edits of the first round.
+    pub(super) edits: Edits,
+    /// Their records, by the numbers of the functions that are changed.
+    pub(super) records: BTreeMap<usize, Vec<Record>>,
+}
+
+/// A run that is over, and the number and the text of every round that changed something.
+struct Ended {
+    outcome: Outcome,
+    rounds: Vec<(u32, Vec<u8>)>,
+}
+
+/// A module and how it is to be optimised.
+struct Task<'t, 'm> {
+    most_rounds: u32,
+    module: &'t Module<'m>,
+    options: &'t Options,
+    clock: Clock<'t>,
+    /// The functions that may be changed, by their numbers.
+    functions: Vec<(usize, Function)>,
+    fresh: Fresh,
+}
+
+/// Runs until nothing changes; `watch` is shown the number and the text of every round that changed something.
+pub(super) fn best(
+    most_rounds: u32,
+    module: &Module<'_>,
+    options: &Options,
+    clock: Clock<'_>,
+    empty: Outcome,
+    watch: &mut dyn FnMut(u32, &[u8]),
+) -> Outcome {
+    let functions = functions(module).into_iter().enumerate();
+    let functions = functions.filter(|(_, function)| !options.leave.contains_key(&function.name)).collect();
+    let fresh = Fresh::new(module.text());
+    let task = Task { most_rounds, module, options, clock, functions, fresh };
+    let ((halves, bugs), words) = (task.halves(), task.words());
+    if halves.is_none() && words.is_empty() {
+        return with(Run::new(most_rounds, module, options, clock, empty).finish(module, watch), bugs);
+    }
+    let anew = || Outcome::empty(empty.gpus.clone(), empty.seen);
+    let mut best = task.run(anew(), None);
+    if let Some(halves) = halves {
+        best = task.better(best, task.run(anew(), Some(halves)));
+    }
+    if !words.is_empty() {
+        let all = task.run(anew(), Some(task.with(&words)));
+        let useful = task.useful(&words, &all.outcome);
+        let all = if useful == words { all } else { task.run(anew(), Some(task.with(&useful))) };
+        best = task.better(best, all);
+    }
+    best.rounds.iter().for_each(|(round, text)| watch(*round, text));
+    with(best.outcome, bugs)
+}
+
+/// An outcome with more records.
+fn with(outcome: Outcome, more: Vec<Record>) -> Outcome {
+    let records = outcome.records.into_iter().chain(more).collect();
+    Outcome { records, ..outcome }
+}
+
+impl Task<'_, '_> {
+    /// Whether all of some passes run, and all that they find is written.
+    fn runs(&self, passes: &[Pass]) -> bool {
+        // The limit counts rewrites one by one, and what a variant begins with comes all together.
+        passes.iter().all(|pass| self.options.passes.contains(pass)) && self.options.limit.is_none()
+    }
+
+    fn run(&self, empty: Outcome, begun: Option<Begun>) -> Ended {
+        let Self { most_rounds, module, options, clock, .. } = *self;
+        let mut run = Run::new(most_rounds, module, options, clock, empty);
+        if let Some(begun) = begun {
+            run = run.begun(begun);
+        }
+        let mut rounds = Vec::new();
+        let outcome = run.finish(module, &mut |round, text| rounds.push((round, text.to_vec())));
+        Ended { outcome, rounds }
+    }
+
+    /// The variant that keeps words as halves, if that is worth a try, and records of those of which it is not proved
+    /// that this changes nothing.
+    fn halves(&self) -> (Option<Begun>, Vec<Record>) {
+        let gpus = self.options.gpus_of(self.module);
+        if gpus.is_empty() || !self.runs(&[Pass::Lower, Pass::Dce]) {
+            return (None, Vec::new());
+        }
+        let (costs, declarations) = (Costs::on(&gpus), declarations(self.module));
+        let mut kept = BTreeMap::new();
+        for (number, function) in self.functions.iter().filter(|(_, function)| keeps(self.module, function)) {
+            let graph = Graph::new(self.module, function.clone(), self.options.semantics);
+            let Ok(graph) = graph else { continue };
+            kept.extend(
+                Kept::of(&graph, costs, &declarations, &self.fresh).map(|of_function| (*number, of_function)),
+            );
+        }
+        let (kept, bugs) = checked(self.module, kept);
+        let mut begun = Begun::default();
+        for (number, kept) in kept {
+            let records = kept.insert(&mut begun.edits).to_vec();
+            begun.records.insert(number, records);
+        }
+        ((!begun.records.is_empty()).then_some(begun), bugs)
+    }
+
+    /// The vector accesses that can be accesses to words, by the numbers of the functions.
+    fn words(&self) -> BTreeMap<usize, Words> {
+        if !self.runs(&[Pass::Fuse, Pass::Lower, Pass::Dce]) {
+            return BTreeMap::new();
+        }
+        let words =
+            |(number, function): &(usize, Function)| Some((*number, Words::of(self.module, function)?));
+        self.functions.iter().filter_map(words).collect()
+    }
+
+    /// The variant that has accesses to words.
+    fn with(&self, words: &BTreeMap<usize, Words>) -> Begun {
+        let mut begun = Begun::default();
+        for (number, function) in &self.functions {
+            if let Some(words) = words.get(number) {
+                let records = words.write(self.module, function, &self.fresh, &mut begun.edits);
+                begun.records.insert(*number, records);
+            }
+        }
+        begun
+    }
+
+    /// The accesses that were worth it.
+    fn useful(&self, words: &BTreeMap<usize, Words>, outcome: &Outcome) -> BTreeMap<usize, Words> {
+        let text = outcome.text.as_deref().unwrap_or(self.module.text());
+        let module = parsed(text);
+        let functions = functions(&module);
+        let useful = |(&number, words): (&usize, &Words)| {
+            Some((number, words.useful(&self.fresh, &module, &functions[number])?))
+        };
+        words.iter().filter_map(useful).collect()
+    }
+
+    /// The functions of one run, and of another those that are better there.
+    fn better(&self, one: Ended, other: Ended) -> Ended {
+        let names = self.shorter(&one.outcome, &other.outcome);
+        if names.is_empty() {
+            return one;
+        }
+        Ended { outcome: joined(self.module, one.outcome, other.outcome, &names), rounds: other.rounds }
+    }
+
+    /// The names of the functions that are better in a variant: what is executed in loops counts more, but none may be
+    /// longer than it came.
+    fn shorter(&self, plain: &Outcome, variant: &Outcome) -> BTreeSet<String> {
+        let stmts = Statements::of(self.module);
+        let mut names = BTreeSet::new();
+        for (_, function) in &self.functions {
+            let (before, after) = (of_function(plain, function), of_function(variant, function));
+            let bug = after.iter().any(|record| record.kind.is_bug());
+            if bug || after.iter().all(|record| record.estimate().is_none()) {
+                continue;
+            }
+            let Ok(flow) = Flow::new(self.module, &function.body) else { continue };
+            let often = frequencies(&flow);
+            let weight = |record: &Record| {
+                let stmt = stmts.at(record.offset).filter(|stmt| function.body.contains(&stmt.index()));
+                stmt.and_then(|stmt| often.get(&flow.block(stmt)).copied()).unwrap_or(1)
+            };
+            let saved = |records: &[&Record]| -> (i64, i64) {
+                let each =
+                    records.iter().filter_map(|record| Some((record.estimate()?.saved, weight(record))));
+                each.fold((0, 0), |(all, often), (saved, weight)| (all + saved, often + saved * weight))
+            };
+            let (before, after) = (saved(&before), saved(&after));
+            if before.1 < after.1 && before.0.min(1) <= after.0 {
+                names.insert(function.name.clone());
+            }
+        }
+        names
+    }
+}
+
+/// The records of a function.
+fn of_function<'o>(outcome: &'o Outcome, function: &Function) -> Vec<&'o Record> {
+    outcome.records.iter().filter(|record| record.function == function.name).collect()
+}
+
+/// The functions of one outcome with some of another.
+fn joined(module: &Module<'_>, plain: Outcome, variant: Outcome, names: &BTreeSet<String>) -> Outcome {
+    let is_named = |record: &Record| names.contains(&record.function);
+    let text = {
+        let (plain, variant) = (plain.text.as_deref(), variant.text.as_deref());
+        let from = variant.expect("what saves something has changed something");
+        restored(&parsed(from), plain.unwrap_or(module.text()), names)
+    };
+    let mut records: Vec<Record> = plain.records.into_iter().filter(|record| !is_named(record)).collect();
+    records.extend(variant.records.into_iter().filter(is_named));
+    records.sort_by_key(|record| record.offset);
+    Outcome {
+        text: Some(text),
+        records,
+        rounds: plain.rounds.max(variant.rounds),
+        remembered: plain.remembered + variant.remembered,
+        ..plain
+    }
+}

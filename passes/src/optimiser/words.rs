@@ -1,0 +1,279 @@
+//! Vector accesses to bytes and halves as accesses to the words that these make up.
+//!
+//! `ld.v4.u8` writes four registers and `st.v4.u8` reads four, so the word of memory between them is in no register,
+//! and nothing can compute with it. Here the word is loaded and its bytes are moved to the registers, or the bytes are
+//! put together and the word is stored. The moves are for the rules that follow: where they understand what happens to
+//! the bytes, the moves go. An access whose moves all stay has gained nothing; the caller leaves it as it was.
+//!
+//! It is sound because the manual says so: a vector access is to consecutive elements, memory is little-endian, and a
+//! vector is aligned to its whole size
+//! ([vectors](https://docs.nvidia.com/cuda/parallel-thread-execution/#vectors),
+//! [addresses as operands](https://docs.nvidia.com/cuda/parallel-thread-execution/#addresses-as-operands)), so the word
+//! is aligned too, and the same bytes are read or written. Only weak accesses are taken: of others, the elements count
+//! as accesses of their own. Elements are extended as
+//! [registers wider than the type](https://docs.nvidia.com/cuda/parallel-thread-execution/#operand-size-exceeding-instruction-type-size)
+//! are. The names of the elements stand in the same statement as before, so they mean the same registers.
+
+use super::record::{How, Kind, Record};
+use super::splice::{self, Fresh};
+use super::visible::is_integer_type;
+use crate::cost::Cost;
+use crate::rules::Pass;
+use hashbrown::HashSet;
+use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::function::Function;
+use ptxopt_grammar::names::Component;
+use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::table::types::TypeWord;
+use ptxopt_grammar::table::words::Modifier;
+use ptxopt_grammar::tree::{Module, NodeId, NodeKind, StmtId, StmtKind};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The name by which remarks call such a change.
+const NAME: &str = "words";
+
+/// A vector access that can be one to words.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Access {
+    stmt: StmtId,
+    is_load: bool,
+    /// The opcode without the vector and the type.
+    opcode: String,
+    /// How many bits an element has, and whether registers get its sign.
+    element: (u32, bool),
+    /// The registers, and how many bits they have.
+    parts: Vec<(String, u32)>,
+    /// The operands besides the vector, as they are written.
+    others: Vec<String>,
+}
+
+/// The vector accesses of a function that can be accesses to words.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Words(Vec<Access>);
+
+impl Words {
+    /// All of a function; `None` if there are none.
+    pub(super) fn of(module: &Module<'_>, function: &Function) -> Option<Self> {
+        let stmts = function.body.clone().filter_map(StmtId::new);
+        let all: Vec<Access> = stmts.filter_map(|stmt| Access::of(module, stmt)).collect();
+        (!all.is_empty()).then_some(Self(all))
+    }
+
+    /// Those for which something was gained: in the text that was made of it, not all of what was added is left. `None`
+    /// if there are none.
+    pub(super) fn useful(&self, fresh: &Fresh, new: &Module<'_>, function: &Function) -> Option<Self> {
+        let stmts = function.body.clone().filter_map(StmtId::new);
+        let left: HashSet<&[u8]> = stmts.map(|stmt| new.stmt_text(stmt)).collect();
+        let mut number = 0;
+        let gains = |access: &&Access| {
+            let lines = access.lines(&mut fresh_words(fresh, &mut number));
+            !lines.iter().all(|line| left.contains(line.as_bytes()))
+        };
+        let useful: Vec<Access> = self.0.iter().filter(gains).cloned().collect();
+        (!useful.is_empty()).then_some(Self(useful))
+    }
+
+    /// Makes the accesses those to words; a record for each.
+    pub(super) fn write(
+        &self,
+        module: &Module<'_>,
+        function: &Function,
+        fresh: &Fresh,
+        edits: &mut Edits,
+    ) -> Vec<Record> {
+        let mut number = 0;
+        let mut records = Vec::new();
+        for access in &self.0 {
+            let lines = access.lines(&mut fresh_words(fresh, &mut number));
+            splice::replace(module, access.stmt, &lines, edits);
+            records.push(access.record(module, function, lines));
+        }
+        splice::declare(module, function, fresh, &BTreeMap::from([(32, number)]), edits);
+        records
+    }
+}
+
+/// The names of new registers for words, from a number on.
+fn fresh_words(fresh: &Fresh, number: &mut u32) -> impl FnMut() -> String {
+    move || {
+        *number += 1;
+        fresh.name(32, *number - 1)
+    }
+}
+
+/// Whether an access with a modifier is weak, and what it does is known.
+fn is_weak(modifier: Modifier) -> bool {
+    const WEAK: [Modifier; 10] =
+        [op::GLOBAL, op::SHARED, op::LOCAL, op::CONST, op::WEAK, op::NC, op::CA, op::CG, op::CS, op::WT];
+    WEAK.contains(&modifier)
+}
+
+impl Access {
+    fn of(module: &Module<'_>, stmt: StmtId) -> Option<Self> {
+        if module.kind(stmt) != StmtKind::Instruction || module.guard(stmt).is_some() {
+            return None;
+        }
+        let row = module.row(stmt).filter(|row| row.is(op::LD) || row.is(op::ST))?;
+        let (spelling, _) = module.opcode(stmt)?;
+        let instruction = module.spellings().instruction(spelling)?;
+        let ty = instruction.last_type()?.ty()?;
+        let before: Vec<Modifier> = instruction.modifiers().filter(|other| other.ty().is_none()).collect();
+        let (&vector, kept) = before.split_last()?;
+        if !(vector == op::V2 || vector == op::V4) || !kept.iter().all(|&modifier| is_weak(modifier)) {
+            return None;
+        }
+        let is_load = row.is(op::LD);
+        let mut operands = module.operands(stmt);
+        let at = usize::from(!is_load);
+        if operands.len() <= at || module.node_kind(operands[at]) != NodeKind::Vector {
+            return None;
+        }
+        let elements = module.children(operands.remove(at));
+        let parts: Vec<(String, u32)> =
+            elements.into_iter().map(|node| part(module, node)).collect::<Option<_>>()?;
+        let opcode = kept.iter().fold(row.name.to_owned(), |text, modifier| text + "." + modifier.word());
+        let text = |&node: &NodeId| String::from_utf8_lossy(module.node_text(node)).into_owned();
+        let others = operands.iter().map(text).collect();
+        let access = Self { stmt, is_load, opcode, element: element(ty)?, parts, others };
+        (access.is_possible() && splice::is_plain(module, stmt)).then_some(access)
+    }
+
+    /// Whether the elements fill words, and registers of these widths can be moved from and to words.
+    fn is_possible(&self) -> bool {
+        let bits = self.element.0;
+        let count = u32::try_from(self.parts.len()).expect("a vector has at most eight elements");
+        let widths: BTreeSet<u32> = self.parts.iter().map(|&(_, width)| width).collect();
+        let names: HashSet<&str> = self.parts.iter().map(|(name, _)| name.as_str()).collect();
+        (bits * count).is_multiple_of(32)
+            && widths.len() == 1
+            && widths.iter().all(|width| [16, 32].contains(width))
+            && (!self.is_load || names.len() == self.parts.len())
+    }
+
+    /// The statements that stand for it; `fresh` makes the names of new registers of 32 bits.
+    fn lines(&self, fresh: &mut dyn FnMut() -> String) -> Vec<String> {
+        let per_word = 32 / self.element.0 as usize;
+        let words: Vec<String> = self.parts.chunks(per_word).map(|_| fresh()).collect();
+        let (vector, operand) = match &words[..] {
+            [word] => (String::new(), word.clone()),
+            words => (format!(".v{}", words.len()), format!("{{{}}}", words.join(", "))),
+        };
+        let operands = if self.is_load {
+            std::iter::once(&operand).chain(&self.others).cloned().collect::<Vec<_>>()
+        } else {
+            let (address, rest) = self.others.split_first().expect("a store has an address");
+            [address, &operand].into_iter().chain(rest).cloned().collect()
+        };
+        let access = format!("{}{vector}.b32 {};", self.opcode, operands.join(", "));
+        let parts = words.iter().zip(self.parts.chunks(per_word));
+        if self.is_load {
+            let moves = parts.flat_map(|(word, parts)| self.taken_apart(word, parts, fresh));
+            let moves: Vec<String> = moves.collect();
+            std::iter::once(access).chain(moves).collect()
+        } else {
+            let moves = parts.flat_map(|(word, parts)| self.put_together(word, parts, fresh));
+            let moves: Vec<String> = moves.collect();
+            moves.into_iter().chain([access]).collect()
+        }
+    }
+
+    /// The elements of a word to their registers.
+    fn taken_apart(
+        &self,
+        word: &str,
+        parts: &[(String, u32)],
+        fresh: &mut dyn FnMut() -> String,
+    ) -> Vec<String> {
+        let (bits, signed) = self.element;
+        let one = |(at, (register, width)): (usize, &(String, u32))| {
+            let selector = selector(at, bits as usize / 8, signed);
+            match (*width, bits, at) {
+                (16, 16, 0) => vec![format!("cvt.u16.u32 {register}, {word};")],
+                (16, ..) => {
+                    let part = fresh();
+                    vec![
+                        format!("prmt.b32 {part}, {word}, 0, {selector:#06x};"),
+                        format!("cvt.u16.u32 {register}, {part};"),
+                    ]
+                }
+                _ => vec![format!("prmt.b32 {register}, {word}, 0, {selector:#06x};")],
+            }
+        };
+        parts.iter().enumerate().flat_map(one).collect()
+    }
+
+    /// The low bits of registers to a word.
+    fn put_together(
+        &self,
+        word: &str,
+        parts: &[(String, u32)],
+        fresh: &mut dyn FnMut() -> String,
+    ) -> Vec<String> {
+        match parts {
+            [(low, 16), (high, 16)] => vec![format!("mov.b32 {word}, {{{low}, {high}}};")],
+            [(low, _), (high, _)] => vec![format!("prmt.b32 {word}, {low}, {high}, 0x5410;")],
+            [(a, width), (b, _), (c, _), (d, _)] => {
+                let (low, high) = (fresh(), fresh());
+                if *width == 16 {
+                    return vec![
+                        format!("mov.b32 {low}, {{{a}, {b}}};"),
+                        format!("mov.b32 {high}, {{{c}, {d}}};"),
+                        format!("prmt.b32 {word}, {low}, {high}, 0x6420;"),
+                    ];
+                }
+                vec![
+                    format!("prmt.b32 {low}, {a}, {b}, 0x0040;"),
+                    format!("prmt.b32 {high}, {c}, {d}, 0x0040;"),
+                    format!("prmt.b32 {word}, {low}, {high}, 0x5410;"),
+                ]
+            }
+            _ => unreachable!("a word has two or four elements"),
+        }
+    }
+
+    /// The record of the change. The assembler moves the elements too, so it costs nothing and saves nothing.
+    fn record(&self, module: &Module<'_>, function: &Function, lines: Vec<String>) -> Record {
+        let mut record = Record::about(module, &function.name, self.stmt, Kind::Passed(How::Words));
+        let moves = u32::try_from(self.parts.len()).expect("a vector has at most eight elements");
+        let cost = Cost { least: moves, most: moves };
+        record.pass = Pass::Fuse;
+        record.rules = vec![NAME];
+        record.cost = Some((cost, cost));
+        record.after = lines;
+        record
+    }
+}
+
+/// How many bits an element has, and whether registers get its sign; `None` for what is no part of a word.
+fn element(ty: TypeWord) -> Option<(u32, bool)> {
+    [
+        (op::U8, 8, false),
+        (op::B8, 8, false),
+        (op::S8, 8, true),
+        (op::U16, 16, false),
+        (op::B16, 16, false),
+        (op::S16, 16, true),
+    ]
+    .into_iter()
+    .find(|(known, ..)| known.ty() == Some(ty))
+    .map(|(_, bits, signed)| (bits, signed))
+}
+
+/// A register of a vector operand, and how many bits it has.
+fn part(module: &Module<'_>, node: NodeId) -> Option<(String, u32)> {
+    let (decl, part) = module.register_of(node)?;
+    let declared = module.decl(decl);
+    if part.component != Component::Whole || !is_integer_type(declared.ty) {
+        return None;
+    }
+    let width = declared.ty.bits()?;
+    Some((String::from_utf8_lossy(module.node_text(node)).into_owned(), width))
+}
+
+/// The selector of `prmt` that extends an element of its first word; the second is zero.
+fn selector(at: usize, bytes: usize, signed: bool) -> usize {
+    let first = at * bytes;
+    let last = first + bytes - 1;
+    let above = if signed { 8 | last } else { 4 };
+    (0..4).map(|place| if place < bytes { first + place } else { above } << (4 * place)).sum()
+}
