@@ -102,7 +102,7 @@ impl Tally {
                 }
             }
             Kind::Missed(why) => self.missed(why, remark),
-            Kind::Wrong(_) | Kind::Diverged(_) | Kind::Illegal(_) => self.wrong += 1,
+            Kind::Wrong(_) | Kind::Diverged(_) | Kind::Misplaced(_) | Kind::Illegal(_) => self.wrong += 1,
             Kind::Unending(_) => self.unending += 1,
         }
     }

@@ -34,6 +34,16 @@ impl Default for Source {
     }
 }
 
+impl Source {
+    /// The same with a number in the place of a value; `None` if that has none.
+    pub(crate) fn numbered(self, number: impl FnOnce(ValueId) -> Option<usize>) -> Option<Self> {
+        match self {
+            Self::Value(value) => number(value).map(|number| Self::Value(ValueId::numbered(number))),
+            Self::Step(_) | Self::Constant(_) => Some(self),
+        }
+    }
+}
+
 /// What an instruction does, operands left out.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Code {
@@ -107,6 +117,12 @@ impl Step {
     #[must_use]
     pub fn over(&self, source: impl FnMut(&Source) -> Source) -> Self {
         Self { sources: self.sources.iter().map(source).collect(), ..*self }
+    }
+
+    /// The same with numbers in the place of values; `None` if one has none.
+    pub(crate) fn numbered(&self, mut number: impl FnMut(ValueId) -> Option<usize>) -> Option<Self> {
+        let source = |source: &Source| source.numbered(&mut number);
+        Some(Self { sources: self.sources.iter().map(source).collect::<Option<_>>()?, ..*self })
     }
 
     /// What it does, if it is neither a video instruction nor packs a vector.
@@ -191,6 +207,15 @@ impl Recipe {
     #[must_use]
     pub fn of(steps: Vec<Step>) -> Self {
         Self { steps }
+    }
+
+    /// A recipe over numbers with the values that have these numbers.
+    pub(crate) fn over_values(&self, values: &[ValueId]) -> Self {
+        let source = |source: &Source| match *source {
+            Source::Value(number) => Source::Value(values[number.index()]),
+            Source::Step(_) | Source::Constant(_) => *source,
+        };
+        Self::of(self.steps.iter().map(|step| step.over(source)).collect())
     }
 
     /// How it puts its result together.

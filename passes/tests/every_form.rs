@@ -169,6 +169,7 @@ fn every_form_that_stays_has_a_reason() {
                 Kind::Passed(_)
                 | Kind::Wrong(_)
                 | Kind::Diverged(_)
+                | Kind::Misplaced(_)
                 | Kind::Illegal(_)
                 | Kind::Unending(_) => None,
             });

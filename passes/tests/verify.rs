@@ -4,9 +4,10 @@
 //! wrong.
 
 use ptxopt_grammar::function::functions;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::{Module, StmtId};
-use ptxopt_passes::graph::{Graph, Semantics};
+use ptxopt_passes::graph::Graph;
 use ptxopt_passes::recipe::{Recipe, Source, Step};
 use ptxopt_passes::site::Knowledge;
 use ptxopt_passes::verify::{Check, Judgement, Rewrite, Verifier};

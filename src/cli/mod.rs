@@ -15,12 +15,13 @@ use crate::foreign;
 use crate::input::Input;
 use crate::measure::accuracy;
 use crate::render::{Colour, Renderer};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
-use clap::{ArgAction, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use log::LevelFilter;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::tree::Module;
 use ptxopt_passes::cost::Gpu;
-use ptxopt_passes::graph::Semantics;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -96,29 +97,23 @@ enum Command {
     Man(man::Args),
 }
 
+const SEMANTICS_HELP: &str = "Meaning of video instructions on which the manual and NVIDIA's assembler disagree; the \
+                              default is `undisputed`";
+
 /// The values of `--video-semantics`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum VideoSemantics {
-    /// Unknown: such instructions are not rewritten, and proofs that depend on them fail
-    #[default]
-    #[value(alias = "agreed")]
-    Undisputed,
-    /// What the manual says
-    Manual,
-}
-
-impl VideoSemantics {
-    const HELP: &str = "Meaning of video instructions on which the manual and NVIDIA's assembler disagree; the default \
-                        is `undisputed`";
-}
-
-impl From<VideoSemantics> for Semantics {
-    fn from(policy: VideoSemantics) -> Self {
-        match policy {
-            VideoSemantics::Undisputed => Self::Undisputed,
-            VideoSemantics::Manual => Self::Manual,
-        }
-    }
+fn semantics() -> impl TypedValueParser<Value = Semantics> {
+    let value = |semantics: Semantics| {
+        PossibleValue::new(semantics.name()).help(match semantics {
+            Semantics::Undisputed => {
+                "Unknown: such instructions are not rewritten, and proofs that depend on them fail"
+            }
+            Semantics::Manual => "What the manual says",
+        })
+    };
+    PossibleValuesParser::new(Semantics::ALL.map(value)).map(|name| {
+        let named = Semantics::ALL.into_iter().find(|semantics| semantics.name() == name);
+        named.expect("the parser takes these names alone")
+    })
 }
 
 /// How the command ended; the number is the exit status.

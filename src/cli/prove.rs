@@ -1,11 +1,12 @@
 //! `ptxopt prove`: decides whether two files compute the same, function by function.
 
-use super::{Console, Failure, Status, VideoSemantics, parse};
+use super::{Console, Failure, SEMANTICS_HELP, Status, parse, semantics};
 use crate::input::Input;
 use crate::output::to_stdout;
 use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::head::INDEPENDENT_THREADS;
 use ptxopt_grammar::meaning::disputed::Dispute;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::term::Terms;
 use ptxopt_grammar::tree::Module;
 use ptxopt_machine::{Argument, Launch, Machine};
@@ -31,8 +32,8 @@ pub(super) struct Args {
     /// PTX file after the change
     after: PathBuf,
 
-    #[arg(long, value_name = "POLICY", help = VideoSemantics::HELP)]
-    video_semantics: Option<VideoSemantics>,
+    #[arg(long, value_name = "POLICY", help = SEMANTICS_HELP, value_parser = semantics())]
+    video_semantics: Option<Semantics>,
 }
 
 const AFTER_HELP: &str = "\
@@ -101,7 +102,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     }
 }
 
-fn compare(before: &Module<'_>, after: &Module<'_>, semantics: VideoSemantics) -> Vec<(String, Answer)> {
+fn compare(before: &Module<'_>, after: &Module<'_>, semantics: Semantics) -> Vec<(String, Answer)> {
     let (olds, news) = (functions(before), functions(after));
     let mut answers = Vec::new();
     for old in &olds {
@@ -123,7 +124,7 @@ fn compare(before: &Module<'_>, after: &Module<'_>, semantics: VideoSemantics) -
 fn function(
     (before, old): (&Module<'_>, &Function),
     (after, new): (&Module<'_>, &Function),
-    semantics: VideoSemantics,
+    semantics: Semantics,
 ) -> Answer {
     if let Some(difference) = around::difference((before, old), (after, new)) {
         return Answer::Undecided(difference);
@@ -131,7 +132,7 @@ fn function(
     if around::same_text((before, old), (after, new)) {
         return Answer::Proved("same text".to_owned());
     }
-    match blocks::compare((before, old), (after, new), semantics == VideoSemantics::Manual) {
+    match blocks::compare((before, old), (after, new), semantics) {
         Outcome::Proved(proof) => Answer::Proved(proof.to_string()),
         Outcome::Disputed { file, disputed } => Answer::Undecided(dispute(file, &disputed)),
         Outcome::Stopped(why) => {

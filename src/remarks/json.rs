@@ -23,6 +23,7 @@ pub(super) fn remark(remark: &Remark<'_>) -> String {
         Kind::Missed(why) => why.name().to_owned(),
         Kind::Wrong(_) => "wrong".to_owned(),
         Kind::Diverged(_) => "diverged".to_owned(),
+        Kind::Misplaced(_) => "misplaced".to_owned(),
         Kind::Illegal(_) => "illegal".to_owned(),
         Kind::Unending(_) => "unending".to_owned(),
     };
@@ -32,14 +33,18 @@ pub(super) fn remark(remark: &Remark<'_>) -> String {
         | Kind::Missed(_)
         | Kind::Wrong(_)
         | Kind::Diverged(_)
+        | Kind::Misplaced(_)
         | Kind::Illegal(_)
         | Kind::Unending(_) => None,
     };
     let why = match &record.kind {
         Kind::Passed(_) => None,
-        Kind::Missed(_) | Kind::Wrong(_) | Kind::Diverged(_) | Kind::Illegal(_) | Kind::Unending(_) => {
-            Some(remark.verdict())
-        }
+        Kind::Missed(_)
+        | Kind::Wrong(_)
+        | Kind::Diverged(_)
+        | Kind::Misplaced(_)
+        | Kind::Illegal(_)
+        | Kind::Unending(_) => Some(remark.verdict()),
     };
     let mut object = json!({
         "kind": remark.kind(),

@@ -102,7 +102,11 @@ impl Remark<'_> {
             Kind::Missed(Why::Native | Why::Unused | Why::Unreachable) => "analysis",
             Kind::Missed(why) if why.is_general() => "analysis",
             Kind::Missed(_) => "missed",
-            Kind::Wrong(_) | Kind::Diverged(_) | Kind::Illegal(_) | Kind::Unending(_) => "failure",
+            Kind::Wrong(_)
+            | Kind::Diverged(_)
+            | Kind::Misplaced(_)
+            | Kind::Illegal(_)
+            | Kind::Unending(_) => "failure",
         }
     }
 
@@ -119,7 +123,10 @@ impl Remark<'_> {
             (Kind::Missed(why), None) => why.name(),
             (Kind::Unending(_), None) => "unending",
             (Kind::Passed(How::Raised { .. }), None) => "raise",
-            (Kind::Passed(_) | Kind::Wrong(_) | Kind::Diverged(_) | Kind::Illegal(_), None) => "rewrite",
+            (
+                Kind::Passed(_) | Kind::Wrong(_) | Kind::Diverged(_) | Kind::Misplaced(_) | Kind::Illegal(_),
+                None,
+            ) => "rewrite",
         }
     }
 
@@ -131,6 +138,9 @@ impl Remark<'_> {
             Kind::Wrong(_) => "the rewrite would have been wrong: a bug of ptxopt".to_owned(),
             Kind::Diverged(difference) => {
                 format!("a replay shows a difference: {difference}: a bug of ptxopt")
+            }
+            Kind::Misplaced(why) => {
+                format!("inserted, it would change what the function does: {why}: a bug of ptxopt")
             }
             Kind::Illegal(words) => format!("PTX has no `{}`: a bug of ptxopt", shown(words)),
             Kind::Unending(bound) => format!("{bound}: a bug of ptxopt"),

@@ -54,7 +54,12 @@ fn arguments(remark: &Remark<'_>) -> Vec<(&'static str, String)> {
     }
     let key = match &record.kind {
         Kind::Passed(_) => "Verdict",
-        Kind::Missed(_) | Kind::Wrong(_) | Kind::Diverged(_) | Kind::Illegal(_) | Kind::Unending(_) => "Why",
+        Kind::Missed(_)
+        | Kind::Wrong(_)
+        | Kind::Diverged(_)
+        | Kind::Misplaced(_)
+        | Kind::Illegal(_)
+        | Kind::Unending(_) => "Why",
     };
     say(key, ": ", remark.verdict());
     if let Some((before, after)) = record.cost {

@@ -5,6 +5,7 @@
 //! wrong by construction.
 
 use ptxopt_grammar::function::functions;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::tree::{Module, NodeKind, StmtId, StmtKind};
 use ptxopt_machine::{Argument, Launch, Machine};
 use ptxopt_prover::around;
@@ -111,7 +112,7 @@ fn stopped(old: &Module<'_>, new: &Module<'_>) -> Option<String> {
     if let Some(difference) = around::difference((old, pair.0), (new, pair.1)) {
         return Some(difference);
     }
-    match compare((old, pair.0), (new, pair.1), false) {
+    match compare((old, pair.0), (new, pair.1), Semantics::Undisputed) {
         Outcome::Proved(_) => None,
         Outcome::Disputed { .. } => Some("disputed".to_owned()),
         Outcome::Stopped(why) => Some(why),

@@ -5,6 +5,7 @@
 
 use crate::support::{TestModule, modules_to_optimise};
 use ptxopt_grammar::function::functions;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{self, Options};
 use ptxopt_prover::around;
@@ -86,7 +87,7 @@ fn prove(test: &TestModule, gpu: Option<&str>, counts: &Mutex<Counts>) {
             continue;
         }
         let start = Instant::now();
-        let outcome = compare((&before, &old), (&after, new), false);
+        let outcome = compare((&before, &old), (&after, new), Semantics::Undisputed);
         let took = start.elapsed();
         let mut counts = counts.lock().expect("no thread panics");
         counts.changed += 1;

@@ -5,11 +5,12 @@
 //! every byte that does not depend on it.
 
 use ptxopt_grammar::function::functions;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::term::ones;
 use ptxopt_grammar::tree::{Module, NodeId, StmtId};
 use ptxopt_machine::{Argument, Buffer, End, Entry, Launch, Machine, RaceCheck, Sight, Watcher};
 use ptxopt_passes::facts::Fact;
-use ptxopt_passes::graph::{Graph, Origin, Semantics};
+use ptxopt_passes::graph::{Graph, Origin};
 use ptxopt_passes::site::Knowledge;
 use std::collections::HashMap;
 

@@ -82,6 +82,9 @@ pub(crate) fn is_consistent(module: &Module<'_>, outcome: &Outcome, options: &Op
                 record.rules, record.before, record.after
             ));
         }
+        if let Kind::Misplaced(why) = &record.kind {
+            return Err(format!("`{}`, `{}` {why}", record.before, record.after.join(" ")));
+        }
         if let Kind::Illegal(words) = &record.kind {
             return Err(format!("PTX has no `{words}`: {:?}: `{}`", record.rules, record.before));
         }

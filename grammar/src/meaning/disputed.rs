@@ -11,6 +11,30 @@ use crate::video::{
     Arithmetic, Direction, Form, Mad, Part, Scalar, ScalarOp, Scale, ShiftMode, Sign, Sum, Then, decode,
 };
 
+/// Which meaning disputed forms have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Semantics {
+    /// None: nothing is known of their results, and they stay as they are.
+    #[default]
+    Undisputed,
+    /// The manual's.
+    Manual,
+}
+
+impl Semantics {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::Undisputed, Self::Manual];
+
+    /// What users call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Undisputed => "undisputed",
+            Self::Manual => "manual",
+        }
+    }
+}
+
 /// A class of forms with two meanings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Dispute {

@@ -12,23 +12,13 @@ use super::registers::{Accesses, Register, Registers};
 use super::slice::Slice;
 use super::{Flow, Function, Graph, Link, Origin, Unmodelled, Use, Value, ValueId};
 use hashbrown::HashMap;
-use ptxopt_grammar::meaning::disputed::disputed_at;
+use ptxopt_grammar::meaning::disputed::{Semantics, disputed_at};
 use ptxopt_grammar::meaning::term::{Op, Term, Terms};
 use ptxopt_grammar::meaning::{Place, Write, meaning};
 use ptxopt_grammar::table::{Control, Effects};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, ScopeId, StmtId};
 use ptxopt_grammar::video;
 use std::collections::BTreeSet;
-
-/// Which meaning the disputed forms of instructions have: those on which the manual and the assembler disagree.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Semantics {
-    /// None: nothing is known of their results, and they stay as they are.
-    #[default]
-    Undisputed,
-    /// The manual's.
-    Manual,
-}
 
 impl<'m, 't> Graph<'m, 't> {
     /// The graph of a function.

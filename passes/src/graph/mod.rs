@@ -25,7 +25,6 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use build::Semantics;
 pub(crate) use build::inputs_of;
 pub use flow::{BlockId, Flow, Unmodelled};
 pub use registers::{Access, Register};
@@ -33,8 +32,9 @@ pub use registers::{Access, Register};
 use hashbrown::HashMap;
 use lists::Lists;
 use ptxopt_grammar::function::Function;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::term::{Term, Terms};
-use ptxopt_grammar::names::Component;
+use ptxopt_grammar::names::{Component, Part};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId};
 use slice::Slice;
 
@@ -269,6 +269,13 @@ impl<'m, 't> Graph<'m, 't> {
     #[must_use]
     pub fn declaration(&self, register: Register) -> Option<DeclId> {
         self.registers.named(register).decl
+    }
+
+    /// The declaration of a register, and which register of it; `None` for the carry flag.
+    #[must_use]
+    pub fn declared(&self, register: Register) -> Option<(DeclId, Part)> {
+        let named = self.registers.named(register);
+        Some((named.decl?, named.part))
     }
 
     /// Whether a register is a component of a vector.

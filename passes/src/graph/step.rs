@@ -3,10 +3,10 @@
 //! A statement that does not fit that view is none, so rules are never given part of an instruction; and what rules
 //! propose is proved against the statement itself, not against this view.
 
-use super::{Graph, Origin, Semantics, ValueId};
+use super::{Graph, Origin, ValueId};
 use crate::recipe::{Code, Source, Sources, Step};
 use ptxopt_grammar::constant;
-use ptxopt_grammar::meaning::disputed::disputed_at;
+use ptxopt_grammar::meaning::disputed::{Semantics, disputed_at};
 use ptxopt_grammar::tree::{NodeId, NodeKind, StmtId};
 use ptxopt_grammar::video;
 

@@ -2,9 +2,10 @@
 //!
 //! The expected values follow from how the body executes, and are worked out by hand.
 
-use super::{Graph, Origin, Semantics, ValueId};
+use super::{Graph, Origin, ValueId};
 use crate::site::Knowledge;
 use ptxopt_grammar::function::functions;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 
 const DECLARATIONS: &str = ".reg .b32 %r<20>, %x, %y;\n.reg .pred %p<4>;\n.reg .b64 %rd<4>;\n\

@@ -5,12 +5,13 @@
 //! own places, is proved in full; masks, selectors and constant operands are drawn by a fixed generator.
 
 use super::{Available, masks, spellings};
-use crate::graph::{Graph, Semantics, ValueId};
+use crate::graph::{Graph, ValueId};
 use crate::recipe::{Code, Recipe, Source};
 use crate::rules::example_module;
 use crate::rules::matrix::Dice;
 use hashbrown::HashMap;
 use ptxopt_grammar::function::functions;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::meaning::video::result;

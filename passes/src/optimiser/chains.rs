@@ -50,32 +50,20 @@ struct ChainShape {
     ranges: Vec<lower::HalfRange>,
 }
 
-/// A recipe with the numbers of its values in the place of values, and the values.
+/// Steps, and what is spelled after them, with numbers in the place of values, and the values.
 fn numbered(steps: &[Step], sources: &[Source]) -> (Vec<Step>, Vec<Source>, Vec<ValueId>) {
     let mut values: Vec<ValueId> = Vec::new();
-    let mut number = |source: &Source| match *source {
-        Source::Value(value) => {
-            let known = values.iter().position(|&known| known == value);
-            let at = known.unwrap_or_else(|| {
-                values.push(value);
-                values.len() - 1
-            });
-            Source::Value(ValueId::of_input(u32::try_from(at).expect("a recipe reads few values")))
-        }
-        Source::Step(_) | Source::Constant(_) => *source,
+    let mut number = |value: ValueId| {
+        let known = values.iter().position(|&known| known == value);
+        Some(known.unwrap_or_else(|| {
+            values.push(value);
+            values.len() - 1
+        }))
     };
-    let sources: Vec<Source> = sources.iter().map(&mut number).collect();
-    let steps = steps.iter().map(|step| step.over(&mut number)).collect();
+    let all = "each value gets a number";
+    let sources = sources.iter().map(|source| source.numbered(&mut number).expect(all)).collect();
+    let steps = steps.iter().map(|step| step.numbered(&mut number).expect(all)).collect();
     (steps, sources, values)
-}
-
-/// The same with the values again.
-fn named(recipe: &Recipe, values: &[ValueId]) -> Recipe {
-    let name = |source: &Source| match *source {
-        Source::Value(number) => Source::Value(values[number.index()]),
-        Source::Step(_) | Source::Constant(_) => *source,
-    };
-    Recipe::of(recipe.steps.iter().map(|step| step.over(name)).collect())
 }
 
 impl Chains {
@@ -91,7 +79,7 @@ impl Chains {
         let (before, sources, values) = numbered(before, sources);
         let named = |all: &[Spelling]| -> Vec<Spelling> {
             let name = |spelling: &Spelling| Spelling {
-                recipe: named(&spelling.recipe, &values),
+                recipe: spelling.recipe.over_values(&values),
                 ..spelling.clone()
             };
             all.iter().map(name).collect()

@@ -105,12 +105,10 @@ impl Work<'_, '_, '_> {
         let all = uses.total();
         let mut gains = Vec::with_capacity(chosen.len());
         for (at, &(stmt, number)) in chosen.iter().enumerate() {
-            choose(at, &mut uses, false);
-            let (total, own) = (uses.total(), uses.own_cost(stmt));
+            let baseline = uses.baseline(&here.nodes, stmt);
             choose(at, &mut uses, true);
-            let saved = total - uses.total();
-            let gain = Gain { stmt, number, own, saved, gone: uses.gone() };
-            gains.push((saved, profit.pays(&gain, &spelled[&stmt].offers[number].spelling)));
+            let gain = uses.gain(stmt, baseline);
+            gains.push((gain.saved, profit.pays(&gain, &spelled[&stmt].offers[number].spelling)));
         }
         for group in groups {
             group.iter().for_each(|&at| choose(at, &mut uses, false));

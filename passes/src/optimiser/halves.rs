@@ -7,13 +7,18 @@
 //! for the rules, generators and proofs that follow; where nothing reads the word any more, it is not put together.
 //!
 //! It is sound because only statements are added that change nothing: wherever the register has been written, the two
-//! others hold its bytes, so putting them together gives the register the value that it has. That needs that what a
-//! statement writes is there for the next one, under the same guard; that what it reads may be written just before it;
-//! and that the name of the register means it there. What is read before anything was written is undefined before and
-//! after. The two registers are new, so nothing else names them, and all
+//! others hold its bytes, so putting them together gives the register the value that it has. That is proved for each
+//! function before anything else is done with the new text (`check`). It fails where what a statement writes is not
+//! there for the next one, under the same guard; where what it reads may not be written just before it; where the name
+//! of the register means another one; and where it may not have been written yet. Registers of which any of this is
+//! so are not chosen, so a proof that fails is a bug. The two registers are new, so nothing else names them, and all
 //! their bits are held to be demanded: what is proved may rely on the zeros beside the bytes.
 //!
 //! Whether it pays is found out: the caller optimises a function with and without.
+
+mod check;
+
+pub(super) use check::checked;
 
 use super::record::{How, Kind, Record};
 use super::splice::{self, Fresh};
@@ -30,6 +35,7 @@ use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::table::{Control, Effects, Row};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use ptxopt_grammar::video::{self, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
+use ptxopt_prover::blocks::representation::{Holds, Word};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often a statement in a loop is executed for each time that one around it is, as a guess.
@@ -40,6 +46,9 @@ const DEEPEST: u32 = 3;
 
 /// The most a packed instruction of halves may cost.
 const MOST_PACKED: u32 = 1;
+
+/// 128 in each byte: added, as `xor` does it.
+const BIAS: u32 = 0x8080_8080;
 
 /// How the bytes stand in the halves.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -76,16 +85,29 @@ impl Style {
 
     /// The instructions that move the bytes of `word` to the even and the odd halves.
     fn split(self, word: &str, even: &str, odd: &str) -> Vec<String> {
-        let bias = format!("xor.b32 {word}, {word}, 0x80808080;");
+        let bias = format!("xor.b32 {word}, {word}, {BIAS:#x};");
         let moves =
             [format!("prmt.b32 {even}, {word}, 0, 0x4240;"), format!("prmt.b32 {odd}, {word}, 0, 0x4341;")];
         let bias = (self == Self::Biased).then_some(bias);
         bias.into_iter().chain(moves).collect()
     }
 
+    /// What the even and the odd half hold of a word.
+    fn halves(self) -> [Holds; 2] {
+        match self {
+            Self::Zeros => {
+                [|terms, word| check::half(terms, word, 0, 0), |terms, word| check::half(terms, word, 0, 8)]
+            }
+            Self::Biased => [
+                |terms, word| check::half(terms, word, BIAS, 0),
+                |terms, word| check::half(terms, word, BIAS, 8),
+            ],
+        }
+    }
+
     /// The instructions that put them together again.
     fn join(self, word: &str, even: &str, odd: &str) -> Vec<String> {
-        let bias = format!("xor.b32 {word}, {word}, 0x80808080;");
+        let bias = format!("xor.b32 {word}, {word}, {BIAS:#x};");
         let bias = (self == Self::Biased).then_some(bias);
         std::iter::once(format!("prmt.b32 {word}, {even}, {odd}, 0x6240;")).chain(bias).collect()
     }
@@ -121,51 +143,84 @@ pub(super) fn keeps(module: &Module<'_>, function: &Function) -> bool {
     function.body.clone().filter_map(StmtId::new).filter(is_video).any(|stmt| form(stmt).is_some())
 }
 
-/// The registers of a function that are kept as halves.
-pub(super) struct Kept(BTreeMap<Register, Style>);
+/// The registers of a function that may be worth it, and how their bytes stand in the halves.
+fn chosen(graph: &Graph<'_, '_>, costs: Costs, declarations: &Declarations) -> BTreeMap<Register, Style> {
+    let word = Source::Value(ValueId::of_input(0));
+    let least = |instruction| costs.step(&Step::plain(instruction, &[word; 2])).most;
+    if [op::ADD_S16X2, op::MIN_U16X2].into_iter().any(|packed| least(packed) > MOST_PACKED) {
+        return BTreeMap::new();
+    }
+    let scopes = Scopes::of(graph.module(), graph.function(), declarations);
+    let traffic = traffic(graph, &scopes);
+    let mut kept: BTreeMap<Register, Style> =
+        traffic.iter().filter_map(|(&register, traffic)| Some((register, traffic.style()?))).collect();
+    let mut work: BTreeSet<Register> = kept.keys().copied().collect();
+    while let Some(register) = work.pop_first() {
+        let Some(&style) = kept.get(&register) else { continue };
+        if traffic[&register].gain(graph.flow(), style, &kept) <= 0 {
+            kept.remove(&register);
+            work.extend(traffic[&register].copies());
+        }
+    }
+    kept
+}
+
+/// The registers of a function that are kept as halves: the statements that do it.
+pub(super) struct Kept {
+    edits: Edits,
+    /// One for each statement that writes or reads a register that is kept.
+    records: Vec<Record>,
+    /// The registers, for the check.
+    words: Vec<Word>,
+}
 
 impl Kept {
     /// Those that may be worth it; `None` if there are none.
-    pub(super) fn of(graph: &Graph<'_, '_>, costs: Costs, declarations: &Declarations) -> Option<Self> {
-        let word = Source::Value(ValueId::of_input(0));
-        let least = |instruction| costs.step(&Step::plain(instruction, &[word; 2])).most;
-        if [op::ADD_S16X2, op::MIN_U16X2].into_iter().any(|packed| least(packed) > MOST_PACKED) {
-            return None;
-        }
-        let scopes = Scopes::of(graph.module(), graph.function(), declarations);
-        let traffic = traffic(graph, &scopes);
-        let mut kept: BTreeMap<Register, Style> =
-            traffic.iter().filter_map(|(&register, traffic)| Some((register, traffic.style()?))).collect();
-        let mut work: BTreeSet<Register> = kept.keys().copied().collect();
-        while let Some(register) = work.pop_first() {
-            let Some(&style) = kept.get(&register) else { continue };
-            if traffic[&register].gain(graph.flow(), style, &kept) <= 0 {
-                kept.remove(&register);
-                work.extend(traffic[&register].copies());
-            }
-        }
-        (!kept.is_empty()).then_some(Self(kept))
+    pub(super) fn of(
+        graph: &Graph<'_, '_>,
+        costs: Costs,
+        declarations: &Declarations,
+        fresh: &Fresh,
+    ) -> Option<Self> {
+        let chosen = chosen(graph, costs, declarations);
+        (!chosen.is_empty()).then(|| Moves::of(graph, &chosen, fresh).inserted())
     }
 
-    /// Adds the statements; a record for each statement that writes a register that is kept.
-    pub(super) fn write(&self, graph: &Graph<'_, '_>, fresh: &Fresh, edits: &mut Edits) -> Vec<Record> {
-        let module = graph.module();
+    /// The statements that are inserted, and what is to be said about them.
+    pub(super) fn insert(&self, edits: &mut Edits) -> &[Record] {
+        edits.extend(self.edits.clone());
+        &self.records
+    }
+}
+
+/// The registers of a function that are to be kept as halves.
+struct Moves<'g, 'm, 't> {
+    graph: &'g Graph<'m, 't>,
+    styles: &'g BTreeMap<Register, Style>,
+    fresh: &'g Fresh,
+    /// Of each register its name, and those of its even and its odd half.
+    names: BTreeMap<Register, [String; 3]>,
+}
+
+impl<'g, 'm, 't> Moves<'g, 'm, 't> {
+    fn of(graph: &'g Graph<'m, 't>, styles: &'g BTreeMap<Register, Style>, fresh: &'g Fresh) -> Self {
         let numbers = (0_u32..).step_by(2);
-        let names: BTreeMap<Register, [String; 3]> = self
-            .0
-            .keys()
-            .zip(numbers)
-            .map(|(&register, number)| {
-                let word = graph.register_text(register).expect("a register that is kept is declared");
-                (register, [word, fresh.half(number), fresh.half(number + 1)])
-            })
-            .collect();
-        let mut records = Vec::new();
+        let name = |(&register, number): (&Register, u32)| {
+            let word = graph.register_text(register).expect("a register that is kept is declared");
+            (register, [word, fresh.half(number), fresh.half(number + 1)])
+        };
+        Self { graph, styles, fresh, names: styles.keys().zip(numbers).map(name).collect() }
+    }
+
+    fn inserted(&self) -> Kept {
+        let Self { graph, fresh, names, .. } = self;
+        let module = graph.module();
+        let (mut edits, mut records) = (Edits::new(), Vec::new());
         for &block in graph.flow().order() {
             // The registers that hold their words, put together in this block.
             let mut whole: HashSet<Register> = HashSet::new();
             for stmt in graph.flow().stmts(block).filter(|&stmt| module.kind(stmt) == StmtKind::Instruction) {
-                let reads = self.accessed(graph, stmt, false);
+                let reads = self.accessed(stmt, false);
                 let before: Vec<String> = reads
                     .into_iter()
                     .filter(|&(register, _)| whole.insert(register))
@@ -175,29 +230,37 @@ impl Kept {
                     })
                     .collect();
                 let mut after = Vec::new();
-                for (register, style) in self.accessed(graph, stmt, true) {
+                for (register, style) in self.accessed(stmt, true) {
                     whole.remove(&register);
                     let [word, even, odd] = &names[&register];
                     after.extend(style.split(word, even, odd));
                 }
-                splice::insert_before(module, stmt, &before, edits);
-                splice::insert_after(module, stmt, &after, edits);
+                splice::insert_before(module, stmt, &before, &mut edits);
+                splice::insert_after(module, stmt, &after, &mut edits);
                 if !(before.is_empty() && after.is_empty()) {
                     records.push(added(graph, stmt, before, after));
                 }
             }
         }
-        splice::declare_halves(module, graph.function(), fresh, 2 * self.0.len(), edits);
-        records
+        splice::declare_halves(module, graph.function(), fresh, 2 * self.styles.len(), &mut edits);
+        Kept { edits, records, words: self.words() }
+    }
+
+    /// What the check must know of the registers.
+    fn words(&self) -> Vec<Word> {
+        let word = |(register, &style): (&Register, &Style)| {
+            let [_, even, odd] = self.names[register].clone();
+            let register = self.graph.declared(*register).expect("a register that is kept is declared");
+            Word { register, parts: [even, odd].into_iter().zip(style.halves()).collect() }
+        };
+        self.styles.iter().map(word).collect()
     }
 
     /// The registers that are kept of those that a statement reads or writes, each once.
-    fn accessed(&self, graph: &Graph<'_, '_>, stmt: StmtId, write: bool) -> BTreeMap<Register, Style> {
-        let accesses = graph.accesses(stmt).filter(|(access, _)| access.write == write);
-        accesses
-            .filter_map(|(access, _)| self.0.get_key_value(&access.register))
-            .map(|(&r, &s)| (r, s))
-            .collect()
+    fn accessed(&self, stmt: StmtId, write: bool) -> BTreeMap<Register, Style> {
+        let accesses = self.graph.accesses(stmt).filter(|(access, _)| access.write == write);
+        let kept = accesses.filter_map(|(access, _)| self.styles.get_key_value(&access.register));
+        kept.map(|(&register, &style)| (register, style)).collect()
     }
 }
 

@@ -51,14 +51,9 @@ impl Made {
 impl Lowered {
     /// What becomes of a recipe, values numbered, each once and in the order in which it was made.
     fn of(&mut self, steps: &[Step], values: &[ValueId], target: &Target) -> Arc<[Made]> {
-        let number = |source: &Source| match *source {
-            Source::Value(value) => {
-                let at = values.binary_search(&value).expect("these are all values of the recipe");
-                Source::Value(ValueId::of_input(u32::try_from(at).expect("a recipe reads few values")))
-            }
-            Source::Step(_) | Source::Constant(_) => *source,
-        };
-        let steps: Vec<Step> = steps.iter().map(|step| step.over(number)).collect();
+        let number = |value: ValueId| values.binary_search(&value).ok();
+        let steps = steps.iter().map(|step| step.numbered(number)).collect::<Option<Vec<Step>>>();
+        let steps = steps.expect("these are all values of the recipe");
         if let Some(known) = self.0.get(&steps) {
             return Arc::clone(known);
         }
@@ -103,7 +98,7 @@ impl Lowered {
             values.dedup();
             let found = self.of(&recipe.steps, &values, target);
             for (at, one) in found.iter().enumerate() {
-                let recipe = named(&one.recipe, &values);
+                let recipe = one.recipe.over_values(&values);
                 // What one spelling becomes is there once.
                 if from.len() == 1 || seen.insert(recipe.clone()) {
                     made.push((spelling, Arc::clone(&found), at, recipe));
@@ -131,15 +126,6 @@ impl Lowered {
             })
             .collect()
     }
-}
-
-/// A recipe with values in the place of their numbers.
-fn named(recipe: &Recipe, values: &[ValueId]) -> Recipe {
-    let name = |source: &Source| match *source {
-        Source::Value(number) => Source::Value(values[number.index()]),
-        Source::Step(_) | Source::Constant(_) => *source,
-    };
-    Recipe::of(recipe.steps.iter().map(|step| step.over(name)).collect())
 }
 
 /// A recipe with numbers in the place of what SIMD instructions read, where that is known to be one: their text has none,

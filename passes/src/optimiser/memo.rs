@@ -79,31 +79,17 @@ impl Numbers {
         seen.all(|value| self.open.contains(&value))
     }
 
-    fn place(&self, value: ValueId) -> Option<u32> {
-        let place = self.values.binary_search(&value).ok()?;
-        u32::try_from(place).ok()
+    fn place(&self, value: ValueId) -> Option<usize> {
+        self.values.binary_search(&value).ok()
     }
 
     /// With the numbers of the shape in the place of values.
     fn shape(&self, step: &Step) -> Option<Step> {
-        let source = |source: &Source| match *source {
-            Source::Value(value) => self.place(value).map(|place| Source::Value(ValueId::of_input(place))),
-            Source::Step(_) | Source::Constant(_) => Some(*source),
-        };
-        let sources = step.sources.iter().map(source).collect::<Option<_>>()?;
-        Some(Step { sources, ..*step })
+        step.numbered(|value| self.place(value))
     }
 
     fn shapes(&self, recipe: &Recipe) -> Option<Recipe> {
         recipe.steps.iter().map(|step| self.shape(step)).collect::<Option<_>>().map(Recipe::of)
-    }
-
-    fn site(&self, recipe: &Recipe) -> Recipe {
-        let source = |source: &Source| match *source {
-            Source::Value(place) => Source::Value(self.values[place.index()]),
-            Source::Step(_) | Source::Constant(_) => *source,
-        };
-        Recipe::of(recipe.steps.iter().map(|step| step.over(source)).collect())
     }
 }
 
@@ -141,8 +127,8 @@ impl Memo {
         let made: Vec<Term> = inputs
             .iter()
             .map(|&input| {
-                let place = numbers.place(input).expect("it was just found");
-                self.terms.input(place, graph.value(input).width)
+                let place = ValueId::numbered(numbers.place(input).expect("it was just found"));
+                self.terms.input(place.number(), graph.value(input).width)
             })
             .collect();
         let inputs: Vec<ValueId> = inputs.into_iter().collect();
@@ -191,8 +177,10 @@ impl Memo {
     /// What was found for a shape, about the values of this site.
     pub(super) fn get(&self, shape: &SiteShape, numbers: &Numbers) -> Option<Vec<Spelling>> {
         let spellings = self.known.get(shape)?;
-        let here =
-            |spelling: &Spelling| Spelling { recipe: numbers.site(&spelling.recipe), ..spelling.clone() };
+        let here = |spelling: &Spelling| Spelling {
+            recipe: spelling.recipe.over_values(&numbers.values),
+            ..spelling.clone()
+        };
         Some(spellings.iter().map(here).collect())
     }
 

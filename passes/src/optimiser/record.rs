@@ -48,6 +48,8 @@ pub enum Kind {
     Wrong(Box<Wrong>),
     /// A rewrite after which a replay of the function did something else: a bug.
     Diverged(Box<Difference>),
+    /// Moves between a word and its halves of which it is not proved that they change nothing, and why: a bug.
+    Misplaced(String),
     /// A rewrite to an instruction that PTX does not have, by its opcode: a bug.
     Illegal(String),
     /// Work that did not end where it must: a bug.
@@ -83,7 +85,7 @@ pub enum How {
     Dead,
     /// Its result is unused since a rewrite, whose record lists it.
     Freed,
-    /// Its result is kept as halves from then on, which put together are the same.
+    /// Its result is kept as halves from then on, and it is proved that this changes nothing.
     Halved,
     /// The same bytes of memory are accessed, as words.
     Words,
@@ -363,7 +365,11 @@ impl Kind {
     pub const fn is_bug(&self) -> bool {
         match self {
             Self::Passed(_) | Self::Missed(_) => false,
-            Self::Wrong(_) | Self::Diverged(_) | Self::Illegal(_) | Self::Unending(_) => true,
+            Self::Wrong(_)
+            | Self::Diverged(_)
+            | Self::Misplaced(_)
+            | Self::Illegal(_)
+            | Self::Unending(_) => true,
         }
     }
 

@@ -388,7 +388,12 @@ fn last_words(told: Vec<Told>, states: &[State], module: &Module<'_>) -> Vec<Rec
             Kind::Passed(How::Proved(_) | How::Sampled | How::Halved | How::Words | How::Raised { .. }) => {
                 rewritten.entry(stmt(record)).or_insert(*round);
             }
-            Kind::Missed(_) | Kind::Wrong(_) | Kind::Diverged(_) | Kind::Illegal(_) | Kind::Unending(_) => {}
+            Kind::Missed(_)
+            | Kind::Wrong(_)
+            | Kind::Diverged(_)
+            | Kind::Misplaced(_)
+            | Kind::Illegal(_)
+            | Kind::Unending(_) => {}
         }
     }
     let counts = |told: &Told| rewritten.get(&stmt(&told.record)).unwrap_or(&states[told.function].looked[0]);

@@ -415,12 +415,12 @@ impl Work<'_, '_, '_> {
             return stays(self.lacks(&offer.spelling).unwrap_or(Why::Uncosted), alone);
         };
         let candidate = Rc::new(candidate);
-        let (own, total) = (uses.own_cost(stmt), uses.total());
+        let baseline = uses.baseline(&settling.nodes, stmt);
         uses.choose(&settling.nodes, stmt, Some(Rc::clone(&candidate)));
-        let (saved, gone) = (total - uses.total(), uses.gone().to_vec());
+        let gone = uses.gone().to_vec();
+        let gain = Gain { gone: &gone, ..uses.gain(stmt, baseline) };
         uses.choose(&settling.nodes, stmt, None);
-        let gain = Gain { stmt, number, own, saved, gone: &gone };
-        let before = alone + gone.iter().map(|&gone| self.profit.cost_of(gone)).sum();
+        let before = alone + gain.gone.iter().map(|&gone| self.profit.cost_of(gone)).sum();
         if pays(&gain) {
             let why = offer.obstacle.clone().unwrap_or(Why::Unclear);
             let text = if why == Why::Comment { self.text(settling, stmt, &candidate) } else { None };
@@ -428,9 +428,9 @@ impl Work<'_, '_, '_> {
         }
         let may_pay =
             self.profit.is_video(stmt) && before.most != u32::MAX && offer.spelling.cost().most < before.most;
-        let why = if saved > 0 && self.profit.is_left_to_the_assembler(&gain, &offer.spelling) {
+        let why = if gain.saved > 0 && self.profit.is_left_to_the_assembler(&gain, &offer.spelling) {
             Why::Plain
-        } else if may_pay || saved > 0 {
+        } else if may_pay || gain.saved > 0 {
             Why::Noise
         } else {
             Why::Dearer

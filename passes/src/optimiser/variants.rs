@@ -5,7 +5,7 @@
 //! variant begins with changes nothing by itself (see `halves` and `words`); whether it pays is known at the end.
 
 use super::guard::restored;
-use super::halves::{Kept, frequencies, keeps};
+use super::halves::{Kept, checked, frequencies, keeps};
 use super::record::{Record, Statements};
 use super::rounds::{Run, parsed};
 use super::splice::Fresh;
@@ -59,9 +59,9 @@ pub(super) fn best(
     let functions = functions.filter(|(_, function)| !options.leave.contains_key(&function.name)).collect();
     let fresh = Fresh::new(module.text());
     let task = Task { most_rounds, module, options, clock, functions, fresh };
-    let (halves, words) = (task.halves(), task.words());
+    let ((halves, bugs), words) = (task.halves(), task.words());
     if halves.is_none() && words.is_empty() {
-        return Run::new(most_rounds, module, options, clock, empty).finish(module, watch);
+        return with(Run::new(most_rounds, module, options, clock, empty).finish(module, watch), bugs);
     }
     let anew = || Outcome::empty(empty.gpus.clone(), empty.seen);
     let mut best = task.run(anew(), None);
@@ -75,7 +75,13 @@ pub(super) fn best(
         best = task.better(best, all);
     }
     best.rounds.iter().for_each(|(round, text)| watch(*round, text));
-    best.outcome
+    with(best.outcome, bugs)
+}
+
+/// An outcome with more records.
+fn with(outcome: Outcome, more: Vec<Record>) -> Outcome {
+    let records = outcome.records.into_iter().chain(more).collect();
+    Outcome { records, ..outcome }
 }
 
 impl Task<'_, '_> {
@@ -96,22 +102,29 @@ impl Task<'_, '_> {
         Ended { outcome, rounds }
     }
 
-    /// The variant that keeps words as halves, if that is worth a try.
-    fn halves(&self) -> Option<Begun> {
+    /// The variant that keeps words as halves, if that is worth a try, and records of those of which it is not proved
+    /// that this changes nothing.
+    fn halves(&self) -> (Option<Begun>, Vec<Record>) {
         let gpus = self.options.gpus_of(self.module);
         if gpus.is_empty() || !self.runs(&[Pass::Lower, Pass::Dce]) {
-            return None;
+            return (None, Vec::new());
         }
         let (costs, declarations) = (Costs::on(&gpus), declarations(self.module));
-        let mut begun = Begun::default();
+        let mut kept = BTreeMap::new();
         for (number, function) in self.functions.iter().filter(|(_, function)| keeps(self.module, function)) {
             let graph = Graph::new(self.module, function.clone(), self.options.semantics);
             let Ok(graph) = graph else { continue };
-            if let Some(kept) = Kept::of(&graph, costs, &declarations) {
-                begun.records.insert(*number, kept.write(&graph, &self.fresh, &mut begun.edits));
-            }
+            kept.extend(
+                Kept::of(&graph, costs, &declarations, &self.fresh).map(|of_function| (*number, of_function)),
+            );
         }
-        (!begun.records.is_empty()).then_some(begun)
+        let (kept, bugs) = checked(self.module, kept);
+        let mut begun = Begun::default();
+        for (number, kept) in kept {
+            let records = kept.insert(&mut begun.edits).to_vec();
+            begun.records.insert(number, records);
+        }
+        ((!begun.records.is_empty()).then_some(begun), bugs)
     }
 
     /// The vector accesses that can be accesses to words, by the numbers of the functions.

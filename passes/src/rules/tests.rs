@@ -4,11 +4,12 @@
 
 pub(super) use super::example_module as module;
 use super::{Rule, rules};
-use crate::graph::{Graph, Semantics};
+use crate::graph::Graph;
 use crate::recipe::Recipe;
 use crate::site::{Knowledge, Site};
 use crate::verify::{Check, Judgement, Rewrite, Verifier};
 use ptxopt_grammar::function::functions;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::tree::{StmtId, StmtKind};
 use std::cell::RefCell;
 

@@ -126,8 +126,8 @@ fn improve(
     if !uses.is_present(place.stmt) || place.candidates.is_empty() {
         return false;
     }
-    let before = uses.choose(nodes, place.stmt, None);
-    let (total, own) = (uses.total(), uses.own_cost(place.stmt));
+    let before = uses.chosen(place.stmt).cloned();
+    let baseline = uses.baseline(nodes, place.stmt);
     let mut best = None;
     for candidate in &place.candidates {
         if uses.chosen(place.stmt).is_some_and(|last| last.values == candidate.values) {
@@ -136,11 +136,10 @@ fn improve(
             uses.choose(nodes, place.stmt, None);
             uses.choose(nodes, place.stmt, Some(Rc::clone(candidate)));
         }
-        let saved = total - uses.total();
-        let gain = Gain { stmt: place.stmt, number: candidate.number, own, saved, gone: uses.gone() };
+        let gain = uses.gain(place.stmt, baseline);
         // Equal ones by what they need, by fewest lines, by most that goes, then in the order in which they were found.
         let lines = candidate.nodes.len();
-        let rank = (Reverse(saved), candidate.reach, lines, Reverse(uses.gone().len()), candidate.number);
+        let rank = (Reverse(gain.saved), candidate.reach, lines, Reverse(gain.gone.len()), candidate.number);
         if best.as_ref().is_none_or(|(least, _)| rank < *least) && pays(&gain) {
             best = Some((rank, Rc::clone(candidate)));
         }

@@ -2,9 +2,10 @@
 
 use super::{Candidate, Gain, Nodes, Place, Price, Uses, search};
 use crate::cost::Cost;
-use crate::graph::{Graph, Semantics, ValueId};
+use crate::graph::{Graph, ValueId};
 use crate::recipe::{Source, Step};
 use ptxopt_grammar::function::functions;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use std::collections::BTreeSet;

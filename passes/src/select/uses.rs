@@ -8,7 +8,7 @@
 //! A choice changes counts by what the new spelling reads less what the old one read, so taking it back restores
 //! every count: what is used follows from the choices alone, not from the order in which they were tried.
 
-use super::{Candidate, Nodes, StepId};
+use super::{Candidate, Gain, Nodes, StepId};
 use crate::graph::{Graph, Origin, ValueId};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::{StmtId, StmtKind};
@@ -63,6 +63,13 @@ pub(crate) struct Uses<'u, 'm, 't> {
     /// The statements that went since the last choice.
     gone: Vec<StmtId>,
     scratch: Scratch,
+}
+
+/// What a statement's own instruction costs, and what everything costs with it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Baseline {
+    own: (u32, u32),
+    total: i64,
 }
 
 /// Lists that are empty between choices, and keep their memory.
@@ -176,6 +183,18 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
         let shared = price.parts().filter(|part| self.parts.get(part).copied().unwrap_or(0) > mine);
         let shared: u32 = shared.map(|(_, lanes)| lanes).sum();
         (price.alone(), price.alone() - shared)
+    }
+
+    /// Gives a statement its own instruction again, and says what the gain of a spelling is measured by.
+    pub(crate) fn baseline(&mut self, nodes: &Nodes, stmt: StmtId) -> Baseline {
+        self.choose(nodes, stmt, None);
+        Baseline { own: self.own_cost(stmt), total: self.total }
+    }
+
+    /// What the spelling that was chosen last, for this statement, gains beside all others as they are.
+    pub(crate) fn gain(&self, stmt: StmtId, over: Baseline) -> Gain<'_> {
+        let number = self.chosen(stmt).expect("a spelling was chosen").number;
+        Gain { stmt, number, own: over.own, saved: over.total - self.total, gone: &self.gone }
     }
 
     /// Chooses a spelling for a statement, or its own again; returns the one that was chosen before.

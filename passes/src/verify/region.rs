@@ -4,9 +4,10 @@
 //! both sides; so what is proved of a region holds for all that its edge can be, and more.
 
 use super::Rewrite;
-use crate::graph::{Graph, Origin, Semantics, ValueId, inputs_of};
+use crate::graph::{Graph, Origin, ValueId, inputs_of};
 use crate::site::Knowledge;
 use hashbrown::{HashMap, HashSet};
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::disputed::disputed_at;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones};
 use ptxopt_grammar::meaning::{Place, Write, meaning};

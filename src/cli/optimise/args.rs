@@ -1,8 +1,9 @@
 //! The options of the main command, and their translation to the options of the optimiser.
 
-use crate::cli::VideoSemantics;
+use crate::cli::{SEMANTICS_HELP, semantics};
 use crate::remarks::Format;
 use clap::ValueEnum;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_passes::Selection;
 use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{Options, Raise};
@@ -68,8 +69,8 @@ pub(super) struct Choices {
     #[arg(long, value_name = "LEVEL")]
     check: Option<CheckLevel>,
 
-    #[arg(long, value_name = "POLICY", help = VideoSemantics::HELP)]
-    video_semantics: Option<VideoSemantics>,
+    #[arg(long, value_name = "POLICY", help = SEMANTICS_HELP, value_parser = semantics())]
+    video_semantics: Option<Semantics>,
 
     /// Which statements with unused results to delete; the default is `freed`
     #[arg(long, value_name = "SCOPE")]
@@ -164,7 +165,7 @@ impl Choices {
                 Some(CheckLevel::Sampled) => Check::Sampled,
                 Some(CheckLevel::Proved) | None => Check::Proved,
             },
-            semantics: self.video_semantics.unwrap_or_default().into(),
+            semantics: self.video_semantics.unwrap_or_default(),
             limit: self.limit,
             dce_all: match self.dce {
                 Some(DeadCode::Freed) | None => false,

@@ -208,6 +208,7 @@ fn bug(remark: &Remark<'_>, console: &Console) -> Option<String> {
         Kind::Passed(_) | Kind::Missed(_) => None,
         Kind::Wrong(wrong) => Some(wrong_rewrite(wrong, remark, console)),
         Kind::Diverged(difference) => Some(diverged(difference, remark, console)),
+        Kind::Misplaced(why) => Some(misplaced(why, remark, console)),
         Kind::Illegal(words) => Some(illegal(words, remark, console)),
         Kind::Unending(bound) => Some(unending(*bound, remark, console)),
     }
@@ -230,6 +231,21 @@ fn diverged(difference: &Difference, remark: &Remark<'_>, console: &Console) -> 
         remarks::shown(&difference.to_string())
     )
     .expect("a string can be written to");
+    message
+}
+
+fn misplaced(why: &str, remark: &Remark<'_>, console: &Console) -> String {
+    let Record { function, before, after, .. } = remark.record;
+    let title = format!(
+        "moves that keep words of `{function}` as halves, line {} of `{}`, would have been wrong, and the function was \
+         left unchanged: a bug of ptxopt, please report it with the lines below",
+        remark.position.line, remark.file
+    );
+    let mut message = console.renderer.failure(&title);
+    let (before, after) = (remarks::shown(before), remarks::shown(&after.join(" ")));
+    let why = remarks::shown(why);
+    writeln!(message, "  near    {before}\n  at      {after}\n  why     it {why}")
+        .expect("a string can be written to");
     message
 }
 
@@ -332,6 +348,30 @@ mod tests {
         );
         for line in ["  rules   one, two\n", "  before  mov.b32 %d, %a;\n", "input   %a = 0x", "lane "] {
             assert!(said.contains(line), "{said}");
+        }
+    }
+
+    #[test]
+    fn moves_that_would_be_wrong_are_told_as_a_bug() {
+        let record = Record {
+            kind: Kind::Misplaced("reads a word that its register does not hold here".to_owned()),
+            pass: Pass::Lower,
+            rules: vec!["lower"],
+            function: "f".to_owned(),
+            offset: 0,
+            before: "mov.b32 %b, %a;".to_owned(),
+            after: vec!["mov.b32 %b, %a;".to_owned()],
+            cost: None,
+            freed: Vec::new(),
+            time: Duration::ZERO,
+        };
+        let position = Position { line: 7, column: 1 };
+        let remark = Remark { record: &record, file: "x.ptx", position, source: None, gpu: "", time: None };
+        let said = bug(&remark, &Console::new(ColorChoice::Never)).expect("it is a bug");
+        for part in
+            ["of `f` as halves, line 7 of `x.ptx`", "at      mov.b32 %b, %a;\n", "why     it reads a word"]
+        {
+            assert!(said.contains(part), "{said}");
         }
     }
 

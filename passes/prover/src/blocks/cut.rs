@@ -134,7 +134,8 @@ impl Cut {
         }
     }
 
-    fn reachable(&self) -> Vec<usize> {
+    /// The blocks that control can reach, in no particular order.
+    pub(super) fn reachable(&self) -> Vec<usize> {
         let mut seen = vec![false; self.blocks.len()];
         let (mut order, mut work) = (Vec::new(), vec![0]);
         while let Some(at) = work.pop() {

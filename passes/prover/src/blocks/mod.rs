@@ -33,6 +33,7 @@ mod product;
 mod questions;
 mod registers;
 mod relation;
+pub mod representation;
 mod shape;
 mod terms;
 mod walk;
@@ -43,7 +44,7 @@ use crate::around::InModule;
 use cut::Cut;
 use product::Product;
 use ptxopt_grammar::function::Function;
-use ptxopt_grammar::meaning::disputed::disputed_at;
+use ptxopt_grammar::meaning::disputed::{Semantics, disputed_at};
 use ptxopt_grammar::tree::{Module, StmtId};
 use registers::Names;
 use relation::Relation;
@@ -114,10 +115,14 @@ pub enum Outcome {
     Stopped(String),
 }
 
-/// Compares two functions whose surroundings are the same; `manual`: disputed forms mean what the manual says.
+/// Compares two functions whose surroundings are the same.
 #[must_use]
-pub fn compare(before: (&Module<'_>, &Function), after: (&Module<'_>, &Function), manual: bool) -> Outcome {
-    if !manual {
+pub fn compare(
+    before: (&Module<'_>, &Function),
+    after: (&Module<'_>, &Function),
+    semantics: Semantics,
+) -> Outcome {
+    if semantics == Semantics::Undisputed {
         for (file, (module, function)) in [("first", before), ("second", after)] {
             if let Some(disputed) = disputed(module, function) {
                 return Outcome::Disputed { file, disputed };

@@ -1,18 +1,21 @@
 //! A word taken apart and put together is the same word, only that is added, and only where it may be worth it.
 
-use super::{Kept, Style, frequencies, keeps};
+use super::{Kept, Moves, Style, checked, chosen, frequencies, keeps};
 use crate::cost::{Costs, Gpu};
-use crate::graph::{Graph, Semantics};
+use crate::graph::Graph;
+use crate::optimiser::record::Kind;
 use crate::optimiser::splice::Fresh;
 use crate::optimiser::visible::declarations;
 use crate::rules::example_module;
 use hashbrown::HashMap;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::functions;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::meaning::{Place, meaning};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use ptxopt_prover::{Query, Verdict, prove};
+use std::collections::BTreeMap;
 
 /// A loop that adds and compares bytes, with `%h` carried around it.
 const LOOP: &str = "mov.b32 %r0, 0; mov.b32 %r1, 0;\nstep: vadd4.u32.u32.u32.sat %r1, %r1, %a, %a;\n\
@@ -33,9 +36,40 @@ fn kept(body: &str, gpu: &str) -> Vec<String> {
     let module = parsed(&text);
     let graph = graph(&module);
     let gpu = Gpu::named(gpu).expect("it is known");
-    let kept = Kept::of(&graph, Costs::on(&[gpu]), &declarations(&module));
-    let registers = kept.map(|kept| kept.0.into_keys().collect::<Vec<_>>()).unwrap_or_default();
-    registers.into_iter().filter_map(|register| graph.register_text(register)).collect()
+    let kept = chosen(&graph, Costs::on(&[gpu]), &declarations(&module));
+    kept.into_keys().filter_map(|register| graph.register_text(register)).collect()
+}
+
+/// What the check finds wrong if `%r1` is kept whatever it is, and what stands there then.
+fn wrong(body: &str, style: Style) -> Option<(Kind, Vec<String>)> {
+    let text = example_module(body);
+    let module = parsed(&text);
+    let graph = graph(&module);
+    let stmts = graph.function().body.clone().filter_map(StmtId::new);
+    let registers = stmts.flat_map(|stmt| graph.accesses(stmt)).map(|(access, _)| access.register);
+    // The name may mean several: the first one that is written is the one outside.
+    let mut named = registers.filter(|&it| graph.register_text(it).is_some_and(|name| name == "%r1"));
+    let styles = BTreeMap::from([(named.next().expect("it is accessed"), style)]);
+    let kept = Moves::of(&graph, &styles, &Fresh::new(text.as_bytes())).inserted();
+    let (kept, bugs) = checked(&module, BTreeMap::from([(0, kept)]));
+    assert_eq!(kept.len() + bugs.len(), 1, "it is kept or it is a bug");
+    bugs.into_iter().next().map(|bug| (bug.kind, bug.after))
+}
+
+/// That it is right to keep `%r1`, in each style.
+fn is_right(body: &str) {
+    for style in [Style::Zeros, Style::Biased] {
+        assert_eq!(wrong(body, style), None, "{style:?}: {body}");
+    }
+}
+
+/// That the check finds that it is not, at a statement.
+fn is_wrong(body: &str, stmt: &str, why: &str) {
+    for style in [Style::Zeros, Style::Biased] {
+        let (kind, at) = wrong(body, style).unwrap_or_else(|| panic!("{style:?}: nothing is wrong: {body}"));
+        let Kind::Misplaced(reason) = &kind else { panic!("{kind:?}") };
+        assert!(reason.contains(why) && at.join(" ").contains(stmt), "{reason}: {at:?}");
+    }
 }
 
 #[test]
@@ -75,9 +109,11 @@ fn only_moves_between_a_word_and_its_halves_are_added() {
     let module = parsed(&text);
     let graph = graph(&module);
     let gpu = Gpu::named("sm_90").expect("it is known");
-    let kept = Kept::of(&graph, Costs::on(&[gpu]), &declarations(&module)).expect("a loop may be worth it");
+    let fresh = Fresh::new(text.as_bytes());
+    let kept = Kept::of(&graph, Costs::on(&[gpu]), &declarations(&module), &fresh);
+    let kept = kept.expect("a loop may be worth it");
     let mut edits = Edits::new();
-    let records = kept.write(&graph, &Fresh::new(text.as_bytes()), &mut edits);
+    let records = kept.insert(&mut edits);
     let edited = edits.apply(text.as_bytes()).expect("edits do not overlap").to_vec();
     let edited = String::from_utf8(edited).expect("it is text");
     let instructions = |module: &Module<'_>| -> Vec<String> {
@@ -151,6 +187,58 @@ fn a_word_whose_name_means_another_register_is_not_kept() {
     };
     assert!(kept(&hidden("%x"), "sm_90").contains(&"%r1".to_owned()));
     assert!(!kept(&hidden("%r1"), "sm_90").contains(&"%r1".to_owned()));
+}
+
+#[test]
+fn what_is_inserted_is_proved_to_change_nothing() {
+    is_right(LOOP);
+    is_right(&LOOP.replace("mov.b32 %r1, 0;", "mov.b32 %r1, 0; @%p1 ld.global.b32 %r1, [%in];"));
+    is_right(&LOOP.replace("@%p0 bra", "@%p1 bra other; mov.b32 %r1, 5;\nother: @%p0 bra"));
+    is_right(&LOOP.replace("mov.b32 %d, %r1;", "mov.b32 %r2, %r1; mov.b32 %r1, %r2; mov.b32 %d, %r1;"));
+}
+
+/// What was once written: the halves were taken from the old word where the new guard failed.
+#[test]
+fn the_check_finds_a_split_under_a_guard_that_the_write_has_changed() {
+    let body = |to: &str| {
+        let function = format!("@%p1 lop3.and.b32 %r1|{to}, %r1, %a, 0, 0x0f, %p2;");
+        LOOP.replace("add.u32 %r0, %r0, 1;", &format!("add.u32 %r0, %r0, 1; {function}"))
+            .replace("mov.b32 %r0, 0;", "mov.b32 %r0, 0; setp.eq.u32 %p1, %a, 0; setp.eq.u32 %p2, %a, 1;")
+    };
+    is_right(&body("%p3"));
+    is_wrong(&body("%p1"), "@%p1", "a guard that the statement before it writes");
+}
+
+/// What was once written: the moves in the inner scope were of its own register.
+#[test]
+fn the_check_finds_a_name_that_means_another_register() {
+    let hidden = |name: &str| {
+        let declared = format!("mov.b32 %r01, 0; {{ .reg .b32 {name}; mov.b32 {name}, 0;");
+        let body = LOOP.replace("%r1", "%r01").replace("mov.b32 %d, %r01;", "mov.b32 %d, %r01; }");
+        body.replace("mov.b32 %r01, 0;", &declared)
+    };
+    is_right(&hidden("%x"));
+    is_wrong(&hidden("%r1"), "%r1", "a register of another word, or of none");
+}
+
+#[test]
+fn the_check_finds_a_word_that_may_be_undefined() {
+    is_wrong(&LOOP.replace("mov.b32 %r1, 0;", ""), "prmt.b32 %r1", "may not have been written");
+}
+
+#[test]
+fn the_check_finds_a_word_that_is_written_or_read_until_later() {
+    let with = |more: &str| LOOP.replace("mov.b32 %d, %r1;", &format!("mov.b32 %d, %r1; {more}"));
+    is_right(&with("shfl.sync.idx.b32 %e, %r1, 0, 31, -1;"));
+    is_wrong(&with("tcgen05.st.sync.aligned.32x32b.x1.b32 [%a], {%r1};"), "tcgen05.st", "until later");
+    is_wrong(&with("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r1}, [%a];"), "tcgen05.ld", "until later");
+}
+
+#[test]
+fn the_check_finds_moves_behind_a_pragma() {
+    let with = |more: &str| LOOP.replace("mov.b32 %d, %r1;", &format!("next: {more}\nmov.b32 %d, %r1;"));
+    is_right(&with(""));
+    is_wrong(&with(".pragma \"nounroll\";"), "prmt.b32 %r1", "a pragma");
 }
 
 #[test]
