@@ -41,7 +41,7 @@ pub(super) struct Work<'w, 'm, 't> {
     pub(super) profit: Profit<'w, 'm, 't>,
     pub(super) knowledge: &'w Knowledge,
     /// Whether a rewrite of an earlier round wrote a statement.
-    is_written: &'w (dyn Fn(StmtId) -> bool + Sync),
+    pub(super) is_written: &'w (dyn Fn(StmtId) -> bool + Sync),
     /// Whether the function has video instructions, or words that are kept as halves in their place.
     pub(super) has_video: bool,
     pub(super) scopes: Scopes<'w>,

@@ -60,8 +60,8 @@ pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
     row.is(op::PRMT)
         || row.is(op::AND) && number(2, &[0xff, 0xffff])
         || row.is(op::BFE) && number(3, &[8, 16])
-        || (row.is(op::SHL) || row.is(op::SHR)) && number(2, &[8, 16, 24])
-        || row.is(op::MOV) && operands().get(1).map(|&node| module.node_kind(node)) == Some(NodeKind::Vector)
+        || row.is(op::SHL) && number(2, &[8, 16, 24])
+        || row.is(op::MOV) && packs_word(module, stmt)
 }
 
 fn lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
@@ -77,6 +77,14 @@ fn lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
             out.push(recipe);
         }
     }
+}
+
+/// Whether a move puts a word of 32 bits together.
+fn packs_word(module: &Module<'_>, stmt: StmtId) -> bool {
+    let is_vector =
+        || module.operands(stmt).get(1).map(|&node| module.node_kind(node)) == Some(NodeKind::Vector);
+    let instruction = module.opcode(stmt).and_then(|(spelling, _)| module.spellings().instruction(spelling));
+    instruction.and_then(Instruction::last_type).and_then(|last| last.ty()?.bits()) == Some(32) && is_vector()
 }
 
 /// Whether several lanes of the result were computed by instructions of their own.
