@@ -132,8 +132,9 @@ impl Task<'_, '_> {
         if !self.runs(&[Pass::Fuse, Pass::Lower, Pass::Dce]) {
             return BTreeMap::new();
         }
-        let words =
-            |(number, function): &(usize, Function)| Some((*number, Words::of(self.module, function)?));
+        let words = |(number, function): &(usize, Function)| {
+            Some((*number, Words::of(self.module, function, self.options.semantics)?))
+        };
         self.functions.iter().filter_map(words).collect()
     }
 
@@ -164,6 +165,10 @@ impl Task<'_, '_> {
     fn better(&self, one: Ended, other: Ended) -> Ended {
         let names = self.shorter(&one.outcome, &other.outcome);
         if names.is_empty() {
+            let mut one = one;
+            // A bug is told, whichever variant it is of, and takes all edits of its function back.
+            let bugs = other.outcome.records.into_iter().filter(|record| record.kind.is_bug());
+            one.outcome.records.extend(bugs);
             return one;
         }
         Ended { outcome: joined(self.module, one.outcome, other.outcome, &names), rounds: other.rounds }
@@ -214,7 +219,8 @@ fn joined(module: &Module<'_>, plain: Outcome, variant: Outcome, names: &BTreeSe
         restored(&parsed(from), plain.unwrap_or(module.text()), names)
     };
     let mut records: Vec<Record> = plain.records.into_iter().filter(|record| !is_named(record)).collect();
-    records.extend(variant.records.into_iter().filter(is_named));
+    let counts = |record: &Record| is_named(record) || record.kind.is_bug();
+    records.extend(variant.records.into_iter().filter(counts));
     records.sort_by_key(|record| record.offset);
     Outcome {
         text: Some(text),

@@ -18,10 +18,12 @@ use super::record::{How, Kind, Record};
 use super::splice::{self, Fresh};
 use super::visible::is_integer_type;
 use crate::cost::Cost;
+use crate::graph::Graph;
 use crate::rules::Pass;
 use hashbrown::HashSet;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::Function;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::names::Component;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::table::types::TypeWord;
@@ -41,10 +43,21 @@ struct Access {
     opcode: String,
     /// How many bits an element has, and whether registers get its sign.
     element: (u32, bool),
-    /// The registers, and how many bits they have.
-    parts: Vec<(String, u32)>,
+    /// The registers.
+    parts: Vec<Part>,
     /// The operands besides the vector, as they are written.
     others: Vec<String>,
+}
+
+/// A register of a vector operand.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Part {
+    node: NodeId,
+    name: String,
+    /// How many bits it has.
+    width: u32,
+    /// Whether what is loaded is unused; then it is not moved.
+    is_unused: bool,
 }
 
 /// The vector accesses of a function that can be accesses to words.
@@ -53,10 +66,15 @@ pub(super) struct Words(Vec<Access>);
 
 impl Words {
     /// All of a function; `None` if there are none.
-    pub(super) fn of(module: &Module<'_>, function: &Function) -> Option<Self> {
+    pub(super) fn of(module: &Module<'_>, function: &Function, semantics: Semantics) -> Option<Self> {
         let stmts = function.body.clone().filter_map(StmtId::new);
-        let all: Vec<Access> = stmts.filter_map(|stmt| Access::of(module, stmt)).collect();
-        (!all.is_empty()).then_some(Self(all))
+        let mut all: Vec<Access> = stmts.filter_map(|stmt| Access::of(module, stmt)).collect();
+        if all.is_empty() {
+            return None;
+        }
+        let graph = Graph::new(module, function.clone(), semantics).ok()?;
+        all.iter_mut().for_each(|access| access.leave_unused(&graph));
+        Some(Self(all))
     }
 
     /// Those for which something was gained: in the text that was made of it, not all of what was added is left. `None`
@@ -129,8 +147,8 @@ impl Access {
             return None;
         }
         let elements = module.children(operands.remove(at));
-        let parts: Vec<(String, u32)> =
-            elements.into_iter().map(|node| part(module, node)).collect::<Option<_>>()?;
+        let parts: Vec<Part> =
+            elements.into_iter().map(|node| Part::of(module, node)).collect::<Option<_>>()?;
         let opcode = kept.iter().fold(row.name.to_owned(), |text, modifier| text + "." + modifier.word());
         let text = |&node: &NodeId| String::from_utf8_lossy(module.node_text(node)).into_owned();
         let others = operands.iter().map(text).collect();
@@ -142,8 +160,8 @@ impl Access {
     fn is_possible(&self) -> bool {
         let bits = self.element.0;
         let count = u32::try_from(self.parts.len()).expect("a vector has at most eight elements");
-        let widths: BTreeSet<u32> = self.parts.iter().map(|&(_, width)| width).collect();
-        let names: HashSet<&str> = self.parts.iter().map(|(name, _)| name.as_str()).collect();
+        let widths: BTreeSet<u32> = self.parts.iter().map(|part| part.width).collect();
+        let names: HashSet<&str> = self.parts.iter().map(|part| part.name.as_str()).collect();
         (bits * count).is_multiple_of(32)
             && widths.len() == 1
             && widths.iter().all(|width| [16, 32].contains(width))
@@ -178,16 +196,12 @@ impl Access {
     }
 
     /// The elements of a word to their registers.
-    fn taken_apart(
-        &self,
-        word: &str,
-        parts: &[(String, u32)],
-        fresh: &mut dyn FnMut() -> String,
-    ) -> Vec<String> {
+    fn taken_apart(&self, word: &str, parts: &[Part], fresh: &mut dyn FnMut() -> String) -> Vec<String> {
         let (bits, signed) = self.element;
-        let one = |(at, (register, width)): (usize, &(String, u32))| {
-            let selector = selector(at, bits as usize / 8, signed);
-            match (*width, bits, at) {
+        let one = |(at, part): (usize, &Part)| {
+            let (register, selector) = (&part.name, selector(at, bits as usize / 8, signed));
+            match (part.width, bits, at) {
+                _ if part.is_unused => Vec::new(),
                 (16, 16, 0) => vec![format!("cvt.u16.u32 {register}, {word};")],
                 (16, ..) => {
                     let part = fresh();
@@ -203,38 +217,41 @@ impl Access {
     }
 
     /// The low bits of registers to a word.
-    fn put_together(
-        &self,
-        word: &str,
-        parts: &[(String, u32)],
-        fresh: &mut dyn FnMut() -> String,
-    ) -> Vec<String> {
-        match parts {
-            [(low, 16), (high, 16)] => vec![format!("mov.b32 {word}, {{{low}, {high}}};")],
-            [(low, _), (high, _)] => vec![format!("prmt.b32 {word}, {low}, {high}, 0x5410;")],
-            [(a, width), (b, _), (c, _), (d, _)] => {
+    fn put_together(&self, word: &str, parts: &[Part], fresh: &mut dyn FnMut() -> String) -> Vec<String> {
+        let width = parts[0].width;
+        let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+        let pair = |to: &str, low: &str, high: &str, selector: &str| match width {
+            16 => format!("mov.b32 {to}, {{{low}, {high}}};"),
+            _ => format!("prmt.b32 {to}, {low}, {high}, {selector};"),
+        };
+        match names[..] {
+            [low, high] => vec![pair(word, low, high, "0x5410")],
+            [a, b, c, d] => {
                 let (low, high) = (fresh(), fresh());
-                if *width == 16 {
-                    return vec![
-                        format!("mov.b32 {low}, {{{a}, {b}}};"),
-                        format!("mov.b32 {high}, {{{c}, {d}}};"),
-                        format!("prmt.b32 {word}, {low}, {high}, 0x6420;"),
-                    ];
-                }
+                let selector = if width == 16 { "0x6420" } else { "0x5410" };
                 vec![
-                    format!("prmt.b32 {low}, {a}, {b}, 0x0040;"),
-                    format!("prmt.b32 {high}, {c}, {d}, 0x0040;"),
-                    format!("prmt.b32 {word}, {low}, {high}, 0x5410;"),
+                    pair(&low, a, b, "0x0040"),
+                    pair(&high, c, d, "0x0040"),
+                    format!("prmt.b32 {word}, {low}, {high}, {selector};"),
                 ]
             }
             _ => unreachable!("a word has two or four elements"),
         }
     }
 
+    /// Notes which of the elements that are loaded are unused.
+    fn leave_unused(&mut self, graph: &Graph<'_, '_>) {
+        for part in self.parts.iter_mut().filter(|_| self.is_load) {
+            let loaded = graph.accesses(self.stmt).find(|(access, _)| access.node == Some(part.node));
+            part.is_unused = loaded.is_some_and(|(_, value)| graph.uses(value).next().is_none());
+        }
+    }
+
     /// The record of the change. The assembler moves the elements too, so it costs nothing and saves nothing.
     fn record(&self, module: &Module<'_>, function: &Function, lines: Vec<String>) -> Record {
         let mut record = Record::about(module, &function.name, self.stmt, Kind::Passed(How::Words));
-        let moves = u32::try_from(self.parts.len()).expect("a vector has at most eight elements");
+        let moved = self.parts.iter().filter(|part| !part.is_unused).count();
+        let moves = u32::try_from(moved).expect("a vector has at most eight elements");
         let cost = Cost { least: moves, most: moves };
         record.pass = Pass::Fuse;
         record.rules = vec![NAME];
@@ -259,15 +276,17 @@ fn element(ty: TypeWord) -> Option<(u32, bool)> {
     .map(|(_, bits, signed)| (bits, signed))
 }
 
-/// A register of a vector operand, and how many bits it has.
-fn part(module: &Module<'_>, node: NodeId) -> Option<(String, u32)> {
-    let (decl, part) = module.register_of(node)?;
-    let declared = module.decl(decl);
-    if part.component != Component::Whole || !is_integer_type(declared.ty) {
-        return None;
+impl Part {
+    /// `None` for what is no whole register of integers.
+    fn of(module: &Module<'_>, node: NodeId) -> Option<Self> {
+        let (decl, part) = module.register_of(node)?;
+        let declared = module.decl(decl);
+        if part.component != Component::Whole || !is_integer_type(declared.ty) {
+            return None;
+        }
+        let name = String::from_utf8_lossy(module.node_text(node)).into_owned();
+        Some(Self { node, name, width: declared.ty.bits()?, is_unused: false })
     }
-    let width = declared.ty.bits()?;
-    Some((String::from_utf8_lossy(module.node_text(node)).into_owned(), width))
 }
 
 /// The selector of `prmt` that extends an element of its first word; the second is zero.
