@@ -3,6 +3,7 @@
 //! The instruction is that of a statement, or another spelling of its value that an earlier rule found. A rule only
 //! proposes, so a mistake here makes no rewrite wrong: facts choose what is proposed, and every proposal is proved.
 
+use crate::fuse::Signatures;
 use crate::facts::{Fact, Facts, Masks};
 use crate::graph::{Graph, ValueId};
 use crate::lanes::{Byte, Contents};
@@ -19,6 +20,7 @@ pub struct Knowledge {
     /// By value: its demanded bits.
     pub demanded: Masks,
     pub(crate) contents: RefCell<Contents>,
+    pub(crate) signatures: RefCell<Signatures>,
 }
 
 /// One instruction and its surroundings.

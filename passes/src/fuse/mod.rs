@@ -5,15 +5,19 @@
 //! recognisers only propose: each proposal is proved before it is written, so one that sees too much costs time, and
 //! nothing else.
 
+mod signature;
+
+pub use signature::Signatures;
+
 use crate::rules::Rule;
 use ptxopt_grammar::tree::{Module, StmtId};
 
 /// The recognisers.
-pub static RULES: &[&[Rule]] = &[];
+pub static RULES: &[&[Rule]] = &[signature::RULES];
 
 /// Whether a statement suggests that there are words of bytes or halves to recognise: functions without one are not
 /// analysed, so this is quick, and is asked of every statement.
 #[must_use]
-pub fn is_seed(_module: &Module<'_>, _stmt: StmtId) -> bool {
-    false
+pub fn is_seed(module: &Module<'_>, stmt: StmtId) -> bool {
+    signature::is_seed(module, stmt)
 }

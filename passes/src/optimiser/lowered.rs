@@ -12,8 +12,8 @@ use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::LOWER;
 use crate::site::Knowledge;
 use hashbrown::{HashMap, HashSet};
-use ptxopt_grammar::table::instruction::Instruction;
-use ptxopt_grammar::video::{Form, Simd};
+use ptxopt_grammar::table::instruction::{Instruction, op};
+use ptxopt_grammar::video::{Form, Simd, SimdOp};
 use std::sync::Arc;
 
 /// How many spellings are lowered, and how many are kept of what they become.
@@ -157,6 +157,9 @@ fn without_simd(steps: &[Step], with: Available) -> Vec<Recipe> {
     if !behind.iter().flat_map(|step| &step.sources).all(apart) {
         return Vec::new();
     }
+    if before.is_empty() && spreads(&form, at, behind) {
+        return lower::masks(&form, &steps[at].sources, with);
+    }
     let mut made = lower::spellings_after(before, &form, &steps[at].sources, with, &|_| lower::ANY);
     for recipe in &mut made {
         let first = recipe.steps.len();
@@ -167,4 +170,12 @@ fn without_simd(steps: &[Step], with: Available) -> Vec<Recipe> {
         recipe.steps.extend(behind.iter().map(|step| step.over(moved)));
     }
     made
+}
+
+/// Whether all that is done with the ones of a comparison is to make lanes of ones of them.
+fn spreads(form: &Simd, at: usize, behind: &[Step]) -> bool {
+    let SimdOp::Set { accumulate: false, .. } = form.op else { return false };
+    let ones = (1 << form.routing.lanes().bits()) - 1;
+    let sources = [Source::Step(at), Source::Constant(ones)];
+    matches!(behind, [last] if last.is(op::MUL_LO_U32) && last.sources[..] == sources)
 }
