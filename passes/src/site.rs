@@ -3,8 +3,8 @@
 //! The instruction is that of a statement, or another spelling of its value that an earlier rule found. A rule only
 //! proposes, so a mistake here makes no rewrite wrong: facts choose what is proposed, and every proposal is proved.
 
-use crate::fuse::Signatures;
 use crate::facts::{Fact, Facts, Masks};
+use crate::fuse::Signatures;
 use crate::graph::{Graph, ValueId};
 use crate::lanes::{Byte, Contents};
 use crate::recipe::{Code, Source, Step};

@@ -10,6 +10,7 @@ use crate::lower;
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{Pass, is_byte_move, is_interesting};
 use crate::select::{Gain, Price, underlying};
+use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_grammar::video::Form;
 
@@ -60,8 +61,39 @@ impl Profit<'_, '_, '_> {
 
     /// Whether a gain is worth a change.
     pub(super) fn pays(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
+        if is_fused(spelling) {
+            return gain.saved - self.fused_anyway(gain) >= LEAST_OF_FUSING;
+        }
         gain.saved >= self.least_gain(gain, &spelling.recipe)
             && !self.is_left_to_the_assembler(gain, spelling)
+    }
+
+    /// How many of the instructions that go with a statement, itself included, the assembler fuses with others of them:
+    /// they are priced one by one, and what takes their place is priced as a sequence.
+    fn fused_anyway(&self, gain: &Gain<'_>) -> i64 {
+        let mut stmts: Vec<StmtId> = gain.gone.iter().copied().chain([gain.stmt]).collect();
+        stmts.sort_unstable();
+        stmts.dedup();
+        let mut steps: Vec<Step> = Vec::with_capacity(stmts.len());
+        let mut places: HashMap<ValueId, Source> = HashMap::new();
+        for step in stmts.iter().filter_map(|&stmt| Some((stmt, self.graph.step(stmt)?))) {
+            let (stmt, step) = step;
+            let step = step.over(|source| match *source {
+                Source::Value(value) => places.get(&value).copied().unwrap_or(*source),
+                Source::Step(_) | Source::Constant(_) => *source,
+            });
+            let place = step.copied().unwrap_or(Source::Step(steps.len()));
+            if step.copied().is_none() {
+                steps.push(step);
+            }
+            places.extend(self.graph.results(stmt).map(|value| (value, place)));
+        }
+        let alone: Cost = steps.iter().map(|step| self.target.costs.step(step)).sum();
+        let together = self.target.costs.sequence(&steps);
+        if together.most == u32::MAX {
+            return 0;
+        }
+        i64::from(alone.least) - i64::from(together.most.min(alone.least))
     }
 
     /// How much a rewrite must save. The tables measure instructions alone. The assembler fuses plain ones with their
@@ -92,13 +124,21 @@ impl Profit<'_, '_, '_> {
     ///
     /// What the code means as a video instruction is nothing that the assembler finds.
     pub(super) fn is_left_to_the_assembler(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
-        if spelling.trail.iter().any(|rule| rule.pass == Pass::Fuse) {
+        if is_fused(spelling) {
             return false;
         }
         let goes = |stmt: &StmtId| self.cost_of(*stmt).least > 0;
         let joined = self.is_byte_move(gain.stmt) && gain.gone.iter().any(goes);
         !(joined || self.is_video(gain.stmt) || gain.gone.iter().any(|&stmt| self.is_video(stmt)))
     }
+}
+
+/// How much a rewrite must save that says what plain code means, beyond what the assembler fuses there by itself.
+const LEAST_OF_FUSING: i64 = 1;
+
+/// Whether a spelling says what code means as video instructions.
+fn is_fused(spelling: &Spelling) -> bool {
+    spelling.trail.iter().any(|rule| rule.pass == Pass::Fuse)
 }
 
 /// The operands that a video instruction takes apart, and into how many lanes.

@@ -121,7 +121,12 @@ impl Cuts {
     }
 
     /// The cuts of a value whose operands have theirs.
-    fn join(&mut self, graph: &Graph<'_, '_>, value: ValueId, stmt: Option<ptxopt_grammar::tree::StmtId>) -> Vec<Cut> {
+    fn join(
+        &mut self,
+        graph: &Graph<'_, '_>,
+        value: ValueId,
+        stmt: Option<ptxopt_grammar::tree::StmtId>,
+    ) -> Vec<Cut> {
         if let Some(of) = copied(graph, value) {
             self.moves.entry(of).or_default().push(value);
             return self.known[&of].to_vec();
@@ -171,7 +176,12 @@ impl Cut {
     }
 
     /// What it says that a value is; `None` if that is too much.
-    pub(super) fn function(&self, graph: &Graph<'_, '_>, value: ValueId, terms: &mut Terms) -> Option<Function> {
+    pub(super) fn function(
+        &self,
+        graph: &Graph<'_, '_>,
+        value: ValueId,
+        terms: &mut Terms,
+    ) -> Option<Function> {
         let mut built: HashMap<ValueId, Term> = HashMap::new();
         for (number, leaf) in (0..).zip(&self.leaves) {
             built.insert(leaf.value(), terms.input(number, 32));

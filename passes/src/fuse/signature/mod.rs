@@ -22,10 +22,14 @@ use ptxopt_grammar::meaning::concrete::Program;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::Form;
+use std::rc::Rc;
 use table::{After, Entry, INPUTS, Operand, Signature, TABLE, in_lane};
 
 /// The most recipes for one value.
 const MOST_RECIPES: usize = 6;
+
+/// The most entries that are proposed for one function. Where few bits are demanded, several agree on them.
+const MOST_HITS: usize = 3;
 
 pub(super) static RULES: &[Rule] = &[Rule {
     name: "word-parallel",
@@ -56,6 +60,8 @@ pub struct Signatures {
     terms: Terms,
     /// Their signatures; none for those that cannot be evaluated.
     known: HashMap<Term, Option<Signature>>,
+    /// The entries that compute the demanded bits of a function of so many leaves.
+    found: HashMap<(Term, u32, usize), Rc<[&'static Entry]>>,
 }
 
 impl Signatures {
@@ -64,8 +70,26 @@ impl Signatures {
         self.cuts.is_seeded(graph, value)
     }
 
-    /// The signature of a function of so many leaves.
-    fn signature(&mut self, function: Term, leaves: usize) -> Option<Signature> {
+    /// The entries that compute the demanded bits of a function of so many leaves.
+    fn entries(&mut self, function: Term, demanded: u32, leaves: usize) -> Rc<[&'static Entry]> {
+        let key = (function, demanded, leaves);
+        if let Some(known) = self.found.get(&key) {
+            return Rc::clone(known);
+        }
+        let found: Rc<[&'static Entry]> = match self.signature(function) {
+            Some(signature) => {
+                let agree = TABLE.find(&signature, demanded, leaves);
+                let agree = agree.filter(|entry| entry.agrees(&self.terms, function, demanded));
+                agree.take(MOST_HITS).collect()
+            }
+            None => Rc::new([]),
+        };
+        self.found.insert(key, Rc::clone(&found));
+        found
+    }
+
+    /// The signature of a function.
+    fn signature(&mut self, function: Term) -> Option<Signature> {
         let terms = &self.terms;
         *self.known.entry(function).or_insert_with(|| {
             // A program takes as long to make as its arena is large.
@@ -73,7 +97,6 @@ impl Signatures {
             let inputs: Vec<Term> = (0..3).map(|number| small.input(number, 32)).collect();
             let function = small.import(terms, function, &mut |number| inputs[number as usize]);
             let mut program = Program::<u64>::compile(&small, &[function])?;
-            debug_assert!(program.inputs() <= leaves.max(3), "leaves are the inputs");
             Some(INPUTS.map(|words| {
                 let mut result = [0];
                 program.run(&words.map(u64::from), &mut result);
@@ -103,16 +126,12 @@ fn of_cut(site: &Site<'_, '_, '_>, signatures: &mut Signatures, cut: &Cut, out: 
     let leaves = cut.leaves.len();
     let Some(function) = cut.function(site.graph, site.value, &mut signatures.terms) else { return };
     site.asked.borrow_mut().extend(function.values);
-    let Some(signature) = signatures.signature(function.term, leaves) else { return };
-    let found = TABLE.find(&signature, site.demanded_word(), leaves);
-    if found.is_empty() {
-        return;
-    }
+    let found = signatures.entries(function.term, site.demanded_word(), leaves);
     let Origin::Result(stmt) = site.graph.value(site.value).origin else { return };
     let held = |value: ValueId| site.graph.holds(value, stmt);
     let leaf = |leaf: &cuts::Leaf| signatures.cuts.held(leaf.value(), &held).unwrap_or(leaf.value());
     let words: Vec<Source> = cut.leaves.iter().map(leaf).map(Source::Value).collect();
-    out.extend(found.into_iter().map(|entry| recipe(entry, &words)));
+    out.extend(found.iter().map(|entry| recipe(entry, &words)));
 }
 
 /// The instructions of an entry about these words.

@@ -36,7 +36,8 @@ fn is_periodic(number: u64) -> bool {
     // A negative number is written with all its 64 bits.
     let is_word = number >> 32 == 0 || number >> 31 == u64::from(u32::MAX) << 1 | 1;
     let bytes = low == low.rotate_left(8);
-    let halves = matches!(low, 0x0001_0001 | 0x7fff_7fff | 0x8000_8000 | 0xfffe_fffe | 0x00ff_00ff | 0xff00_ff00);
+    let halves =
+        matches!(low, 0x0001_0001 | 0x7fff_7fff | 0x8000_8000 | 0xfffe_fffe | 0x00ff_00ff | 0xff00_ff00);
     is_word && low != 0 && low != u32::MAX && (bytes || halves)
 }
 
@@ -55,7 +56,16 @@ mod tests {
 
     #[test]
     fn masks_of_lanes_are_seeds() {
-        for number in ["0x7f7f7f7f", "2139062143", "-2139062144", "-16843010", "65537", "-65538", "0x80008000", "16711935"] {
+        for number in [
+            "0x7f7f7f7f",
+            "2139062143",
+            "-2139062144",
+            "-16843010",
+            "65537",
+            "-65538",
+            "0x80008000",
+            "16711935",
+        ] {
             assert!(seeds(&format!("and.b32 %d, %a, {number};")), "{number}");
             assert!(seeds(&format!("mov.u32 %d, {number};")), "{number}");
         }

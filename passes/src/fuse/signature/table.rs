@@ -7,7 +7,7 @@
 //! ones in all bits of a lane. What several entries compute is there once, as the simplest of them.
 
 use hashbrown::HashSet;
-use ptxopt_grammar::meaning::term::Terms;
+use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::meaning::video;
 use ptxopt_grammar::meaning::wide::{self, Plane, WideProgram};
 use ptxopt_grammar::video::{Form, Lanes, Sign, Simd, SimdOp, SimdThen};
@@ -21,9 +21,6 @@ pub(super) const MOST_LEAVES: usize = 3;
 
 /// How many choices of operands are evaluated at a time.
 const VARIANTS: usize = wide::VECTORS / VECTORS;
-
-/// How many entries are proposed for one function. Where few bits are demanded, several entries agree on them.
-const MOST_HITS: usize = 3;
 
 /// The results for each of the vectors.
 pub(super) type Signature = [u32; VECTORS];
@@ -69,7 +66,23 @@ pub(super) struct Table {
 pub(super) static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
 
 /// The inputs: for each vector its words.
-pub(super) static INPUTS: LazyLock<[[u32; MOST_LEAVES]; VECTORS]> = LazyLock::new(inputs);
+pub(super) static INPUTS: LazyLock<[[u32; MOST_LEAVES]; VECTORS]> = LazyLock::new(|| {
+    let all = vectors(VECTORS, 0x5160_a7e5);
+    all.try_into().expect("there are so many vectors")
+});
+
+/// More inputs, as planes of the bits of each word: on these, what was found is compared once more.
+static MORE_INPUTS: LazyLock<Vec<Vec<Vec<Plane>>>> = LazyLock::new(|| {
+    let of = |seed| {
+        let all = vectors(wide::VECTORS, seed);
+        let word = |leaf: usize| all.iter().map(|words| words[leaf].into()).collect::<Vec<u128>>();
+        (0..MOST_LEAVES).map(|leaf| wide::planes(&word(leaf), 32)).collect()
+    };
+    (1..=MORE_SETS).map(of).collect()
+});
+
+/// How many sets of more inputs there are.
+const MORE_SETS: u64 = 4;
 
 /// A generator of numbers that are the same everywhere.
 struct Seeded(u64);
@@ -88,20 +101,20 @@ fn edges(bits: u32) -> [u32; 8] {
 }
 
 /// Vectors of random words, and of lanes that are mostly edges, equal, or neighbours.
-fn inputs() -> [[u32; MOST_LEAVES]; VECTORS] {
-    let mut seeded = Seeded(0x5160_a7e5);
-    std::array::from_fn(|vector| {
+fn vectors(count: usize, seed: u64) -> Vec<[u32; MOST_LEAVES]> {
+    let mut seeded = Seeded(seed);
+    let mut one = |vector: usize| {
         // Every third vector is of halves, the others are of bytes.
         let bits = if vector % 3 == 2 { 16 } else { 8 };
         let mut words = [0_u32; MOST_LEAVES];
-        for shift in (0..32).step_by(bits) {
-            let mut before = 0;
+        for shift in (0..32).step_by(bits as usize) {
+            let mut before = 0_u32;
             for (at, word) in words.iter_mut().enumerate() {
                 let lane = match seeded.below(if at == 0 { 6 } else { 10 }) {
-                    0..=2 => seeded.below(1 << bits),
-                    3..=5 => edges(u32::try_from(bits).expect("a lane is small"))[seeded.below(8) as usize],
+                    0 | 1 => seeded.below(1 << bits),
+                    2..=5 => edges(bits)[seeded.below(8) as usize],
                     6 | 7 => before,
-                    8 => before + 1,
+                    8 => before.wrapping_add(1),
                     _ => before.wrapping_sub(1),
                 };
                 before = lane & ((1 << bits) - 1);
@@ -109,7 +122,8 @@ fn inputs() -> [[u32; MOST_LEAVES]; VECTORS] {
             }
         }
         words
-    })
+    };
+    (0..count).map(&mut one).collect()
 }
 
 impl Operand {
@@ -145,6 +159,40 @@ impl Entry {
         let saturates = matches!(self.form.op, SimdOp::Arithmetic { then: SimdThen::Saturate, .. });
         let signs = [self.form.atype, self.form.btype].into_iter().filter(|&sign| sign == Sign::Signed);
         (inverted + after, usize::from(saturates), signs.count())
+    }
+
+    /// Whether it agrees with a function of words, the inputs of its term, on the demanded bits of many more vectors.
+    pub(super) fn agrees(&self, terms: &Terms, function: Term, demanded: u32) -> bool {
+        let mut small = Terms::new();
+        let inputs = [0, 1, 2].map(|number| small.input(number, 32));
+        let function = small.import(terms, function, &mut |number| inputs[number as usize]);
+        let own = self.term(&mut small, inputs);
+        let mask = small.constant(demanded.into(), 32);
+        let difference = small.xor(function, own);
+        let difference = small.and(difference, mask);
+        let mut program = WideProgram::compile(&small, &[difference]);
+        MORE_INPUTS.iter().all(|inputs| {
+            program.run(inputs);
+            program.output(0).flatten().all(|&word| word == 0)
+        })
+    }
+
+    /// What it computes of words.
+    fn term(&self, terms: &mut Terms, words: [Term; MOST_LEAVES]) -> Term {
+        let sources = self.operands.map(|operand| match operand {
+            Operand::Leaf(leaf) => words[usize::from(leaf)],
+            Operand::Inverted(leaf) => terms.not(words[usize::from(leaf)]),
+            Operand::Number(number) => terms.constant(number.into(), 32),
+        });
+        let result = video::result(terms, Form::Simd(self.form), sources);
+        match self.after {
+            After::Kept => result,
+            After::Inverted => terms.not(result),
+            After::Spread => {
+                let ones = terms.constant(in_lane(self.form.routing.lanes()).into(), 32);
+                terms.mul(result, ones)
+            }
+        }
     }
 
     /// How many leaves a function must have at least.
@@ -251,15 +299,21 @@ impl Table {
     }
 
     /// The entries that agree with a function of so many leaves on the demanded bits, the simplest first.
-    pub(super) fn find(&self, signature: &Signature, demanded: u32, leaves: usize) -> Vec<&Entry> {
-        let agrees = |at: usize| {
-            let mut words = self.columns.iter().zip(signature);
+    pub(super) fn find(
+        &self,
+        signature: &Signature,
+        demanded: u32,
+        leaves: usize,
+    ) -> impl Iterator<Item = &Entry> {
+        let signature = *signature;
+        let agrees = move |at: usize| {
+            let mut words = self.columns.iter().zip(&signature);
             words.all(|(column, word)| (column[at] ^ word) & demanded == 0)
         };
         let first = self.columns[0].iter().enumerate();
-        let hits = first.filter(|&(_, word)| (word ^ signature[0]) & demanded == 0).map(|(at, _)| at);
-        let fits = |at: &usize| agrees(*at) && self.entries[*at].leaves() <= leaves;
-        hits.filter(fits).map(|at| &self.entries[at]).take(MOST_HITS).collect()
+        let hits = first.filter(move |&(_, word)| (word ^ signature[0]) & demanded == 0).map(|(at, _)| at);
+        let fits = move |at: &usize| agrees(*at) && self.entries[*at].leaves() <= leaves;
+        hits.filter(fits).map(|at| &self.entries[at])
     }
 }
 
@@ -282,7 +336,7 @@ mod tests {
 
     fn find(function: impl Fn(u32, u32, u32) -> u32) -> Vec<&'static Entry> {
         let signature = INPUTS.map(|[a, b, c]| function(a, b, c));
-        TABLE.find(&signature, u32::MAX, MOST_LEAVES)
+        TABLE.find(&signature, u32::MAX, MOST_LEAVES).collect()
     }
 
     fn bytes(function: impl Fn(u8, u8) -> u8) -> impl Fn(u32, u32, u32) -> u32 {
@@ -333,7 +387,10 @@ mod tests {
     fn a_mask_is_a_comparison_spread() {
         let found = find(bytes(|a, b| if a > b { 0xff } else { 0 }));
         let SimdOp::Set { compare, accumulate: false } = found[0].form.op else { panic!("{:?}", found[0]) };
-        assert!(matches!((compare, found[0].operands[0]), (Compare::Gt, Operand::Leaf(0)) | (Compare::Lt, Operand::Leaf(1))));
+        assert!(matches!(
+            (compare, found[0].operands[0]),
+            (Compare::Gt, Operand::Leaf(0)) | (Compare::Lt, Operand::Leaf(1))
+        ));
         assert_eq!(found[0].after, After::Spread);
     }
 
@@ -359,13 +416,13 @@ mod tests {
     fn only_demanded_bits_count() {
         let add = bytes(u8::wrapping_add);
         let signature = INPUTS.map(|[a, b, c]| add(a, b, c) ^ 0xff00_0000);
-        assert_eq!(TABLE.find(&signature, u32::MAX, 2).len(), 0);
-        assert!(!TABLE.find(&signature, 0x00ff_ffff, 2).is_empty());
+        assert_eq!(TABLE.find(&signature, u32::MAX, 2).count(), 0);
+        assert!(TABLE.find(&signature, 0x00ff_ffff, 2).count() > 0);
     }
 
     #[test]
     fn a_function_of_fewer_words_has_no_entry_of_more() {
         let signature = INPUTS.map(|[a, b, _]| bytes(u8::wrapping_add)(a, b, 0));
-        assert_eq!(TABLE.find(&signature, u32::MAX, 1).len(), 0);
+        assert_eq!(TABLE.find(&signature, u32::MAX, 1).count(), 0);
     }
 }
