@@ -137,7 +137,7 @@ impl Profit<'_, '_, '_> {
 const LEAST_OF_FUSING: i64 = 1;
 
 /// Whether a spelling says what code means as video instructions.
-fn is_fused(spelling: &Spelling) -> bool {
+pub(super) fn is_fused(spelling: &Spelling) -> bool {
     spelling.trail.iter().any(|rule| rule.pass == Pass::Fuse)
 }
 

@@ -6,11 +6,12 @@
 //! code, which has few words at its bottom and a mask of lanes somewhere in between; values that are not made with one
 //! are not looked at.
 
-use super::seed::is_seed;
+use super::seed::{is_seed, is_weak_seed};
 use super::table::MOST_LEAVES;
 use crate::graph::{Graph, Origin, Use, ValueId};
 use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms};
+use ptxopt_grammar::tree::StmtId;
 use std::cmp::Reverse;
 use std::rc::Rc;
 use tinyvec::ArrayVec;
@@ -71,7 +72,7 @@ pub(super) struct Cuts {
 const FAR: u8 = u8::MAX;
 
 /// The statement that computes a value without a guard, by an instruction that has a meaning.
-fn computed_by(graph: &Graph<'_, '_>, value: ValueId) -> Option<ptxopt_grammar::tree::StmtId> {
+fn computed_by(graph: &Graph<'_, '_>, value: ValueId) -> Option<StmtId> {
     let entry = graph.value(value);
     let Origin::Result(stmt) = entry.origin else { return None };
     (entry.def.is_some() && entry.def == entry.core && graph.module().guard(stmt).is_none()).then_some(stmt)
@@ -86,6 +87,11 @@ fn copied(graph: &Graph<'_, '_>, value: ValueId) -> Option<ValueId> {
 
 fn operands<'g>(graph: &'g Graph<'_, '_>, value: ValueId) -> impl Iterator<Item = ValueId> + 'g {
     graph.operands(value).filter(|&(_, slot)| slot == Use::Term).map(|(operand, _)| operand)
+}
+
+/// Whether a statement has a mask of lanes.
+fn is_mask(graph: &Graph<'_, '_>, stmt: StmtId) -> bool {
+    is_seed(graph.module(), stmt) || is_weak_seed(graph.module(), stmt)
 }
 
 impl Cuts {
@@ -125,7 +131,7 @@ impl Cuts {
         &mut self,
         graph: &Graph<'_, '_>,
         value: ValueId,
-        stmt: Option<ptxopt_grammar::tree::StmtId>,
+        stmt: Option<StmtId>,
     ) -> Vec<Cut> {
         if let Some(of) = copied(graph, value) {
             self.moves.entry(of).or_default().push(value);
@@ -133,7 +139,7 @@ impl Cuts {
         }
         let mut cuts: Vec<Cut> = Vec::new();
         if let Some(stmt) = stmt {
-            cuts.push(Cut { leaves: Leaves::new(), depth: 0, seeded: is_seed(graph.module(), stmt) });
+            cuts.push(Cut { leaves: Leaves::new(), depth: 0, seeded: is_mask(graph, stmt) });
             for operand in operands(graph, value) {
                 let more = &self.known[&operand];
                 let pairs = cuts.iter().flat_map(|cut| more.iter().map(move |other| cut.with(other)));
@@ -225,7 +231,7 @@ fn seeds(graph: &Graph<'_, '_>) -> Vec<u8> {
     for value in graph.values() {
         let Some(stmt) = computed_by(graph, value) else { continue };
         let below = operands(graph, value).map(|operand| seeds[operand.index()]).min().unwrap_or(FAR);
-        seeds[value.index()] = if is_seed(graph.module(), stmt) { 0 } else { below.saturating_add(1) };
+        seeds[value.index()] = if is_mask(graph, stmt) { 0 } else { below.saturating_add(1) };
     }
     seeds
 }

@@ -4,29 +4,47 @@
 //! `prmt`. Other code hardly has such numbers, so that functions without them need not be analysed.
 
 use ptxopt_grammar::constant;
-use ptxopt_grammar::table::Row;
 use ptxopt_grammar::table::instruction::{Mnemonic, op};
 use ptxopt_grammar::tree::{Module, StmtId};
 
-/// The instructions that word-parallel code has numbers in.
-static WORDS: [Mnemonic; 8] = [op::AND, op::OR, op::XOR, op::ADD, op::SUB, op::LOP3, op::MOV, op::PRMT];
+/// The instructions that word-parallel code has numbers in that are the same in all lanes.
+static WORDS: [Mnemonic; 7] = [op::AND, op::OR, op::XOR, op::ADD, op::SUB, op::LOP3, op::MOV];
 
 /// The selectors of `prmt` that spread the signs of the bytes or halves of its first word, or of its second.
 const SIGNS: [u64; 4] = [0xba98, 0xbb99, 0xfedc, 0xffdd];
 
-/// Whether a statement has such a number, or spreads signs.
+/// The greatest half, to which sums of halves are clamped.
+const GREATEST: u64 = 0xffff;
+
+/// The lowest bit of the upper half, into which the lower one carries.
+const CARRY: u64 = 0x1_0000;
+
+/// Whether a statement has such a number, spreads signs, or treats one half of a word alone.
 pub(in crate::fuse) fn is_seed(module: &Module<'_>, stmt: StmtId) -> bool {
     let Some(row) = module.row(stmt) else { return false };
-    if !of_words(row) {
-        return false;
+    let has = |wanted: &dyn Fn(u64) -> bool| {
+        module.stmt_nodes(stmt).filter_map(|node| constant::value(module, node)).any(wanted)
+    };
+    if WORDS.iter().any(|&mnemonic| row.is(mnemonic)) {
+        let saturates = || {
+            let spelling = module.opcode(stmt).map(|(spelling, _)| spelling);
+            let instruction = spelling.and_then(|spelling| module.spellings().instruction(spelling));
+            matches!(instruction, Some(op::ADD_SAT_S32 | op::SUB_SAT_S32))
+        };
+        return has(&is_periodic)
+            || row.is(op::AND) && has(&|number| number == CARRY)
+            || (row.is(op::ADD) || row.is(op::SUB)) && saturates();
     }
-    let moves_bytes = row.is(op::PRMT);
-    let mut numbers = module.stmt_nodes(stmt).filter_map(|node| constant::value(module, node));
-    numbers.any(|number| if moves_bytes { SIGNS.contains(&number) } else { is_periodic(number) })
+    row.is(op::PRMT) && has(&|number| SIGNS.contains(&number))
+        || row.is(op::MIN) && has(&|number| number == GREATEST)
 }
 
-fn of_words(row: &Row) -> bool {
-    WORDS.iter().any(|&mnemonic| row.is(mnemonic))
+/// Whether a statement treats the halves of a word apart: other code does that too, so it is worth a look only in
+/// functions that are analysed anyway.
+pub(super) fn is_weak_seed(module: &Module<'_>, stmt: StmtId) -> bool {
+    let Some(row) = module.row(stmt) else { return false };
+    let upper = |number: u64| number & u64::from(u32::MAX) == 0xffff_0000;
+    row.is(op::AND) && module.stmt_nodes(stmt).filter_map(|node| constant::value(module, node)).any(upper)
 }
 
 /// Whether a number of 32 bits is the same in all bytes or in both halves, and no mere sign. What is the same in both
@@ -74,8 +92,18 @@ mod tests {
     }
 
     #[test]
+    fn what_treats_one_half_alone_is_one() {
+        for line in ["and.b32 %d, %a, 65536;", "add.sat.s32 %d, %a, %b;", "sub.sat.s32 %d, %a, %b;", "min.s32 %d, %a, 65535;"] {
+            assert!(seeds(line), "{line}");
+        }
+        for line in ["or.b32 %d, %a, 65536;", "add.s32 %d, %a, 65536;", "min.s32 %d, %a, 255;", "max.s32 %d, %a, 0;"] {
+            assert!(!seeds(line), "{line}");
+        }
+    }
+
+    #[test]
     fn other_numbers_are_not() {
-        for number in ["0", "-1", "1", "255", "65535", "-65536", "65536", "0x7f7f7f7e", "0x3f803f80"] {
+        for number in ["0", "-1", "1", "255", "65535", "-65536", "0x7f7f7f7e", "0x3f803f80"] {
             assert!(!seeds(&format!("and.b32 %d, %a, {number};")), "{number}");
         }
         assert!(!seeds("prmt.b32 %d, %a, %b, 0x5410;"));
