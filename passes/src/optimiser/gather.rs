@@ -5,8 +5,8 @@
 //! decided for the whole function.
 
 use super::function::Work;
-use super::raise::Reach;
 use super::profit::is_fused;
+use super::raise::Reach;
 use super::record::{Bound, Kind, Record, Why};
 use super::spell::{self, Spelling};
 use super::splice;
@@ -154,9 +154,8 @@ impl Work<'_, '_, '_> {
             return (spelling, Vec::new());
         }
         let first = lost.len();
-        let copy = |&(_, value): &(StmtId, ValueId)| {
-            Step::copy(Source::Value(value), graph.value(value).width)
-        };
+        let copy =
+            |&(_, value): &(StmtId, ValueId)| Step::copy(Source::Value(value), graph.value(value).width);
         let from = |source: &Source| match *source {
             Source::Value(value) => {
                 let at = lost.iter().position(|&(_, lost)| lost == value);

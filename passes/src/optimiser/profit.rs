@@ -76,24 +76,28 @@ impl Profit<'_, '_, '_> {
         stmts.dedup();
         let mut steps: Vec<Step> = Vec::with_capacity(stmts.len());
         let mut places: HashMap<ValueId, Source> = HashMap::new();
-        for step in stmts.iter().filter_map(|&stmt| Some((stmt, self.graph.step(stmt)?))) {
-            let (stmt, step) = step;
+        let mut alone = 0;
+        for (stmt, step) in stmts.iter().filter_map(|&stmt| Some((stmt, self.graph.step(stmt)?))) {
             let step = step.over(|source| match *source {
                 Source::Value(value) => places.get(&value).copied().unwrap_or(*source),
                 Source::Step(_) | Source::Constant(_) => *source,
             });
-            let place = step.copied().unwrap_or(Source::Step(steps.len()));
-            if step.copied().is_none() {
-                steps.push(step);
-            }
+            let cost = self.target.costs.step(&step);
+            alone += cost.least;
+            let place = match step.copied() {
+                Some(source) => source,
+                // Halves that are taken apart, negated and put together again are an operand of a packed sum, so
+                // what computes halves counts as if it cost nothing; so does what was not measured.
+                None if step.width == 16 || cost.most == u32::MAX => continue,
+                None => {
+                    steps.push(step);
+                    Source::Step(steps.len() - 1)
+                }
+            };
             places.extend(self.graph.results(stmt).map(|value| (value, place)));
         }
-        let alone: Cost = steps.iter().map(|step| self.target.costs.step(step)).sum();
-        let together = self.target.costs.sequence(&steps);
-        if together.most == u32::MAX {
-            return 0;
-        }
-        i64::from(alone.least) - i64::from(together.most.min(alone.least))
+        let together = self.target.costs.sequence(&steps).most;
+        i64::from(alone) - i64::from(together.min(alone))
     }
 
     /// How much a rewrite must save. The tables measure instructions alone. The assembler fuses plain ones with their

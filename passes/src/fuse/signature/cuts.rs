@@ -127,12 +127,7 @@ impl Cuts {
     }
 
     /// The cuts of a value whose operands have theirs.
-    fn join(
-        &mut self,
-        graph: &Graph<'_, '_>,
-        value: ValueId,
-        stmt: Option<StmtId>,
-    ) -> Vec<Cut> {
+    fn join(&mut self, graph: &Graph<'_, '_>, value: ValueId, stmt: Option<StmtId>) -> Vec<Cut> {
         if let Some(of) = copied(graph, value) {
             self.moves.entry(of).or_default().push(value);
             return self.known[&of].to_vec();

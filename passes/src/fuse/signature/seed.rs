@@ -4,7 +4,7 @@
 //! `prmt`. Other code hardly has such numbers, so that functions without them need not be analysed.
 
 use ptxopt_grammar::constant;
-use ptxopt_grammar::table::instruction::{Mnemonic, op};
+use ptxopt_grammar::table::instruction::{Instruction, Mnemonic, op};
 use ptxopt_grammar::tree::{Module, StmtId};
 
 /// The instructions that word-parallel code has numbers in that are the same in all lanes.
@@ -13,8 +13,11 @@ static WORDS: [Mnemonic; 7] = [op::AND, op::OR, op::XOR, op::ADD, op::SUB, op::L
 /// The selectors of `prmt` that spread the signs of the bytes or halves of its first word, or of its second.
 const SIGNS: [u64; 4] = [0xba98, 0xbb99, 0xfedc, 0xffdd];
 
-/// The greatest half, to which sums of halves are clamped.
-const GREATEST: u64 = 0xffff;
+/// The mask of the upper half.
+const UPPER: u64 = 0xffff_0000;
+
+/// How far apart a word is taken into halves, or put together of them, and the halves are compared.
+const NEAR: usize = 2;
 
 /// The lowest bit of the upper half, into which the lower one carries.
 const CARRY: u64 = 0x1_0000;
@@ -26,25 +29,45 @@ pub(in crate::fuse) fn is_seed(module: &Module<'_>, stmt: StmtId) -> bool {
         module.stmt_nodes(stmt).filter_map(|node| constant::value(module, node)).any(wanted)
     };
     if WORDS.iter().any(|&mnemonic| row.is(mnemonic)) {
-        let saturates = || {
-            let spelling = module.opcode(stmt).map(|(spelling, _)| spelling);
-            let instruction = spelling.and_then(|spelling| module.spellings().instruction(spelling));
-            matches!(instruction, Some(op::ADD_SAT_S32 | op::SUB_SAT_S32))
-        };
-        return has(&is_periodic)
+        let saturates = || matches!(instruction(module, stmt), Some(op::ADD_SAT_S32 | op::SUB_SAT_S32));
+        if has(&is_periodic)
             || row.is(op::AND) && has(&|number| number == CARRY)
-            || (row.is(op::ADD) || row.is(op::SUB)) && saturates();
+            || (row.is(op::ADD) || row.is(op::SUB)) && saturates()
+        {
+            return true;
+        }
+    }
+    if is_weak_seed(module, stmt) {
+        return is_compared(module, stmt);
     }
     row.is(op::PRMT) && has(&|number| SIGNS.contains(&number))
-        || row.is(op::MIN) && has(&|number| number == GREATEST)
 }
 
-/// Whether a statement treats the halves of a word apart: other code does that too, so it is worth a look only in
-/// functions that are analysed anyway.
+/// Whether a statement treats the halves of a word apart. Other code does that too.
 pub(super) fn is_weak_seed(module: &Module<'_>, stmt: StmtId) -> bool {
     let Some(row) = module.row(stmt) else { return false };
-    let upper = |number: u64| number & u64::from(u32::MAX) == 0xffff_0000;
-    row.is(op::AND) && module.stmt_nodes(stmt).filter_map(|node| constant::value(module, node)).any(upper)
+    let has = |wanted: &dyn Fn(u64) -> bool| {
+        module.stmt_nodes(stmt).filter_map(|node| constant::value(module, node)).any(wanted)
+    };
+    row.is(op::AND) && has(&|number| number & u64::from(u32::MAX) == UPPER)
+        || row.is(op::SHL) && has(&|number| number == 16)
+}
+
+/// Whether a statement near this one is a minimum or a maximum of numbers.
+fn is_compared(module: &Module<'_>, stmt: StmtId) -> bool {
+    let near = stmt.index().saturating_sub(NEAR)..=stmt.index() + NEAR;
+    let near = *near.start()..(near.end() + 1).min(module.stmts().len());
+    near.filter_map(StmtId::new).any(|near| {
+        instruction(module, near).is_some_and(|near| {
+            [op::MIN, op::MAX].contains(&near.mnemonic())
+                && [Some(op::S32), Some(op::U32)].contains(&near.last_type())
+        })
+    })
+}
+
+fn instruction(module: &Module<'_>, stmt: StmtId) -> Option<Instruction> {
+    let (spelling, _) = module.opcode(stmt)?;
+    module.spellings().instruction(spelling)
 }
 
 /// Whether a number of 32 bits is the same in all bytes or in both halves, and no mere sign. What is the same in both
@@ -93,10 +116,22 @@ mod tests {
 
     #[test]
     fn what_treats_one_half_alone_is_one() {
-        for line in ["and.b32 %d, %a, 65536;", "add.sat.s32 %d, %a, %b;", "sub.sat.s32 %d, %a, %b;", "min.s32 %d, %a, 65535;"] {
+        for line in [
+            "and.b32 %d, %a, 65536;",
+            "add.sat.s32 %d, %a, %b;",
+            "sub.sat.s32 %d, %a, %b;",
+            "max.u32 %d, %a, %b; and.b32 %d, %d, -65536;",
+            "max.s32 %a, %a, 0; shl.b32 %a, %a, 16;",
+        ] {
             assert!(seeds(line), "{line}");
         }
-        for line in ["or.b32 %d, %a, 65536;", "add.s32 %d, %a, 65536;", "min.s32 %d, %a, 255;", "max.s32 %d, %a, 0;"] {
+        for line in [
+            "or.b32 %d, %a, 65536;",
+            "add.s32 %d, %a, 65536;",
+            "min.s32 %d, %a, 255;",
+            "max.s32 %d, %a, 0;",
+            "shl.b32 %d, %a, 16;",
+        ] {
             assert!(!seeds(line), "{line}");
         }
     }
