@@ -9,6 +9,8 @@
 mod cuts;
 mod seed;
 mod table;
+#[cfg(test)]
+mod tests;
 
 pub(super) use seed::is_seed;
 

@@ -40,7 +40,9 @@ pub(in crate::fuse) fn is_seed(module: &Module<'_>, stmt: StmtId) -> bool {
     if is_weak_seed(module, stmt) {
         return is_compared(module, stmt);
     }
-    row.is(op::PRMT) && has(&|number| SIGNS.contains(&number))
+    // A packed difference is a packed sum with negated halves.
+    row.is(op::NEG) && instruction(module, stmt).is_some_and(|negates| negates.last_type() == Some(op::S16))
+        || row.is(op::PRMT) && has(&|number| SIGNS.contains(&number))
 }
 
 /// Whether a statement treats the halves of a word apart. Other code does that too.

@@ -14,7 +14,7 @@ use ptxopt_grammar::video::{Form, Lanes, Sign, Simd, SimdOp, SimdThen};
 use std::sync::LazyLock;
 
 /// How many inputs a signature is about; a word has two or four lanes, so there are more pairs of lanes.
-pub(super) const VECTORS: usize = 16;
+pub(super) const VECTORS: usize = 32;
 
 /// The most words that a function is of.
 pub(super) const MOST_LEAVES: usize = 3;
@@ -100,23 +100,41 @@ fn edges(bits: u32) -> [u32; 8] {
     [0, 1, 2, high - 1, high, high + 1, ones - 1, ones]
 }
 
+/// How many lanes of bytes and of halves are drawn before those that meet all edges.
+const DRAWN_FIRST: usize = 20;
+
+/// The first two words of a lane that meets edges: all pairs of bytes, and halves each with two others.
+fn pair(bits: u32, at: usize) -> Option<[u32; 2]> {
+    let edges = edges(bits);
+    let (first, second) = if bits == 8 { (at / 8, at % 8) } else { (at % 8, 3 * at + at / 8) };
+    let count = if bits == 8 { 64 } else { 16 };
+    (at < count).then(|| [edges[first], edges[second % 8]])
+}
+
 /// Vectors of random words, and of lanes that are mostly edges, equal, or neighbours.
 fn vectors(count: usize, seed: u64) -> Vec<[u32; MOST_LEAVES]> {
     let mut seeded = Seeded(seed);
+    // How many lanes of bytes and of halves there are so far.
+    let mut lanes = [0_usize; 2];
     let mut one = |vector: usize| {
         // Every third vector is of halves, the others are of bytes.
         let bits = if vector % 3 == 2 { 16 } else { 8 };
+        let lanes = &mut lanes[usize::from(bits == 16)];
         let mut words = [0_u32; MOST_LEAVES];
         for shift in (0..32).step_by(bits as usize) {
+            let first = if bits == 8 { DRAWN_FIRST } else { 0 };
+            let pair = lanes.checked_sub(first).and_then(|at| pair(bits, at));
+            *lanes += 1;
             let mut before = 0_u32;
             for (at, word) in words.iter_mut().enumerate() {
-                let lane = match seeded.below(if at == 0 { 6 } else { 10 }) {
+                let drawn = match seeded.below(if at == 0 { 6 } else { 10 }) {
                     0 | 1 => seeded.below(1 << bits),
                     2..=5 => edges(bits)[seeded.below(8) as usize],
                     6 | 7 => before,
                     8 => before.wrapping_add(1),
                     _ => before.wrapping_sub(1),
                 };
+                let lane = pair.and_then(|pair| pair.get(at).copied()).unwrap_or(drawn);
                 before = lane & ((1 << bits) - 1);
                 *word |= before << shift;
             }
@@ -251,12 +269,21 @@ fn forms() -> impl Iterator<Item = Simd> {
     Lanes::ALL.into_iter().flat_map(Simd::all).filter(matters)
 }
 
-/// The results of a form for all its variants, vectors side by side.
+/// The results of a form for all its variants.
 fn results(form: Simd, variants: &[[Operand; 3]]) -> Vec<Signature> {
     let mut terms = Terms::new();
     let sources = [0, 1, 2].map(|number| terms.input(number, 32));
     let result = video::result(&mut terms, Form::Simd(form), sources);
     let mut program = WideProgram::compile(&terms, &[result]);
+    let mut all = Vec::with_capacity(variants.len());
+    for variants in variants.chunks(VARIANTS) {
+        all.extend(side_by_side(&mut program, variants));
+    }
+    all
+}
+
+/// The results for so many variants as are evaluated at a time.
+fn side_by_side(program: &mut WideProgram, variants: &[[Operand; 3]]) -> Vec<Signature> {
     let word = |source: usize| -> Vec<Plane> {
         let all = variants.iter().flat_map(|operands| INPUTS.iter().map(|words| operands[source].of(words)));
         wide::planes(&all.map(u128::from).collect::<Vec<_>>(), 32)
