@@ -78,6 +78,10 @@ impl Work<'_, '_, '_> {
         }
         let mut spellings = self.spellings((stmt, step), value, records);
         spellings.extend(self.chained(stmt, &step, before));
+        if self.profit.keeps_halves {
+            // What is computed as halves here looks like an operation on words, which it was.
+            spellings.retain(|spelling| !is_fused(spelling));
+        }
         for spelling in spellings {
             let (spelling, early) = self.copied_early(stmt, spelling);
             let (obstacle, reach) = self.obstacle_to((stmt, value), &spelling, &early);
