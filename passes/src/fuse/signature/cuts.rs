@@ -22,6 +22,10 @@ const MOST_CUTS: usize = 12;
 /// How many instructions lie between a value and its leaves, at most, one after the other.
 const MOST_DEPTH: u8 = 24;
 
+/// How far below a value a mask of lanes is, at most: the last steps of word-parallel code put lanes together that were
+/// kept apart just before.
+const MOST_DISTANCE: u8 = 6;
+
 /// How many values a cut covers, at most.
 const MOST_VALUES: usize = 64;
 
@@ -100,7 +104,7 @@ impl Cuts {
         if self.seeds.is_empty() {
             self.seeds = seeds(graph);
         }
-        self.seeds[value.index()] <= MOST_DEPTH
+        self.seeds[value.index()] <= MOST_DISTANCE
     }
 
     /// The cuts of a value, those with the fewest leaves first, then the deepest.

@@ -30,6 +30,9 @@ use table::{After, Entry, INPUTS, Operand, Signature, TABLE, in_lane};
 /// The most recipes for one value.
 const MOST_RECIPES: usize = 6;
 
+/// The most entries that are compared with one function on more vectors.
+const MOST_COMPARED: usize = 8;
+
 /// The most entries that are proposed for one function. Where few bits are demanded, several agree on them.
 const MOST_HITS: usize = 3;
 
@@ -80,7 +83,7 @@ impl Signatures {
         }
         let found: Rc<[&'static Entry]> = match self.signature(function) {
             Some(signature) => {
-                let agree = TABLE.find(&signature, demanded, leaves);
+                let agree = TABLE.find(&signature, demanded, leaves).take(MOST_COMPARED);
                 let agree = agree.filter(|entry| entry.agrees(&self.terms, function, demanded));
                 agree.take(MOST_HITS).collect()
             }
@@ -113,7 +116,15 @@ fn propose(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let mut signatures = site.knowledge.signatures.borrow_mut();
     let own = || site.graph.step(stmt).is_some_and(|own| own == *site.step);
     let simd = matches!(site.form(), Some(Form::Simd(_)));
-    if site.step.width != 32 || simd || !signatures.is_seeded(site.graph, site.value) || !own() {
+    // Where one half of a word matters, there are no lanes side by side.
+    let demanded = site.demanded_word();
+    let halves = [demanded & 0xffff, demanded >> 16];
+    if site.step.width != 32
+        || simd
+        || halves.contains(&0)
+        || !signatures.is_seeded(site.graph, site.value)
+        || !own()
+    {
         return;
     }
     for cut in signatures.cuts.of(site.graph, site.value).iter().filter(|cut| cut.seeded) {
