@@ -10,7 +10,6 @@
 
 use crate::facts::{Fact, Facts, Masks, Queue, demanded, forward};
 use crate::graph::{Graph, Origin, Use, ValueId};
-use crate::lanes::Contents;
 use crate::recipe::Source;
 use crate::site::Knowledge;
 use hashbrown::HashMap;
@@ -32,7 +31,7 @@ impl Knowledge {
     #[must_use]
     pub fn with_whole(graph: &Graph<'_, '_>, whole: &dyn Fn(ValueId) -> bool) -> Self {
         let (facts, demanded) = (facts(graph), demands(graph, whole));
-        Self { facts, demanded, contents: RefCell::new(Contents::default()) }
+        Self { facts, demanded, contents: RefCell::default(), signatures: RefCell::default() }
     }
 
     /// The number that a source is known to be.

@@ -4,6 +4,7 @@
 //! proposes, so a mistake here makes no rewrite wrong: facts choose what is proposed, and every proposal is proved.
 
 use crate::facts::{Fact, Facts, Masks};
+use crate::fuse::Signatures;
 use crate::graph::{Graph, ValueId};
 use crate::lanes::{Byte, Contents};
 use crate::recipe::{Code, Source, Step};
@@ -19,6 +20,7 @@ pub struct Knowledge {
     /// By value: its demanded bits.
     pub demanded: Masks,
     pub(crate) contents: RefCell<Contents>,
+    pub(crate) signatures: RefCell<Signatures>,
 }
 
 /// One instruction and its surroundings.

@@ -225,7 +225,7 @@ pub mod op {
 
     names! { Mnemonic:
         ADD "add", AND "and", BFE "bfe", BFI "bfi", CVT "cvt", DP2A "dp2a", DP4A "dp4a", LD "ld", LDU "ldu",
-        LOP3 "lop3", MAD "mad", MAX "max", MIN "min", MOV "mov", MUL "mul", NOT "not", OR "or", POPC "popc",
+        LOP3 "lop3", MAD "mad", MAX "max", MIN "min", MOV "mov", MUL "mul", NEG "neg", NOT "not", OR "or", POPC "popc",
         PRMT "prmt", SAD "sad", SELP "selp", SET "set", SETP "setp", SHF "shf", SHL "shl", SHR "shr", ST "st",
         SUB "sub", XOR "xor",
     }

@@ -6,6 +6,9 @@
 //! nothing else.
 
 mod lanes;
+mod signature;
+
+pub use signature::Signatures;
 
 use crate::rules::Rule;
 use ptxopt_grammar::table::Row;
@@ -14,13 +17,16 @@ use ptxopt_grammar::table::types::TypeWord;
 use ptxopt_grammar::tree::{Module, StmtId};
 
 /// The recognisers.
-pub static RULES: &[&[Rule]] = &[lanes::RULES];
+pub static RULES: &[&[Rule]] = &[lanes::RULES, signature::RULES];
 
 /// Whether a statement suggests that there are words of bytes or halves to recognise: functions without one are not
 /// analysed, so this is quick, and is asked of every statement.
 #[must_use]
 pub fn is_seed(module: &Module<'_>, stmt: StmtId) -> bool {
-    module.row(stmt).is_some_and(|row| lanes::is_seed(module, stmt, row) || accesses_parts(module, stmt, row))
+    signature::is_seed(module, stmt)
+        || module
+            .row(stmt)
+            .is_some_and(|row| lanes::is_seed(module, stmt, row) || accesses_parts(module, stmt, row))
 }
 
 /// Whether a statement loads or stores several bytes or halves at once.

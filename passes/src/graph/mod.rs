@@ -308,6 +308,20 @@ impl<'m, 't> Graph<'m, 't> {
         before && (self.written_once(register) || from == to && !self.written_between(register, writer, stmt))
     }
 
+    /// The statement in the block of `stmt`, before it, that writes the register of `value` while that still holds it.
+    #[must_use]
+    pub fn overwritten_by(&self, value: ValueId, stmt: StmtId) -> Option<StmtId> {
+        let register = self.value(value).register?;
+        let block = self.flow.block(stmt);
+        let from = match self.value(value).origin {
+            Origin::Result(writer) if self.flow.block(writer) == block => StmtId::new(writer.index() + 1),
+            Origin::Result(_) | Origin::Phi(_) | Origin::Opaque => self.flow.stmts(block).next(),
+            Origin::Undefined | Origin::Read(_) | Origin::Sink(_) => None,
+        };
+        let next = self.writes(register, from?).next();
+        next.filter(|&next| next < stmt && self.holds(value, next))
+    }
+
     fn holds_from_start(&self, value: ValueId, stmt: StmtId) -> bool {
         match (self.value(value).origin, self.value(value).register) {
             (Origin::Phi(block), Some(register)) => {

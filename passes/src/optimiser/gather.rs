@@ -5,12 +5,14 @@
 //! decided for the whole function.
 
 use super::function::Work;
+use super::profit::is_fused;
 use super::raise::Reach;
 use super::record::{Bound, Kind, Record, Why};
 use super::spell::{self, Spelling};
 use super::splice;
 use super::stays::Stays;
 use super::visible::is_integer;
+use crate::cost::Cost;
 use crate::graph::{Register, ValueId};
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
@@ -37,6 +39,9 @@ pub(super) struct Spelled {
 #[derive(Debug)]
 pub(super) struct Offer {
     pub(super) spelling: Spelling,
+    /// Where its first steps are written, which copy words whose registers are overwritten before the statement: before
+    /// the statements that overwrite them.
+    pub(super) early: Vec<StmtId>,
     /// Why it cannot be written, if so.
     pub(super) obstacle: Option<Why>,
     /// How far the module's head must be raised for it, if nothing else stands against it.
@@ -75,9 +80,14 @@ impl Work<'_, '_, '_> {
         }
         let mut spellings = self.spellings((stmt, step), value, records);
         spellings.extend(self.chained(stmt, &step, before));
+        if self.profit.keeps_halves {
+            // What is computed as halves here looks like an operation on words, which it was.
+            spellings.retain(|spelling| !is_fused(spelling));
+        }
         for spelling in spellings {
-            let (obstacle, reach) = self.obstacle_to(stmt, value, &spelling);
-            offers.push(Offer { spelling, obstacle, reach });
+            let (spelling, early) = self.copied_early(stmt, spelling);
+            let (obstacle, reach) = self.obstacle_to((stmt, value), &spelling, &early);
+            offers.push(Offer { spelling, early, obstacle, reach });
         }
         Spelled { own: Some((value, own)), offers, stays: None }
     }
@@ -125,29 +135,73 @@ impl Work<'_, '_, '_> {
 
     /// Why a spelling cannot be written where a statement stands, if so; and how far the module's head must be raised
     /// for it, if that is all.
-    fn obstacle_to(&self, stmt: StmtId, value: ValueId, spelling: &Spelling) -> (Option<Why>, Option<Reach>) {
+    fn obstacle_to(
+        &self,
+        (stmt, value): (StmtId, ValueId),
+        spelling: &Spelling,
+        early: &[StmtId],
+    ) -> (Option<Why>, Option<Reach>) {
         if !splice::is_plain(self.module, stmt) {
             return (Some(Why::Comment), None);
         }
-        let unheld = self.unheld(stmt, value, &spelling.recipe);
+        let unheld = self.unheld((stmt, value), &spelling.recipe, early);
         let reach = spelling.reach.filter(|_| unheld.is_none());
         (self.lacks(spelling).or(unheld), reach)
     }
 
-    /// The reason if a recipe reads a value that no register holds where the statement stands.
-    fn unheld(&self, stmt: StmtId, value: ValueId, recipe: &Recipe) -> Option<Why> {
+    /// A spelling that says what code means reads words from far above, whose registers are often used again in
+    /// between: `prmt.b32 %r, %r, 0, 0xba98`. It is given copies of those, made before they are overwritten. These
+    /// are written where the value is still held, in the same block, to registers that nothing else writes.
+    fn copied_early(&self, stmt: StmtId, spelling: Spelling) -> (Spelling, Vec<StmtId>) {
+        let graph = self.profit.graph;
+        let mut lost: Vec<(StmtId, ValueId)> = Vec::new();
+        if is_fused(&spelling) {
+            let values = spelling.recipe.values().filter(|&value| !graph.holds(value, stmt));
+            lost.extend(values.filter_map(|value| Some((graph.overwritten_by(value, stmt)?, value))));
+            lost.sort_unstable();
+            lost.dedup();
+        }
+        if lost.is_empty() {
+            return (spelling, Vec::new());
+        }
+        let first = lost.len();
+        let copy =
+            |&(_, value): &(StmtId, ValueId)| Step::copy(Source::Value(value), graph.value(value).width);
+        let from = |source: &Source| match *source {
+            Source::Value(value) => {
+                let at = lost.iter().position(|&(_, lost)| lost == value);
+                at.map_or(*source, Source::Step)
+            }
+            Source::Step(step) => Source::Step(step + first),
+            Source::Constant(_) => *source,
+        };
+        let steps = lost.iter().map(copy).chain(spelling.recipe.steps.iter().map(|step| step.over(from)));
+        let costs = lost.iter().map(|_| Cost::NOTHING).chain(spelling.costs.iter().copied());
+        let spelling = Spelling { recipe: Recipe::of(steps.collect()), costs: costs.collect(), ..spelling };
+        (spelling, lost.into_iter().map(|(stmt, _)| stmt).collect())
+    }
+
+    /// The reason if a recipe reads a value that no register holds where the statement stands, or where it is copied.
+    fn unheld(&self, (stmt, value): (StmtId, ValueId), recipe: &Recipe, early: &[StmtId]) -> Option<Why> {
         // The assembler takes a float's register for untyped moves only.
         let copies = recipe.steps.iter().all(|step| step.copied().is_some());
         // And it takes a component of a vector for plain instructions only.
         let plain = recipe.steps.iter().all(|step| !matches!(step.code, Code::Video(_)));
-        let may_name = |register: Register| {
+        let may_name = |register: Register, stmt: StmtId| {
             self.scopes.means(self.profit.graph, register, stmt)
                 && (copies || is_integer(self.profit.graph, register))
                 && (plain || !self.profit.graph.is_component(register))
         };
-        let names = |value: ValueId| self.profit.graph.register_of(value).is_some_and(may_name);
-        let here = |value: ValueId| self.profit.graph.holds(value, stmt) && names(value);
-        (!names(value) || !recipe.values().all(here)).then_some(Why::Unheld)
+        let names = |value: ValueId, stmt: StmtId| {
+            self.profit.graph.register_of(value).is_some_and(|register| may_name(register, stmt))
+        };
+        let holds = |(at, step): (usize, &Step)| {
+            let stmt = early.get(at).copied().unwrap_or(stmt);
+            let here = |value: ValueId| self.profit.graph.holds(value, stmt) && names(value, stmt);
+            step.sources.iter().all(|source| !matches!(*source, Source::Value(value) if !here(value)))
+        };
+        let all = recipe.steps.iter().enumerate().all(holds);
+        (!names(value, stmt) || !all).then_some(Why::Unheld)
     }
 
     /// Whether PTX has each instruction of a recipe, by the table, and it takes the registers in question. A rule that

@@ -105,6 +105,10 @@ impl Memo {
         (value, fuses): (ValueId, bool),
     ) -> Option<(SiteShape, Numbers)> {
         let core = graph.value(value).core?;
+        // What a recogniser sees lies deep below the site.
+        if step.instruction().is_some() && knowledge.signatures.borrow_mut().is_seeded(graph, value) {
+            return None;
+        }
         let Context { values: cone, open } = Context::of(graph, knowledge, step, core)?;
         let numbers = Numbers { values: cone, open };
         let mut values = Vec::with_capacity(numbers.values.len());

@@ -5,11 +5,12 @@
 
 use super::spell::{Spelling, Target};
 use crate::cost::Cost;
-use crate::graph::{Graph, ValueId};
+use crate::graph::{Graph, Origin, ValueId};
 use crate::lower;
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{Pass, is_byte_move, is_interesting};
 use crate::select::{Gain, Price, underlying};
+use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_grammar::video::Form;
 
@@ -60,8 +61,69 @@ impl Profit<'_, '_, '_> {
 
     /// Whether a gain is worth a change.
     pub(super) fn pays(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
+        if is_fused(spelling) {
+            return gain.saved - self.fused_anyway(gain) >= LEAST_OF_FUSING
+                && self.is_cheaper_alone(gain.stmt, spelling);
+        }
         gain.saved >= self.least_gain(gain, &spelling.recipe)
             && !self.is_left_to_the_assembler(gain, spelling)
+    }
+
+    /// How many of the instructions that go with a statement, itself included, the assembler fuses with others of them:
+    /// they are priced one by one, and what takes their place is priced as a sequence.
+    fn fused_anyway(&self, gain: &Gain<'_>) -> i64 {
+        let (alone, together) = self.together(gain.gone.iter().copied().chain([gain.stmt]).collect());
+        i64::from(alone) - i64::from(together)
+    }
+
+    /// Whether a spelling of a statement costs less than all that now computes its result from the words that the
+    /// spelling reads, priced alike: so no spelling takes the place of one that is as good, and there is a last one.
+    fn is_cheaper_alone(&self, stmt: StmtId, spelling: &Spelling) -> bool {
+        let mut stmts = vec![stmt];
+        let mut known: HashSet<ValueId> = spelling.recipe.values().collect();
+        let mut work: Vec<StmtId> = vec![stmt];
+        while let Some(next) = work.pop() {
+            let Some(step) = self.graph.step(next) else { continue };
+            for source in &step.sources {
+                let Source::Value(value) = *source else { continue };
+                let Origin::Result(writer) = self.graph.value(value).origin else { continue };
+                let plain = self.graph.module().guard(writer).is_none() && self.graph.only_computes(writer);
+                if plain && known.insert(value) && stmts.len() < MOST_COMPARED {
+                    stmts.push(writer);
+                    work.push(writer);
+                }
+            }
+        }
+        spelling.cost().most < self.together(stmts).1
+    }
+
+    /// What statements cost by themselves, and as a sequence.
+    fn together(&self, mut stmts: Vec<StmtId>) -> (u32, u32) {
+        stmts.sort_unstable();
+        stmts.dedup();
+        let mut steps: Vec<Step> = Vec::with_capacity(stmts.len());
+        let mut places: HashMap<ValueId, Source> = HashMap::new();
+        let mut alone = 0;
+        for (stmt, step) in stmts.iter().filter_map(|&stmt| Some((stmt, self.graph.step(stmt)?))) {
+            let step = step.over(|source| match *source {
+                Source::Value(value) => places.get(&value).copied().unwrap_or(*source),
+                Source::Step(_) | Source::Constant(_) => *source,
+            });
+            let cost = self.target.costs.step(&step);
+            alone += cost.least;
+            let place = match step.copied() {
+                Some(source) => source,
+                // Halves that are taken apart, negated and put together again are an operand of a packed sum, so
+                // what computes halves counts as if it cost nothing; so does what was not measured.
+                None if step.width == 16 || cost.most == u32::MAX => continue,
+                None => {
+                    steps.push(step);
+                    Source::Step(steps.len() - 1)
+                }
+            };
+            places.extend(self.graph.results(stmt).map(|value| (value, place)));
+        }
+        (alone, self.target.costs.sequence(&steps).most.min(alone))
     }
 
     /// How much a rewrite must save. The tables measure instructions alone. The assembler fuses plain ones with their
@@ -92,13 +154,24 @@ impl Profit<'_, '_, '_> {
     ///
     /// What the code means as a video instruction is nothing that the assembler finds.
     pub(super) fn is_left_to_the_assembler(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
-        if spelling.trail.iter().any(|rule| rule.pass == Pass::Fuse) {
+        if is_fused(spelling) {
             return false;
         }
         let goes = |stmt: &StmtId| self.cost_of(*stmt).least > 0;
         let joined = self.is_byte_move(gain.stmt) && gain.gone.iter().any(goes);
         !(joined || self.is_video(gain.stmt) || gain.gone.iter().any(|&stmt| self.is_video(stmt)))
     }
+}
+
+/// How much a rewrite must save that says what plain code means, beyond what the assembler fuses there by itself.
+const LEAST_OF_FUSING: i64 = 1;
+
+/// How many statements are compared with what could take their place, at most.
+const MOST_COMPARED: usize = 64;
+
+/// Whether a spelling says what code means as video instructions.
+pub(super) fn is_fused(spelling: &Spelling) -> bool {
+    spelling.trail.iter().any(|rule| rule.pass == Pass::Fuse)
 }
 
 /// The operands that a video instruction takes apart, and into how many lanes.

@@ -318,6 +318,8 @@ impl Work<'_, '_, '_> {
         let mut freed: BTreeMap<StmtId, StmtId> = BTreeMap::new();
         let mut frees: BTreeMap<StmtId, Vec<StmtId>> = BTreeMap::new();
         let mut written: HashSet<StepId> = HashSet::new();
+        let mut early: BTreeMap<StmtId, Vec<String>> = BTreeMap::new();
+        let mut idle: Vec<StmtId> = Vec::new();
         let mut counts = splice::declared(self.module, self.profit.graph.function(), self.fresh);
         let chosen = settling.chosen(uses);
         for (stmt, candidate) in &chosen {
@@ -338,7 +340,10 @@ impl Work<'_, '_, '_> {
                 let node = candidate.nodes.get(at);
                 if node.is_none_or(|&node| written.insert(node)) {
                     cost = cost + step;
-                    new.push(line);
+                    match offer.early.get(at) {
+                        Some(&before) => early.entry(before).or_default().push(line),
+                        None => new.push(line),
+                    }
                 }
             }
             for node in &candidate.nodes {
@@ -347,7 +352,7 @@ impl Work<'_, '_, '_> {
                 *count = (*count).max(number + 1);
             }
             if is_idle(&new) {
-                splice::delete(self.module, stmt, edits);
+                idle.push(stmt);
             } else {
                 splice::replace(self.module, stmt, &new, edits);
             }
@@ -364,8 +369,14 @@ impl Work<'_, '_, '_> {
                 told.push(self.deleted(gone, How::Freed));
             }
         }
-        for &gone in freed.keys().chain(&self.dead) {
-            splice::delete(self.module, gone, edits);
+        for &gone in freed.keys().chain(&self.dead).chain(&idle) {
+            match early.remove(&gone) {
+                Some(lines) => splice::replace_bare(self.module, gone, &lines, edits),
+                None => splice::delete(self.module, gone, edits),
+            }
+        }
+        for (before, lines) in early {
+            splice::insert_before(self.module, before, &lines, edits);
         }
         splice::declare(self.module, self.profit.graph.function(), self.fresh, &counts, edits);
     }

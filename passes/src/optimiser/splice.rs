@@ -82,13 +82,21 @@ pub(super) fn is_plain(module: &Module<'_>, stmt: StmtId) -> bool {
     true
 }
 
-/// Puts lines in the place of a statement.
+/// Puts lines in the place of a statement, the last of them under its guard.
 pub(super) fn replace(module: &Module<'_>, stmt: StmtId, lines: &[String], edits: &mut Edits) {
+    guarded(module, stmt, lines, &guard(module, stmt), edits);
+}
+
+/// Puts lines in the place of a statement, none of them under its guard.
+pub(super) fn replace_bare(module: &Module<'_>, stmt: StmtId, lines: &[String], edits: &mut Edits) {
+    guarded(module, stmt, lines, "", edits);
+}
+
+fn guarded(module: &Module<'_>, stmt: StmtId, lines: &[String], guard: &str, edits: &mut Edits) {
     let span = module.stmt_span(stmt);
     let text = module.text();
     let indent = indentation(text, span.start);
     let ending = line_ending(text);
-    let guard = guard(module, stmt);
     let mut new = String::new();
     for (at, line) in lines.iter().enumerate() {
         if at > 0 {
@@ -99,7 +107,7 @@ pub(super) fn replace(module: &Module<'_>, stmt: StmtId, lines: &[String], edits
             .expect("strings can be written to");
         }
         if at + 1 == lines.len() {
-            new.push_str(&guard);
+            new.push_str(guard);
         }
         new.push_str(line);
     }

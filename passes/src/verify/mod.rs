@@ -69,8 +69,8 @@ pub struct Wrong {
 const REGIONS: [Extent; 7] = [
     Extent::Around(0),
     Extent::Between(8),
-    Extent::Around(2),
     Extent::Between(160),
+    Extent::Around(2),
     Extent::Around(6),
     Extent::Around(16),
     Extent::Around(48),
@@ -139,11 +139,16 @@ impl Verifier {
         let Ok(module) = ptxopt_grammar::parse(source.text.as_bytes()) else { return Judgement::Unclear };
         let new = New { held: &source.held, module: &module };
         let mut last = Judgement::Unclear;
+        let mut has_all_between = false;
         for (step, &extent) in REGIONS.iter().enumerate() {
+            if has_all_between && matches!(extent, Extent::Between(_)) {
+                continue;
+            }
             let Some(region) = Region::new(graph, knowledge, rewrite, &new, extent, Rest::Arbitrary) else {
                 return Judgement::Unclear;
             };
             let whole = region.whole;
+            has_all_between |= region.has_all_between;
             match self.decide(region) {
                 Verdict::Proved(_) if self.check == Check::Sampled => return Judgement::Sampled,
                 Verdict::Proved(proof) => return Judgement::Proved(proof),

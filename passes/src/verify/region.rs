@@ -48,6 +48,8 @@ pub(super) struct Region {
     pub(super) names: BTreeMap<u32, String>,
     /// Whether everything that can be expanded was expanded.
     pub(super) whole: bool,
+    /// Whether everything between what the old text and what the new text reads was.
+    pub(super) has_all_between: bool,
 }
 
 /// The text of a rewrite as a module of its own.
@@ -142,12 +144,16 @@ impl Region {
         let core = graph.value(rewrite.value).core?;
         let mut roots: BTreeSet<ValueId> = inputs_of(graph.terms(), core);
         let read: BTreeSet<ValueId> = rewrite.recipe.values().collect();
-        let (inner, whole) = match extent {
+        let (inner, whole, has_all_between) = match extent {
             Extent::Around(size) => {
                 roots.extend(read);
-                inner(graph, roots, &BTreeSet::new(), size)
+                let (inner, whole) = inner(graph, roots, &BTreeSet::new(), size);
+                (inner, whole, false)
             }
-            Extent::Between(size) => (inner(graph, roots, &read, size).0, false),
+            Extent::Between(size) => {
+                let (inner, all) = inner(graph, roots, &read, size);
+                (inner, false, all)
+            }
         };
         let mut building = Building {
             graph,
@@ -167,7 +173,7 @@ impl Region {
         }
         let Building { terms, inputs, names, assumptions, .. } = building;
         let demanded = knowledge.demanded[rewrite.value.index()];
-        Some(Self { terms, before, after, demanded, assumptions, inputs, names, whole })
+        Some(Self { terms, before, after, demanded, assumptions, inputs, names, whole, has_all_between })
     }
 }
 
