@@ -397,7 +397,7 @@ mod tests {
 
     #[test]
     fn a_mean_rounded_down_is_that_of_complements() {
-        let found = find(bytes(|a, b| u8::midpoint(a, b)));
+        let found = find(bytes(u8::midpoint));
         assert_eq!(arithmetic(found[0]).0, SimdArithmetic::Average);
         assert_eq!(found[0].after, After::Inverted);
         assert!(found[0].operands[..2].iter().all(|operand| matches!(operand, Operand::Inverted(_))));
