@@ -40,8 +40,6 @@ pub(super) struct Work<'w, 'm, 't> {
     pub(super) clock: Clock<'w>,
     pub(super) profit: Profit<'w, 'm, 't>,
     pub(super) knowledge: &'w Knowledge,
-    /// Whether a rewrite of an earlier round wrote a statement.
-    pub(super) is_written: &'w (dyn Fn(StmtId) -> bool + Sync),
     /// Whether the function has video instructions, or words that are kept as halves in their place.
     pub(super) has_video: bool,
     pub(super) scopes: Scopes<'w>,
@@ -63,8 +61,6 @@ pub(super) struct Shared<'w> {
     pub(super) fresh: &'w Fresh,
     pub(super) clock: Clock<'w>,
     pub(super) declarations: &'w Declarations,
-    /// Whether a rewrite of an earlier round wrote a statement.
-    pub(super) is_written: &'w (dyn Fn(StmtId) -> bool + Sync),
 }
 
 /// Decides and makes the edits of one function.
@@ -112,7 +108,6 @@ pub(super) fn run(
         clock: shared.clock,
         profit: Profit { graph: &graph, target: shared.target, keeps_halves },
         knowledge: &knowledge,
-        is_written: shared.is_written,
         has_video: false,
         scopes: Scopes::of(module, function, shared.declarations),
         wanted,
@@ -170,12 +165,6 @@ impl Work<'_, '_, '_> {
             records.push(Record { cost, ..self.deleted(stmt, How::Dead) });
         }
         self.dead = dead;
-    }
-
-    /// Whether no spelling of a statement can be written, nor is one told about: see [`Profit::pays`]. Plain code but a
-    /// byte move is only rewritten if a video instruction goes by it, and what rewrites wrote has no records.
-    pub(super) fn is_settled(&self, stmt: StmtId) -> bool {
-        !self.has_video && !self.profit.is_byte_move(stmt) && (self.is_written)(stmt)
     }
 
     /// Whether statements that become unused are deleted.

@@ -15,7 +15,6 @@ use super::visible::is_integer;
 use crate::cost::Cost;
 use crate::graph::{Register, ValueId};
 use crate::recipe::{Code, Recipe, Source, Step};
-use crate::rules::{Pass, Rule};
 use ptxopt_grammar::legal::{Fault, Given};
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::disputed::disputed;
@@ -75,9 +74,6 @@ impl Work<'_, '_, '_> {
         }
         let own = Recipe::one(step);
         let mut offers = Vec::new();
-        if self.is_settled(stmt) {
-            return Spelled { own: Some((value, own)), offers, stays: None };
-        }
         let mut spellings = self.spellings((stmt, step), value, records);
         spellings.extend(self.chained(stmt, &step, before));
         if self.profit.keeps_halves {
@@ -107,21 +103,16 @@ impl Work<'_, '_, '_> {
         value: ValueId,
         records: &mut Vec<Record>,
     ) -> Vec<Spelling> {
-        // What was fused was written in the cheapest way, and would be found again.
-        let fuses = !(self.is_written)(stmt);
-        let shape = self.memo.shape(self.profit.graph, self.knowledge, &step, (value, fuses));
+        let shape = self.memo.shape(self.profit.graph, self.knowledge, &step, value);
         if let Some((shape, numbers)) = &shape
             && let Some(known) = self.memo.get(shape, numbers)
         {
             return known;
         }
         let rules = if self.profit.is_video(stmt) { self.rules } else { self.on_plain };
-        let runs = |rule: &&Rule| fuses || rule.pass != Pass::Fuse;
-        let rules: Vec<&'static Rule> = rules.iter().copied().filter(runs).collect();
         let graph = self.profit.graph;
         let lowered = &mut self.memo.lowered;
-        let found =
-            spell::spellings(graph, self.knowledge, step, value, &rules, &self.profit.target, lowered);
+        let found = spell::spellings(graph, self.knowledge, step, value, rules, &self.profit.target, lowered);
         if found.too_many {
             records.push(Record { kind: Kind::Unending(Bound::Spellings), ..self.missed(stmt, Why::Limit) });
         }

@@ -36,8 +36,6 @@ pub(super) struct Memo {
 /// All of a site that rules can depend on.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(super) struct SiteShape {
-    /// Whether recognisers looked at it.
-    fuses: bool,
     step: Step,
     core: Term,
     demanded: u128,
@@ -96,13 +94,13 @@ impl Numbers {
 }
 
 impl Memo {
-    /// The shape of a site, and whether recognisers look at it; `None` for one that is too large.
+    /// The shape of a site; `None` for one that is too large.
     pub(super) fn shape(
         &mut self,
         graph: &Graph<'_, '_>,
         knowledge: &Knowledge,
         step: &Step,
-        (value, fuses): (ValueId, bool),
+        value: ValueId,
     ) -> Option<(SiteShape, Numbers)> {
         let core = graph.value(value).core?;
         // What a recogniser sees lies deep below the site.
@@ -118,7 +116,6 @@ impl Memo {
         }
         let core = self.import(graph, core, &numbers)?;
         let shape = SiteShape {
-            fuses,
             step: numbers.shape(step)?,
             core,
             demanded: knowledge.demanded[value.index()],

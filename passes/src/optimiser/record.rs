@@ -195,11 +195,6 @@ impl Statements {
 }
 
 impl Record {
-    /// Whether a statement was replaced by another text.
-    pub(super) fn is_rewrite(&self) -> bool {
-        matches!(self.kind, Kind::Passed(How::Proved(_) | How::Sampled))
-    }
-
     /// A record about a statement of a function, without details.
     pub(super) fn about(module: &Module<'_>, function: &str, stmt: StmtId, kind: Kind) -> Self {
         Self {

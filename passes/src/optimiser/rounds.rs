@@ -16,7 +16,7 @@ use super::{Clock, Options, Outcome, spell};
 use crate::cost::Costs;
 use crate::rules::{Pass, is_interesting};
 use crate::threads::on_threads;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use ptxopt_grammar::edit::{Edited, Edits};
 use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
@@ -79,8 +79,6 @@ pub(super) struct Run<'r> {
     told: Vec<Told>,
     /// The edits of the first round, if they are given.
     begun: Option<Edits>,
-    /// The statements of the text as it came that rewrites replaced.
-    rewritten: HashSet<StmtId>,
     outcome: Outcome,
 }
 
@@ -152,7 +150,6 @@ impl<'r> Run<'r> {
             swept: None,
             told: Vec::new(),
             begun: None,
-            rewritten: HashSet::new(),
             outcome,
         }
     }
@@ -208,7 +205,7 @@ impl<'r> Run<'r> {
             self.states.iter_mut().for_each(|state| state.open = state.changed);
         }
         let told = self.told.len();
-        let edits = self.round(first, module);
+        let edits = self.round(module);
         self.sweeping = edits.is_empty();
         if self.sweeping {
             let swept = self.swept.take();
@@ -241,9 +238,8 @@ impl<'r> Run<'r> {
         }
     }
 
-    fn round(&mut self, first: &Module<'_>, module: &Module<'_>) -> Edits {
+    fn round(&mut self, module: &Module<'_>) -> Edits {
         self.outcome.rounds += 1;
-        let stmts = Statements::of(first);
         let mut edits = Edits::new();
         let gpus = self.options.gpus_of(module);
         if gpus.is_empty() {
@@ -263,10 +259,6 @@ impl<'r> Run<'r> {
             fresh,
             clock,
             declarations: &declarations,
-            is_written: &|stmt| {
-                let offset = original(&self.origins, module.stmt_span(stmt).start);
-                stmts.at(offset).is_some_and(|stmt| self.rewritten.contains(&stmt))
-            },
         };
         let functions = functions(module);
         let all: Vec<Looked> = if options.limit.is_some() {
@@ -304,8 +296,6 @@ impl<'r> Run<'r> {
             }
         }
         self.tell(told);
-        let passed = self.told.iter().filter(|told| told.round == round && told.record.is_rewrite());
-        self.rewritten.extend(passed.filter_map(|told| stmts.at(told.record.offset)));
         self.outcome.potential = self.progress.potential.take().or(self.outcome.potential);
         edits
     }

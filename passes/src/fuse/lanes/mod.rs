@@ -100,8 +100,8 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
         let byte = |at: u32| zeros.map(|zeros| zeros >> (8 * at) & 0xff == 0xff);
         return (0..4).all(|at| byte(at).contains(&true)) && (0..4).any(|at| byte(at) == [true, false]);
     }
-    if let Some([Source::Value(x), Source::Value(y), _]) = site.plain(op::PRMT_B32) {
-        return x != y;
+    if let Some([Source::Value(x), Source::Value(y), Source::Value(selector)]) = site.plain(op::PRMT_B32) {
+        return x != y && site.constant(Source::Value(selector)).is_some();
     }
     let mut from: Vec<_> = site
         .result_bytes()

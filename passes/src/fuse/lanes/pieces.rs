@@ -32,6 +32,8 @@ pub(super) struct Pieces {
     homes: HashMap<Term, Vec<Home>>,
     /// What is known of terms, once that was asked.
     facts: HashMap<Term, Fact>,
+    /// Parts of terms, by where they begin and how many bits they have.
+    parts: HashMap<(Term, u32, u32), Term>,
 }
 
 impl Pieces {
@@ -52,8 +54,17 @@ impl Pieces {
         };
         let root = building.import(core)?;
         let Building { terms, order, built, .. } = building;
-        let (lanes, homes, facts) = (Vec::new(), HashMap::new(), HashMap::new());
-        let mut pieces = Self { terms, bits, lanes, values: built, homes, facts };
+        let mut pieces = Self {
+            terms,
+            bits,
+            lanes: Vec::new(),
+            values: built,
+            homes: HashMap::new(),
+            facts: HashMap::new(),
+            parts: HashMap::new(),
+        };
+        let roots: Vec<Term> = order.iter().map(|&(_, word)| word).chain([root]).collect();
+        pieces.learn(&roots);
         for (value, word) in order {
             if is_home(graph, value) {
                 for (at, lane) in pieces.lanes_of(word).into_iter().enumerate() {
@@ -74,31 +85,41 @@ impl Pieces {
     pub(super) fn part(&mut self, term: Term, low: u32, width: u32) -> Term {
         let cut = self.terms.extract(term, low, width);
         let Op::Extract(inner, low) = self.terms.op(cut) else { return cut };
-        let (known, value) = self.fact(inner).known();
+        if let Some(&known) = self.parts.get(&(inner, low, width)) {
+            return known;
+        }
+        let part = self.part_of(inner, low, width).unwrap_or(cut);
+        self.parts.insert((inner, low, width), part);
+        part
+    }
+
+    /// Some bits of a term that is no extract, if they are simpler than that.
+    fn part_of(&mut self, term: Term, low: u32, width: u32) -> Option<Term> {
+        let (known, value) = self.fact(term).known();
         let wanted = ones(width);
         if known >> low & wanted == wanted {
-            return self.terms.constant(value >> low & wanted, width);
+            return Some(self.terms.constant(value >> low & wanted, width));
         }
-        // Each step goes down in the term, and terms of programs are a few dozen deep.
-        match self.terms.op(inner) {
+        // Each step goes down in the term, which is made of no more values than are looked through.
+        Some(match self.terms.op(term) {
             Op::Not(a) => {
                 let a = self.part(a, low, width);
                 self.terms.not(a)
             }
-            Op::And(a, b) => self.parts(a, b, low, width, Terms::and),
-            Op::Or(a, b) => self.parts(a, b, low, width, Terms::or),
-            Op::Xor(a, b) => self.parts(a, b, low, width, Terms::xor),
-            Op::Add(a, b) if low == 0 => self.parts(a, b, low, width, Terms::add),
-            Op::Mul(a, b) if low == 0 => self.parts(a, b, low, width, Terms::mul),
+            Op::And(a, b) => self.both(a, b, low, width, Terms::and),
+            Op::Or(a, b) => self.both(a, b, low, width, Terms::or),
+            Op::Xor(a, b) => self.both(a, b, low, width, Terms::xor),
+            Op::Add(a, b) if low == 0 => self.both(a, b, low, width, Terms::add),
+            Op::Mul(a, b) if low == 0 => self.both(a, b, low, width, Terms::mul),
             Op::Choose(condition, then, otherwise) => {
                 let [then, otherwise] = [then, otherwise].map(|of| self.part(of, low, width));
                 self.terms.choose(condition, then, otherwise)
             }
-            _ => cut,
-        }
+            _ => return None,
+        })
     }
 
-    fn parts(
+    fn both(
         &mut self,
         a: Term,
         b: Term,
@@ -120,10 +141,15 @@ impl Pieces {
         if let Some(&known) = self.facts.get(&term) {
             return known;
         }
-        let cone = Cone::new(&self.terms, &[term]);
+        self.learn(&[term]);
+        self.facts[&term]
+    }
+
+    /// Finds out what is known of terms and all that they are made of.
+    fn learn(&mut self, roots: &[Term]) {
+        let cone = Cone::new(&self.terms, roots);
         let facts = cone.forward(&mut |_number, width| Fact::top(width));
         self.facts.extend(cone.terms().zip(facts));
-        self.facts[&term]
     }
 }
 
