@@ -5,9 +5,10 @@
 //! instruction computes before it adds it up. Sums wrap, so the order does not matter, nor does the lane that each
 //! stands in.
 
+use super::cuts;
 use super::operation::{Operation, SAMPLES, Table};
 use super::pieces::Pieces;
-use super::{Words, cuts, needed};
+use super::words::{Words, needed};
 use crate::graph::ValueId;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};

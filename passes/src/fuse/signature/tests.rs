@@ -1,12 +1,13 @@
 //! What is recognised: the intrinsics of CUDA in the spellings of NVIDIA's compilers, and nothing that is nearly one.
 
 use super::RULES;
-use crate::graph::{Graph, Origin, Semantics, ValueId};
+use crate::graph::{Graph, Origin, ValueId};
 use crate::recipe::{Code, Recipe, Source};
 use crate::rules::example_module;
 use crate::site::{Knowledge, Site};
 use crate::verify::{Check, Judgement, Rewrite, Verifier};
 use ptxopt_grammar::function::functions;
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use ptxopt_grammar::video::Form;

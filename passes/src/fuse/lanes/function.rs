@@ -1,0 +1,135 @@
+//! What a lane is a function of: for each of its cuts, what computes it of the lanes of the cut.
+
+use super::cuts::{self, Cut};
+use super::operation::{Function, Operation, SAMPLES, Table, WithNumber};
+use super::words::Words;
+use ptxopt_grammar::meaning::concrete::Program;
+use ptxopt_grammar::meaning::term::{Op, Term, Terms};
+use std::rc::Rc;
+
+/// What lanes are made of: a function of words whose lanes are these.
+pub(super) struct Made {
+    pub(super) function: Key,
+    pub(super) operands: Vec<Term>,
+}
+
+/// What must be the same for lanes to be computed together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Key {
+    /// A lane as it is.
+    Same,
+    /// A SIMD instruction.
+    Simd(Operation),
+    /// A comparison, with ones in all bits in the place of 1.
+    Mask(Operation),
+    /// The second where the first, ones or zeros, is ones, else the third.
+    Choice,
+    /// Half the sum of two unsigned lanes, rounded down.
+    Floor,
+    /// Bit by bit, of two.
+    Logic(u8),
+    /// One and the bits that are kept of it, then those that are inverted.
+    Masked,
+}
+
+impl Words {
+    /// How a lane can be made of others, the simplest first.
+    pub(super) fn alternatives(&mut self, lane: Term) -> Rc<[Made]> {
+        if let Some(known) = self.made.get(&lane) {
+            return Rc::clone(known);
+        }
+        let mut all = Vec::new();
+        for cut in self.pieces.cuts(lane) {
+            all.extend(self.functions(lane, &cut));
+        }
+        if let Op::Choose(condition, then, otherwise) = self.pieces.terms.op(lane) {
+            let mask = self.pieces.terms.sign_extend(condition, self.lanes.bits());
+            all.push(Made { function: Key::Choice, operands: vec![mask, then, otherwise] });
+        }
+        let all: Rc<[Made]> = all.into();
+        self.made.insert(lane, Rc::clone(&all));
+        all
+    }
+
+    /// What a lane is as a function of the lanes of a cut.
+    fn functions(&mut self, lane: Term, cut: &Cut) -> Vec<Made> {
+        let table = Table::of(self.lanes);
+        let (terms, function) = self.pieces.function(lane, cut);
+        let Some(mut program) = Program::<u64>::compile(&terms, &[function]) else { return Vec::new() };
+        let mut behaviour = [0; SAMPLES];
+        for (result, &[x, y]) in behaviour.iter_mut().zip(&table.samples) {
+            let mut results = [0];
+            program.run(&[x.into(), y.into()], &mut results);
+            *result = u32::try_from(results[0]).expect("a lane has few bits");
+        }
+        let leaves = cuts::lanes(cut);
+        match leaves[..] {
+            [x, y] => match table.function(&behaviour) {
+                Some(Function::Simd(operation, swapped)) => {
+                    let operands = if swapped { vec![y, x] } else { vec![x, y] };
+                    let exchanged: Vec<Term> = operands.iter().rev().copied().collect();
+                    let function = Key::Simd(operation);
+                    let commutes = table.commutes(operation);
+                    let other = commutes.then_some(Made { function, operands: exchanged });
+                    [Made { function, operands }].into_iter().chain(other).collect()
+                }
+                Some(Function::Mask(operation, swapped)) => {
+                    let operands = if swapped { vec![y, x] } else { vec![x, y] };
+                    vec![Made { function: Key::Mask(operation), operands }]
+                }
+                Some(Function::Floor) => vec![Made { function: Key::Floor, operands: vec![x, y] }],
+                Some(Function::Logic(0b1100)) => vec![Made { function: Key::Same, operands: vec![x] }],
+                Some(Function::Logic(0b1010)) => vec![Made { function: Key::Same, operands: vec![y] }],
+                Some(Function::Logic(table)) => {
+                    vec![Made { function: Key::Logic(table), operands: vec![x, y] }]
+                }
+                None => Vec::new(),
+            },
+            [x] => {
+                let numbers = self.numbers(&terms, function);
+                let found = table.with_number(&behaviour, &numbers);
+                found.into_iter().map(|(with, numbers)| self.with_number(x, with, numbers)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn with_number(&mut self, lane: Term, with: WithNumber, [first, second]: [u32; 2]) -> Made {
+        let bits = self.lanes.bits();
+        let mut number = |number: u32| self.pieces.terms.constant(number.into(), bits);
+        match with {
+            WithNumber::Logic => {
+                Made { function: Key::Masked, operands: vec![lane, number(first), number(second)] }
+            }
+            WithNumber::Simd(operation, true) => {
+                Made { function: Key::Simd(operation), operands: vec![number(first), lane] }
+            }
+            WithNumber::Simd(operation, false) => {
+                Made { function: Key::Simd(operation), operands: vec![lane, number(first)] }
+            }
+            WithNumber::Mask(operation, true) => {
+                Made { function: Key::Mask(operation), operands: vec![number(first), lane] }
+            }
+            WithNumber::Mask(operation, false) => {
+                Made { function: Key::Mask(operation), operands: vec![lane, number(first)] }
+            }
+        }
+    }
+
+    /// The numbers that a lane could be computed with: those of its function and their neighbours.
+    fn numbers(&self, terms: &Terms, function: Term) -> Vec<u32> {
+        let ones = u32::MAX >> (32 - self.lanes.bits());
+        let mut all = vec![0, 1, ones];
+        for term in terms.cone(function) {
+            if let Op::Constant(value) = terms.op(term) {
+                let value = u32::try_from(value & u128::from(ones)).expect("it was cut to a lane");
+                let near =
+                    [value, value.wrapping_add(1), value.wrapping_sub(1), value.wrapping_neg(), !value];
+                all.extend(near.map(|number| number & ones));
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+}

@@ -1,0 +1,357 @@
+//! Words whose lanes are given: read from words that are there, or computed of lanes of other words.
+//!
+//! A word is made once, however often it is needed, and a few hundred are tried at most. Steps that turn out to be of
+//! no use stay in the list until the end, when those that the result needs are picked.
+
+use super::function::{Key, Made};
+use super::operation::Operation;
+use super::pieces::{Home, Pieces, source};
+use crate::graph::ValueId;
+use crate::recipe::{Recipe, Source, Step};
+use crate::site::Site;
+use hashbrown::HashMap;
+use ptxopt_grammar::meaning::term::Term;
+use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::video::{Form, Lanes, Routing, Simd};
+use std::rc::Rc;
+
+/// How deep words are made of words.
+const DEEPEST: usize = 6;
+
+/// How many words are tried for one site.
+const MOST_WORDS: usize = 200;
+
+/// The steps that one of them needs, in order, that one last.
+pub(super) fn needed(steps: &[Step], last: usize) -> Vec<Step> {
+    let mut is_needed = vec![false; last + 1];
+    is_needed[last] = true;
+    for at in (0..=last).rev() {
+        if is_needed[at] {
+            for source in &steps[at].sources {
+                if let Source::Step(before) = *source {
+                    is_needed[before] = true;
+                }
+            }
+        }
+    }
+    let mut places = vec![0; last + 1];
+    let mut kept: Vec<Step> = Vec::new();
+    for at in (0..=last).filter(|&at| is_needed[at]) {
+        places[at] = kept.len();
+        let moved = |source: &Source| match *source {
+            Source::Step(step) => Source::Step(places[step]),
+            Source::Value(_) | Source::Constant(_) => *source,
+        };
+        kept.push(steps[at].over(moved));
+    }
+    kept
+}
+
+/// Lanes that are made of others by the same function.
+struct Alike {
+    function: Key,
+    /// Which lanes.
+    mask: u8,
+    /// For each operand its lanes; those of lanes that are not made may be anything.
+    operands: Vec<Vec<Option<Term>>>,
+}
+
+/// Words being made.
+pub(super) struct Words {
+    pub(super) pieces: Pieces,
+    pub(super) lanes: Lanes,
+    pub(super) steps: Vec<Step>,
+    /// What was made of which lanes; `None` if nothing could be, or is being tried.
+    known: HashMap<Vec<Option<Term>>, Option<Source>>,
+    /// How a lane can be made.
+    pub(super) made: HashMap<Term, Rc<[Made]>>,
+}
+
+impl Words {
+    /// No words yet.
+    pub(super) fn over(pieces: Pieces, lanes: Lanes) -> Self {
+        Self { pieces, lanes, steps: Vec::new(), known: HashMap::new(), made: HashMap::new() }
+    }
+
+    /// The value of the site.
+    pub(super) fn recipe(&mut self, site: &Site<'_, '_, '_>) -> Option<Recipe> {
+        let bits = self.lanes.bits();
+        let demanded =
+            |at: usize| site.demanded_word() >> (at as u32 * bits) & (u32::MAX >> (32 - bits)) != 0;
+        let lanes = self.pieces.lanes.clone();
+        let lanes: Vec<Option<Term>> =
+            lanes.into_iter().enumerate().map(|(at, lane)| demanded(at).then_some(lane)).collect();
+        if let Some(word) = self.there(&lanes) {
+            return Some(Recipe::copy(Source::Value(word), 32));
+        }
+        let Source::Step(last) = self.word(&lanes, 0)? else { return None };
+        Some(Recipe::of(needed(&self.steps, last)))
+    }
+
+    /// A word with these lanes, of which those that are `None` may be anything.
+    pub(super) fn word(&mut self, lanes: &[Option<Term>], depth: usize) -> Option<Source> {
+        if let Some(&known) = self.known.get(lanes) {
+            return known;
+        }
+        if depth > DEEPEST || self.known.len() >= MOST_WORDS {
+            return None;
+        }
+        self.known.insert(lanes.to_vec(), None);
+        // The word of the site itself is there, and is to be made otherwise.
+        let there = if depth == 0 { None } else { self.gathered(lanes) };
+        let word = there.or_else(|| self.computed(lanes, depth));
+        self.known.insert(lanes.to_vec(), word);
+        word
+    }
+
+    pub(super) fn push(&mut self, step: Step) -> Source {
+        let known = self.steps.iter().position(|known| *known == step);
+        Source::Step(known.unwrap_or_else(|| {
+            self.steps.push(step);
+            self.steps.len() - 1
+        }))
+    }
+
+    /// The word in a register, since video instructions take no numbers.
+    pub(super) fn register(&mut self, source: Source) -> Source {
+        match source {
+            Source::Value(_) | Source::Step(_) => source,
+            Source::Constant(_) => self.push(Step::copy(source, 32)),
+        }
+    }
+
+    fn number(&self, lane: Term) -> Option<u32> {
+        self.pieces.terms.value(lane).map(|value| u32::try_from(value).expect("a lane has few bits"))
+    }
+
+    /// The number that all of these lanes are.
+    fn constant(&self, lanes: &[Option<Term>]) -> Option<u32> {
+        let bits = self.lanes.bits();
+        lanes.iter().zip(0..).try_fold(0, |word, (lane, at)| match lane {
+            Some(lane) => Some(word | self.number(*lane)? << (at * bits)),
+            None => Some(word),
+        })
+    }
+
+    /// A word that has these lanes in their places.
+    fn there(&self, lanes: &[Option<Term>]) -> Option<ValueId> {
+        let wanted = || lanes.iter().enumerate().filter_map(|(at, lane)| Some((at, (*lane)?)));
+        let has = |word, (at, lane): (usize, Term)| self.pieces.homes(lane).contains(&(word, at));
+        let (_, first) = wanted().next()?;
+        let words = self.pieces.homes(first).iter().map(|&(word, _)| word);
+        words.into_iter().find(|&word| wanted().all(|lane| has(word, lane)))
+    }
+
+    /// A word whose lanes are read from words that are there: one as it is, or lanes of two, moved.
+    fn gathered(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
+        if let Some(number) = self.constant(lanes) {
+            return Some(Source::Constant(number.into()));
+        }
+        let wanted: Vec<(usize, Term)> =
+            lanes.iter().enumerate().filter_map(|(at, lane)| Some((at, (*lane)?))).collect();
+        let moved: Vec<(usize, Term)> =
+            wanted.iter().copied().filter(|&(_, lane)| self.number(lane).is_none()).collect();
+        let first = self.pieces.homes(moved.first()?.1).to_vec();
+        let place = |word, lane: Term, at: usize| {
+            let homes = self.pieces.homes(lane);
+            let fits = |&&(value, _): &&Home| value == word;
+            homes.iter().filter(fits).map(|&(_, place)| place).min_by_key(|&place| place != at)
+        };
+        if let Some(word) = self.there(lanes) {
+            return Some(Source::Value(word));
+        }
+        let numbers: Option<u32> = (moved.len() < wanted.len()).then(|| {
+            let only: Vec<Option<Term>> =
+                lanes.iter().map(|lane| lane.filter(|&lane| self.number(lane).is_some())).collect();
+            self.constant(&only).expect("these are numbers")
+        });
+        for &(one, _) in &first {
+            let rest = moved.iter().find(|&&(at, lane)| place(one, lane, at).is_none());
+            let others: Vec<Option<Home>> = match rest {
+                None => vec![None],
+                Some(_) if numbers.is_some() => Vec::new(),
+                Some(&(_, lane)) => self.pieces.homes(lane).iter().copied().map(Some).collect(),
+            };
+            for other in others {
+                let find = |at: usize, lane: Term| {
+                    let count = lanes.len();
+                    let second = || Some(count + place(other?.0, lane, at)?);
+                    if self.number(lane).is_some() {
+                        Some(count + at)
+                    } else {
+                        place(one, lane, at).or_else(second)
+                    }
+                };
+                let places: Option<Vec<usize>> = lanes
+                    .iter()
+                    .enumerate()
+                    .map(|(at, lane)| lane.map_or(Some(at), |lane| find(at, lane)))
+                    .collect();
+                if let Some(places) = places {
+                    let second = match other {
+                        Some(home) => source(home),
+                        None => Source::Constant(numbers.unwrap_or(0).into()),
+                    };
+                    let digits = Source::Constant(self.digits(&places));
+                    return Some(self.push(Step::plain(op::PRMT_B32, &[Source::Value(one), second, digits])));
+                }
+            }
+        }
+        None
+    }
+
+    /// The selector of `prmt` that takes these lanes of two words.
+    fn digits(&self, places: &[usize]) -> u64 {
+        let bytes = self.lanes.bits() as usize / 8;
+        let digit = |(at, place): (usize, &usize)| {
+            (0..bytes).fold(0, |all, byte| all | ((place * bytes + byte) as u64) << (4 * (at * bytes + byte)))
+        };
+        places.iter().enumerate().map(digit).sum()
+    }
+
+    /// A word whose lanes are computed of lanes of other words: all alike, or most of them, and the others merged in.
+    fn computed(&mut self, lanes: &[Option<Term>], depth: usize) -> Option<Source> {
+        for alike in self.alike(lanes) {
+            let words: Option<Vec<Source>> =
+                alike.operands.iter().map(|operand| self.word(operand, depth + 1)).collect();
+            let rest: Vec<Option<Term>> = lanes
+                .iter()
+                .enumerate()
+                .map(|(at, lane)| lane.filter(|_| alike.mask >> at & 1 == 0))
+                .collect();
+            let made = words.and_then(|words| {
+                let rest = match rest.iter().any(Option::is_some) {
+                    true => Some(self.word(&rest, depth + 1)?),
+                    false => None,
+                };
+                self.make(alike.function, alike.mask, &words, rest)
+            });
+            if made.is_some() {
+                return made;
+            }
+        }
+        None
+    }
+
+    /// The groups of lanes that are computed alike, the largest first.
+    fn alike(&mut self, lanes: &[Option<Term>]) -> Vec<Alike> {
+        let of: Vec<Rc<[Made]>> = lanes
+            .iter()
+            .map(|lane| lane.map_or_else(|| Rc::new([]) as _, |lane| self.alternatives(lane)))
+            .collect();
+        let mut functions: Vec<Key> = Vec::new();
+        for made in of.iter().flat_map(|of| of.iter()) {
+            if !functions.contains(&made.function) {
+                functions.push(made.function);
+            }
+        }
+        let wanted = lanes.iter().flatten().count();
+        let mut all: Vec<Alike> = Vec::new();
+        for function in functions {
+            let made = self.side_by_side(&of, function);
+            let count = made.iter().flatten().count();
+            let most = made.iter().flatten().next().map_or(0, |made| made.operands.len());
+            let operands = (0..most).map(|at| made.iter().map(|made| Some((*made)?.operands[at])).collect());
+            let computed = made.iter().zip(0..).filter(|(made, _)| made.is_some());
+            let mask = computed.fold(0, |mask, (_, at)| mask | 1 << at);
+            if count == wanted || count > 1 {
+                all.push(Alike { function, mask, operands: operands.collect() });
+            }
+        }
+        all.sort_by_key(|alike| std::cmp::Reverse(alike.mask.count_ones()));
+        all
+    }
+
+    /// What each lane is by a function, if it is: of several ways, the one whose operands lie in the words in which
+    /// those of the lane before lie.
+    fn side_by_side<'m>(&self, of: &'m [Rc<[Made]>], function: Key) -> Vec<Option<&'m Made>> {
+        let mut last: Option<&Made> = None;
+        let near = |made: &Made, last: &Made| {
+            let shares = |(one, other): (&Term, &Term)| {
+                let [one, other] = [one, other].map(|&lane| self.pieces.homes(lane));
+                one.iter().any(|(word, _)| other.iter().any(|(there, _)| word == there))
+            };
+            made.operands.iter().zip(&last.operands).filter(|&pair| shares(pair)).count()
+        };
+        let mut all = Vec::with_capacity(of.len());
+        for made in of {
+            let fits = made.iter().filter(|made| made.function == function);
+            let best = match last {
+                None => fits.into_iter().next(),
+                Some(last) => fits.rev().max_by_key(|made| near(made, last)),
+            };
+            last = best.or(last);
+            all.push(best);
+        }
+        all
+    }
+
+    /// The instruction that makes the lanes of a mask of those of other words, and takes the rest from another word.
+    fn make(&mut self, function: Key, mask: u8, words: &[Source], rest: Option<Source>) -> Option<Source> {
+        if let (Key::Simd(Operation { op, atype, btype }), &[a, b]) = (function, words) {
+            let routing = Routing::plain(self.lanes).masked(if rest.is_some() {
+                mask
+            } else {
+                self.lanes.full_mask()
+            })?;
+            let form = Form::Simd(Simd { op, atype, btype, routing });
+            let sources: Vec<Source> =
+                [a, b].into_iter().chain(rest).map(|source| self.register(source)).collect();
+            return Some(self.push(Step::video(form, &sources)));
+        }
+        if rest.is_some() {
+            return None;
+        }
+        Some(match (function, words) {
+            (Key::Same, &[word]) => word,
+            (Key::Mask(operation), _) => {
+                let bits = self.make(Key::Simd(operation), mask, words, None)?;
+                let ones = Source::Constant((1 << self.lanes.bits()) - 1);
+                self.push(Step::plain(op::MUL_LO_U32, &[bits, ones]))
+            }
+            (Key::Floor, &[x, y]) => {
+                // What both have, and half of what one of them has.
+                let high = Source::Constant(match self.lanes {
+                    Lanes::Four => 0xfefe_fefe,
+                    Lanes::Two => 0xfffe_fffe,
+                });
+                let both = self.push(Step::plain(op::AND_B32, &[x, y]));
+                let one = self.push(Step::plain(op::XOR_B32, &[x, y]));
+                let one = self.push(Step::plain(op::AND_B32, &[one, high]));
+                let half = self.push(Step::plain(op::SHR_U32, &[one, Source::Constant(1)]));
+                self.push(Step::plain(op::ADD_U32, &[both, half]))
+            }
+            (Key::Choice, &[mask, then, Source::Constant(0)]) => {
+                self.push(Step::plain(op::AND_B32, &[mask, then]))
+            }
+            (Key::Choice, &[mask, then, otherwise]) => {
+                let sources = [mask, then, otherwise, Source::Constant(0xca)];
+                self.push(Step::plain(op::LOP3_B32, &sources))
+            }
+            (Key::Masked, &[word, Source::Constant(kept), Source::Constant(inverted)]) => {
+                let ones = u64::from(u32::MAX);
+                let word = match kept {
+                    _ if kept == ones => word,
+                    _ => self.push(Step::plain(op::AND_B32, &[word, Source::Constant(kept)])),
+                };
+                match inverted {
+                    0 => word,
+                    _ => self.push(Step::plain(op::XOR_B32, &[word, Source::Constant(inverted)])),
+                }
+            }
+            (Key::Logic(table), &[x, y]) => {
+                // The table of three inputs that does not depend on the third.
+                let wide = (0..8).fold(0_u64, |wide, at| wide | u64::from(table >> (at >> 1) & 1) << at);
+                let sources = [x, y, Source::Constant(0), Source::Constant(wide)];
+                let step = match table {
+                    0b1000 => Step::plain(op::AND_B32, &[x, y]),
+                    0b1110 => Step::plain(op::OR_B32, &[x, y]),
+                    0b0110 => Step::plain(op::XOR_B32, &[x, y]),
+                    _ => Step::plain(op::LOP3_B32, &sources),
+                };
+                self.push(step)
+            }
+            _ => return None,
+        })
+    }
+}
