@@ -89,7 +89,7 @@ impl Work<'_, '_, '_> {
         let profit = Profit { target, ..self.profit };
         let price = |stmt: StmtId| profit.price(stmt);
         let spelled = settling.spelled;
-        let emulated = spelled.keys().copied().filter(|&stmt| profit.is_video(stmt));
+        let emulated = spelled.keys().copied().filter(|&stmt| profit.shares(stmt));
         let mut uses = Uses::of(profit.graph, &self.dead, self.deletes(), &price, emulated);
         let open = |offer: &Offer| offer.obstacle.is_none();
         let here = Settling::of(spelled, self, &uses, &target, &open);

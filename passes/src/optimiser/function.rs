@@ -9,6 +9,7 @@ use super::gather::Spelled;
 use super::memo::Memo;
 use super::profit::Profit;
 use super::record::{How, Kind, Record, Why};
+use super::repeats::Repeats;
 use super::rounds::Progress;
 use super::spell::Target;
 use super::splice::{self, Fresh};
@@ -95,6 +96,7 @@ pub(super) fn run(
         decl.is_some_and(|decl| shared.fresh.declares_halves(module.decl_name(decl)))
     };
     let knowledge = Knowledge::with_whole(&graph, &holds_half);
+    let repeats = Repeats::of(&graph);
     let mut work = Work {
         module,
         options: shared.options,
@@ -106,7 +108,7 @@ pub(super) fn run(
         memo,
         chains: Chains::default(),
         clock: shared.clock,
-        profit: Profit { graph: &graph, target: shared.target, keeps_halves },
+        profit: Profit { graph: &graph, target: shared.target, keeps_halves, repeats: &repeats },
         knowledge: &knowledge,
         has_video: false,
         scopes: Scopes::of(module, function, shared.declarations),

@@ -19,6 +19,7 @@ mod memo;
 mod profit;
 mod raise;
 mod record;
+mod repeats;
 mod rounds;
 mod settle;
 mod spell;

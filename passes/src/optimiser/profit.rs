@@ -3,6 +3,7 @@
 //! The tables measure every instruction alone. What the assembler makes of its neighbours moves that by a few
 //! instructions, so a rewrite must save more than such noise.
 
+use super::repeats::Repeats;
 use super::spell::{Spelling, Target};
 use crate::cost::Cost;
 use crate::graph::{Graph, Origin, ValueId};
@@ -21,6 +22,8 @@ pub(super) struct Profit<'w, 'm, 't> {
     pub(super) target: Target,
     /// Whether the function keeps words as halves.
     pub(super) keeps_halves: bool,
+    /// What it computes more than once.
+    pub(super) repeats: &'w Repeats,
 }
 
 impl Profit<'_, '_, '_> {
@@ -30,10 +33,13 @@ impl Profit<'_, '_, '_> {
     }
 
     /// What a statement's own instruction costs at least, in parts. What the assembler takes apart lane by lane shares
-    /// the lanes of an operand with other instructions that are taken apart.
+    /// the lanes of an operand with other instructions that are taken apart; what is repeated is one part of all.
     pub(super) fn price(&self, stmt: StmtId) -> Price {
         let Some(step) = self.graph.step(stmt) else { return Price::default() };
         let least = self.target.cost(&Recipe::one(step)).least;
+        if let Some(first) = self.repeats.get(stmt).filter(|_| !self.is_video(stmt)) {
+            return Price { own: 0, parts: [Some((first, least)), None] };
+        }
         let mut left = least.saturating_sub(1);
         let mut parts: [Option<(ValueId, u32)>; 2] = [None; 2];
         for (at, (value, lanes)) in taken_apart(&step).enumerate() {
@@ -50,6 +56,11 @@ impl Profit<'_, '_, '_> {
 
     pub(super) fn is_video(&self, stmt: StmtId) -> bool {
         self.graph.module().row(stmt).is_some_and(|row| row.video.is_some())
+    }
+
+    /// Whether a statement shares parts with others.
+    pub(super) fn shares(&self, stmt: StmtId) -> bool {
+        self.is_video(stmt) || self.repeats.get(stmt).is_some()
     }
 
     /// Whether a statement moves bytes. Where words are kept as halves, with or without a bias, a copy and an inversion

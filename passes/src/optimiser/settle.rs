@@ -179,7 +179,7 @@ impl Work<'_, '_, '_> {
         let profit = self.profit;
         let prices: RefCell<HashMap<StmtId, Price>> = RefCell::default();
         let price = |stmt: StmtId| *prices.borrow_mut().entry(stmt).or_insert_with(|| profit.price(stmt));
-        let emulated = || spelled.keys().copied().filter(|&stmt| profit.is_video(stmt));
+        let emulated = || spelled.keys().copied().filter(|&stmt| profit.shares(stmt));
         let (dead, deletes) = (self.dead.clone(), self.deletes());
         let unchanged = || Uses::of(profit.graph, &dead, deletes, &price, emulated());
         let pays = |gain: &Gain<'_>| profit.pays(gain, &spelled[&gain.stmt].offers[gain.number].spelling);
