@@ -105,7 +105,24 @@ impl Profit<'_, '_, '_> {
                 }
             }
         }
-        spelling.cost().most < self.together(stmts).1
+        self.sequence(&spelling.recipe.steps) < self.together(stmts).1
+    }
+
+    /// What steps cost as a sequence, what only copies looked through.
+    fn sequence(&self, steps: &[Step]) -> u32 {
+        let mut kept: Vec<Step> = Vec::with_capacity(steps.len());
+        let mut places: Vec<Source> = Vec::with_capacity(steps.len());
+        for step in steps {
+            let step = step.over(|source| match *source {
+                Source::Step(before) => places[before],
+                Source::Value(_) | Source::Constant(_) => *source,
+            });
+            places.push(step.copied().unwrap_or(Source::Step(kept.len())));
+            if step.copied().is_none() {
+                kept.push(step);
+            }
+        }
+        self.target.costs.sequence(&kept).most
     }
 
     /// What statements cost by themselves, and as a sequence.

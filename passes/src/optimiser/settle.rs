@@ -335,13 +335,16 @@ impl Work<'_, '_, '_> {
                 self.text(settling, stmt, &candidate).expect("it was written to be proved");
             let offer = settling.offer(stmt, candidate.number);
             let mut cost = Cost::NOTHING;
-            let mut new = Vec::new();
+            let (mut new, mut copies) = (Vec::new(), Vec::new());
             for (at, (line, &step)) in lines.into_iter().zip(&*offer.spelling.costs).enumerate() {
                 let node = candidate.nodes.get(at);
                 if node.is_none_or(|&node| written.insert(node)) {
                     cost = cost + step;
                     match offer.early.get(at) {
-                        Some(&before) => early.entry(before).or_default().push(line),
+                        Some(&before) => {
+                            copies.push(line.clone());
+                            early.entry(before).or_default().push(line);
+                        }
                         None => new.push(line),
                     }
                 }
@@ -358,6 +361,7 @@ impl Work<'_, '_, '_> {
             }
             let (how, time) = settling.tried[&(stmt, candidate.number)].expect("what is chosen was proved");
             let mut record = Record { kind: Kind::Passed(how), time, ..self.rewritten(stmt, offer, &new) };
+            record.after.splice(0..0, copies);
             let gone = frees.remove(&stmt).unwrap_or_default();
             let saved: Cost = gone.iter().map(|&gone| self.profit.cost_of(gone)).sum();
             record.cost = Some((self.profit.cost_of(stmt) + saved, cost));

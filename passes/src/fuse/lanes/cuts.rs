@@ -69,11 +69,11 @@ impl Pieces {
     /// A term as a lane, if it is one.
     fn leaf(&mut self, term: Term) -> Option<Leaf> {
         let width = self.terms.width(term);
-        match self.terms.op(term) {
-            Op::Constant(_) => return None,
-            // What is extended is the lane.
-            Op::ZeroExtend(_) | Op::SignExtend(_) | Op::Concat(..) if width > self.bits => return None,
-            _ => {}
+        // What is extended is the lane, not what extends it.
+        let op = self.terms.op(term);
+        let extends = matches!(op, Op::ZeroExtend(_) | Op::SignExtend(_) | Op::Concat(..));
+        if matches!(op, Op::Constant(_)) || extends && width > self.bits {
+            return None;
         }
         if width < self.bits {
             return None;
@@ -85,7 +85,8 @@ impl Pieces {
             let fact = self.fact(term);
             let (least, most) = fact.signed();
             let unsigned = fact.unsigned().1 >> self.bits == 0;
-            if !unsigned && !(-half <= least && most < half) {
+            let signed = -half <= least && most < half;
+            if !(unsigned || signed) {
                 return None;
             }
             !unsigned

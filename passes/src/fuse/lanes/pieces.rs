@@ -115,7 +115,22 @@ impl Pieces {
                 let [then, otherwise] = [then, otherwise].map(|of| self.part(of, low, width));
                 self.terms.choose(condition, then, otherwise)
             }
-            _ => return None,
+            Op::Input(_)
+            | Op::Constant(_)
+            | Op::Add(..)
+            | Op::Mul(..)
+            | Op::UnsignedDivide(..)
+            | Op::UnsignedRemainder(..)
+            | Op::Shl(..)
+            | Op::Lshr(..)
+            | Op::Ashr(..)
+            | Op::Extract(..)
+            | Op::Concat(..)
+            | Op::ZeroExtend(_)
+            | Op::SignExtend(_)
+            | Op::Equal(..)
+            | Op::UnsignedLess(..)
+            | Op::SignedLess(..) => return None,
         })
     }
 

@@ -30,8 +30,9 @@ pub(super) const RULE: Rule = Rule {
     pass: Pass::Fuse,
     law: "lanes that are computed alike and added up are a dot product, or a SIMD instruction that adds them up",
     examples: &[
-        "bfe.u32 %r0, %a, 0, 8; bfe.u32 %r1, %a, 8, 8; bfe.u32 %r2, %a, 16, 8; bfe.u32 %r3, %a, 24, 8; \
-         add.u32 %r0, %r0, %c; add.u32 %r1, %r1, %r2; add.u32 %r1, %r1, %r3; add.u32 %d, %r0, %r1;",
+        "prmt.b32 %r0, %a, 0, 0x4440; prmt.b32 %r1, %a, 0, 0x4441; prmt.b32 %r2, %a, 0, 0x4442; \
+         shr.u32 %r3, %a, 24; add.u32 %r0, %r0, %c; add.u32 %r1, %r1, %r2; add.u32 %r1, %r1, %r3; \
+         add.u32 %d, %r0, %r1;",
         "bfe.s32 %r0, %a, 0, 8; bfe.s32 %r1, %b, 0, 8; mul.lo.s32 %r0, %r0, %r1; \
          bfe.s32 %r2, %a, 8, 8; bfe.s32 %r3, %b, 8, 8; mul.lo.s32 %r2, %r2, %r3; add.s32 %d, %r0, %r2;",
         "bfe.u32 %r0, %a, 0, 8; bfe.u32 %r1, %b, 0, 8; sub.s32 %r0, %r0, %r1; abs.s32 %r0, %r0; \
@@ -221,12 +222,13 @@ fn classify(results: &[u32], lanes: usize) -> Option<(Kind, i64, bool)> {
     let table = Table::of(Lanes::Four);
     assert_eq!(results.len(), SAMPLES, "there is a result for each sample");
     let is = |compute: &dyn Fn(u32, u32) -> i64| {
-        let same = |(&[x, y], &result): (&[u32; 2], &u32)| compute(x, y) as u32 == result;
+        let cut = |sum: i64| sum & i64::from(u32::MAX);
+        let same = |(&[x, y], &result): (&[u32; 2], &u32)| cut(compute(x, y)) == i64::from(result);
         table.samples.iter().zip(results).all(same)
     };
     let value = |lane: u32, sign: Sign| match sign {
         Sign::Unsigned => i64::from(lane),
-        Sign::Signed => i64::from(lane as u8 as i8),
+        Sign::Signed => i64::from(lane) - if lane < 0x80 { 0 } else { 0x100 },
     };
     if lanes == 1 {
         let one = table.samples.iter().position(|&[x, _]| x == 1).expect("one is among the samples");

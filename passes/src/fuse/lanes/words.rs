@@ -76,11 +76,10 @@ impl Words {
     /// The value of the site.
     pub(super) fn recipe(&mut self, site: &Site<'_, '_, '_>) -> Option<Recipe> {
         let bits = self.lanes.bits();
-        let demanded =
-            |at: usize| site.demanded_word() >> (at as u32 * bits) & (u32::MAX >> (32 - bits)) != 0;
-        let lanes = self.pieces.lanes.clone();
-        let lanes: Vec<Option<Term>> =
-            lanes.into_iter().enumerate().map(|(at, lane)| demanded(at).then_some(lane)).collect();
+        let ones = u32::MAX >> (32 - bits);
+        let lanes = self.pieces.lanes.iter().zip(0..);
+        let demanded = |at: u32| site.demanded_word() >> (at * bits) & ones != 0;
+        let lanes: Vec<Option<Term>> = lanes.map(|(&lane, at)| demanded(at).then_some(lane)).collect();
         if let Some(word) = self.there(&lanes) {
             return Some(Recipe::copy(Source::Value(word), 32));
         }
