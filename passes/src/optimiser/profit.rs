@@ -192,7 +192,7 @@ impl Profit<'_, '_, '_> {
 }
 
 /// How much a rewrite must save that says what plain code means, beyond what the assembler fuses there by itself.
-const LEAST_OF_FUSING: i64 = 1;
+const LEAST_OF_FUSING: i64 = 2;
 
 /// How many statements are compared with what could take their place, at most.
 const MOST_COMPARED: usize = 64;
