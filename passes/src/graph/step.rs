@@ -7,6 +7,7 @@ use super::{Graph, Origin, ValueId};
 use crate::recipe::{Code, Source, Sources, Step};
 use ptxopt_grammar::constant;
 use ptxopt_grammar::meaning::disputed::{Semantics, disputed_at};
+use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::tree::{NodeId, NodeKind, StmtId};
 use ptxopt_grammar::video;
 
@@ -118,5 +119,23 @@ impl Graph<'_, '_> {
                 Some(Source::Step(_) | Source::Constant(_)) | None => return Some(step),
             }
         }
+    }
+
+    /// Whether all that is done with a value is to add it to something, once.
+    #[must_use]
+    pub fn is_only_added(&self, value: ValueId) -> bool {
+        let mut uses = self.uses(value);
+        let (Some((reader, _)), None) = (uses.next(), uses.next()) else { return false };
+        let is_it =
+            |term: Term| matches!(self.terms().op(term), Op::Input(number) if number == value.number());
+        let adds = |term: Term| match self.terms().op(term) {
+            Op::Add(a, b) => Some([a, b]),
+            _ => None,
+        };
+        let operands = self.value(reader).def.and_then(adds).into_iter().flatten();
+        // A product that is added to a sum is an operand of its own.
+        operands
+            .into_iter()
+            .any(|term| is_it(term) || adds(term).is_some_and(|inner| inner.into_iter().any(is_it)))
     }
 }

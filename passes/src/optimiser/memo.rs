@@ -39,6 +39,7 @@ pub(super) struct SiteShape {
     step: Step,
     core: Term,
     demanded: u128,
+    is_only_added: bool,
     values: Vec<Member>,
 }
 
@@ -119,6 +120,7 @@ impl Memo {
             step: numbers.shape(step)?,
             core,
             demanded: knowledge.demanded[value.index()],
+            is_only_added: graph.is_only_added(value),
             values,
         };
         Some((shape, numbers))

@@ -116,16 +116,20 @@ impl Words {
         }
     }
 
-    /// The numbers that a lane could be computed with: those of its function and their neighbours.
+    /// The numbers that a lane could be computed with: those of its function and their neighbours. A lane that was left
+    /// where it is in its word is compared with a number that lies there too.
     fn numbers(&self, terms: &Terms, function: Term) -> Vec<u32> {
-        let ones = u32::MAX >> (32 - self.lanes.bits());
+        let bits = self.lanes.bits();
+        let ones = u32::MAX >> (32 - bits);
         let mut all = vec![0, 1, ones];
         for term in terms.cone(function) {
             if let Op::Constant(value) = terms.op(term) {
-                let value = u32::try_from(value & u128::from(ones)).expect("it was cut to a lane");
-                let near =
-                    [value, value.wrapping_add(1), value.wrapping_sub(1), value.wrapping_neg(), !value];
-                all.extend(near.map(|number| number & ones));
+                for at in (0..terms.width(term)).step_by(bits as usize) {
+                    let value = u32::try_from(value >> at & u128::from(ones)).expect("it was cut to a lane");
+                    let near =
+                        [value, value.wrapping_add(1), value.wrapping_sub(1), value.wrapping_neg(), !value];
+                    all.extend(near.map(|number| number & ones));
+                }
             }
         }
         all.sort_unstable();

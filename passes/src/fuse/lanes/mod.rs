@@ -49,6 +49,7 @@ pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
     };
     row.is(op::PRMT)
         || row.is(op::AND) && number(2, &[0xff, 0xffff])
+        || row.is(op::CVT) && converts_byte(module, stmt)
         || row.is(op::BFE) && number(3, &[8, 16])
         || row.is(op::SHL) && number(2, &[8, 16, 24])
         || row.is(op::MOV) && packs_word(module, stmt)
@@ -67,6 +68,12 @@ fn lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
             out.push(recipe);
         }
     }
+}
+
+/// Whether a conversion has a byte as its operand.
+fn converts_byte(module: &Module<'_>, stmt: StmtId) -> bool {
+    let instruction = module.opcode(stmt).and_then(|(spelling, _)| module.spellings().instruction(spelling));
+    instruction.and_then(Instruction::last_type).and_then(|last| last.ty()?.bits()) == Some(8)
 }
 
 /// Whether a move puts a word of 32 bits together.

@@ -24,10 +24,12 @@ pub(super) type Home = (ValueId, usize);
 pub(super) struct Pieces {
     pub(super) terms: Terms,
     pub(super) bits: u32,
-    /// The lanes of the value, the lowest first.
+    /// The value.
+    pub(super) root: Term,
+    /// Its lanes, the lowest first.
     pub(super) lanes: Vec<Term>,
-    /// The values as terms.
-    pub(super) values: HashMap<ValueId, Term>,
+    /// The registers of 32 bits that hold a term, the furthest from the value.
+    words: HashMap<Term, ValueId>,
     /// Where lanes can be read, the furthest from the value first.
     homes: HashMap<Term, Vec<Home>>,
     /// What is known of terms, once that was asked.
@@ -53,12 +55,13 @@ impl Pieces {
             inputs: 0,
         };
         let root = building.import(core)?;
-        let Building { terms, order, built, .. } = building;
+        let Building { terms, order, .. } = building;
         let mut pieces = Self {
             terms,
             bits,
+            root,
             lanes: Vec::new(),
-            values: built,
+            words: HashMap::new(),
             homes: HashMap::new(),
             facts: HashMap::new(),
             parts: HashMap::new(),
@@ -67,6 +70,7 @@ impl Pieces {
         pieces.learn(&roots);
         for (value, word) in order {
             if is_home(graph, value) {
+                pieces.words.entry(word).or_insert(value);
                 for (at, lane) in pieces.lanes_of(word).into_iter().enumerate() {
                     pieces.homes.entry(lane).or_default().push((value, at));
                 }
@@ -149,6 +153,11 @@ impl Pieces {
     /// Where a lane can be read.
     pub(super) fn homes(&self, lane: Term) -> &[Home] {
         self.homes.get(&lane).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where a word can be read.
+    pub(super) fn word(&self, term: Term) -> Option<ValueId> {
+        self.words.get(&term).copied()
     }
 
     /// What is known of a term.
@@ -248,7 +257,50 @@ impl Building<'_, '_, '_, '_> {
 
     fn rebuild(&mut self, root: Term) -> Term {
         let built = &self.built;
-        self.terms.import(self.site.graph.terms(), root, &mut |number| built[&ValueId::of_input(number)])
+        let input = &mut |number| built[&ValueId::of_input(number)];
+        let term = self.terms.import(self.site.graph.terms(), root, input);
+        match self.terms.op(term) {
+            Op::And(inner, mask) => self.masked(term, inner, mask),
+            Op::UnsignedLess(a, b) | Op::SignedLess(a, b) => self.compared(term, a, b),
+            _ => term,
+        }
+    }
+
+    /// A comparison of a word with a number that only its upper bytes decide, as a comparison of these.
+    fn compared(&mut self, term: Term, a: Term, b: Term) -> Term {
+        let width = self.terms.width(a);
+        // Bits that are ones in what must be less, or zeros in what must not, make no difference.
+        let low = match (self.terms.value(a), self.terms.value(b)) {
+            (Some(number), None) => number.trailing_ones(),
+            (None, Some(number)) => number.trailing_zeros(),
+            _ => return term,
+        };
+        let low = (low / 8 * 8).min(width.saturating_sub(8));
+        if low == 0 {
+            return term;
+        }
+        let [a, b] = [a, b].map(|of| self.terms.extract(of, low, width - low));
+        match self.terms.op(term) {
+            Op::UnsignedLess(..) => self.terms.unsigned_less(a, b),
+            _ => self.terms.signed_less(a, b),
+        }
+    }
+
+    /// A term under a mask that keeps whole bytes as these bytes side by side, so that it is not made of the others.
+    fn masked(&mut self, term: Term, inner: Term, mask: Term) -> Term {
+        let Some(mask) = self.terms.value(mask) else { return term };
+        let width = self.terms.width(term);
+        let byte = |at: u32| mask >> at & 0xff;
+        if !width.is_multiple_of(8) || (0..width).step_by(8).any(|at| !matches!(byte(at), 0 | 0xff)) {
+            return term;
+        }
+        let mut whole: Option<Term> = None;
+        for at in (0..width).step_by(8) {
+            let part =
+                if byte(at) == 0 { self.terms.constant(0, 8) } else { self.terms.extract(inner, at, 8) };
+            whole = Some(whole.map_or(part, |low| self.terms.concat(part, low)));
+        }
+        whole.unwrap_or(term)
     }
 
     /// A value without a term: its lanes one by one, if it has any.

@@ -9,13 +9,12 @@ use super::cuts;
 use super::operation::{Operation, SAMPLES, Table};
 use super::pieces::Pieces;
 use super::words::{Words, needed};
-use crate::graph::ValueId;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
 use ptxopt_grammar::meaning::concrete::Program;
-use ptxopt_grammar::meaning::term::Term;
-use ptxopt_grammar::table::instruction::{Instruction, op};
+use ptxopt_grammar::meaning::term::{Op, Term};
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Form, Lanes, Routing, Sign, Simd, SimdOp, SimdThen};
 
 /// The most operands of a sum that are taken together.
@@ -30,6 +29,10 @@ pub(super) const RULE: Rule = Rule {
     pass: Pass::Fuse,
     law: "lanes that are computed alike and added up are a dot product, or a SIMD instruction that adds them up",
     examples: &[
+        "bfe.u32 %r0, %a, 0, 8; bfe.u32 %r1, %b, 0, 8; add.u32 %d, %c, %r0; add.u32 %d, %d, %r1; \
+         bfe.u32 %r0, %a, 8, 8; bfe.u32 %r1, %b, 8, 8; add.u32 %d, %d, %r0; add.u32 %d, %d, %r1;",
+        "and.b32 %r0, %a, 255; and.b32 %r1, %b, 255; mad.lo.s32 %d, %r0, %r1, %c; \
+         bfe.u32 %r0, %a, 8, 8; bfe.u32 %r1, %b, 8, 8; mad.lo.s32 %d, %r0, %r1, %d;",
         "prmt.b32 %r0, %a, 0, 0x4440; prmt.b32 %r1, %a, 0, 0x4441; prmt.b32 %r2, %a, 0, 0x4442; \
          shr.u32 %r3, %a, 24; add.u32 %r0, %r0, %c; add.u32 %r1, %r1, %r2; add.u32 %r1, %r1, %r3; \
          add.u32 %d, %r0, %r1;",
@@ -57,39 +60,37 @@ enum Kind {
 #[derive(Clone, Debug)]
 struct Addend {
     kind: Kind,
+    term: Term,
     lanes: Vec<Term>,
     weight: i64,
 }
 
 fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
-    let Some(own) = operands(site.step) else { return };
-    let all = flat(site, own);
-    if all.len() < 2 || site.graph.value(site.value).width != 32 {
+    let graph = site.graph;
+    let value = graph.value(site.value);
+    let adds = |term| matches!(graph.terms().op(term), Op::Add(..));
+    let adds = value.core.is_some_and(|core| match graph.terms().op(core) {
+        // Scalar video instructions compute more bits than there are in a word.
+        Op::Extract(inner, 0) => adds(inner),
+        _ => adds(core),
+    });
+    // What adds the sum to something has its operands among its own.
+    if !adds || value.width != 32 || graph.is_only_added(site.value) {
         return;
     }
     let Some(pieces) = Pieces::of(site, Lanes::Four.bits()) else { return };
+    let root = pieces.root;
     let mut sum = Sum { words: Words::over(pieces, Lanes::Four) };
-    out.extend(sum.recipe(&all));
+    out.extend(sum.recipe(root));
 }
 
-/// The operands of an addition.
-fn operands(step: &Step) -> Option<[Source; 2]> {
-    let is_sum = step.instruction().map(Instruction::representative) == Some(op::ADD_U32);
-    is_sum.then(|| step.sources[..].try_into().ok())?
-}
-
-/// The operands of a sum, those of its operands in their places.
-fn flat(site: &Site<'_, '_, '_>, own: [Source; 2]) -> Vec<Source> {
-    let mut all = Vec::new();
-    let mut stack: Vec<Source> = own.into_iter().rev().collect();
-    while let Some(source) = stack.pop() {
-        let inner = site.definition(source).and_then(|step| operands(&step));
-        match inner.filter(|_| all.len() + stack.len() + 2 <= MOST_OPERANDS) {
-            Some(inner) => stack.extend(inner.into_iter().rev()),
-            None => all.push(source),
-        }
-    }
-    all
+/// What is added up.
+enum Operand {
+    Lanes(Addend),
+    /// A word that is there.
+    Word(Source),
+    /// A product of words that is added as it is computed.
+    Product([Source; 2]),
 }
 
 struct Sum {
@@ -97,36 +98,120 @@ struct Sum {
 }
 
 impl Sum {
-    fn recipe(&mut self, all: &[Source]) -> Option<Recipe> {
-        let mut rest: Vec<Source> = Vec::new();
-        let mut groups: Vec<(Kind, Vec<(Addend, Source)>)> = Vec::new();
-        for &source in all {
-            match self.addend(source) {
-                Some(addend) => match groups.iter_mut().find(|(kind, _)| *kind == addend.kind) {
-                    Some((_, group)) => group.push((addend, source)),
-                    None => groups.push((addend.kind, vec![(addend, source)])),
+    fn recipe(&mut self, root: Term) -> Option<Recipe> {
+        let mut all = Vec::new();
+        self.split(root, 0, &mut all)?;
+        let mut groups: Vec<(Kind, Vec<Addend>)> = Vec::new();
+        let (mut words, mut products) = (Vec::new(), Vec::new());
+        for operand in all {
+            match operand {
+                Operand::Lanes(addend) => match groups.iter_mut().find(|(kind, _)| *kind == addend.kind) {
+                    Some((_, group)) => group.push(addend),
+                    None => groups.push((addend.kind, vec![addend])),
                 },
-                None => rest.push(source),
+                Operand::Word(source) => words.push(source),
+                Operand::Product(sources) => products.push(sources),
             }
         }
         let (groups, single): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, group)| group.len() > 1);
-        rest.extend(single.into_iter().flat_map(|(_, group)| group).map(|(_, source)| source));
         if groups.is_empty() {
             return None;
         }
-        let mut rest = rest.into_iter();
-        let mut total = rest.next().unwrap_or(Source::Constant(0));
-        for other in rest {
-            total = self.words.push(Step::plain(op::ADD_U32, &[total, other]));
+        for addend in single.into_iter().flat_map(|(_, group)| group) {
+            match self.rest(addend.term)? {
+                Operand::Word(source) => words.push(source),
+                Operand::Product(sources) => products.push(sources),
+                Operand::Lanes(_) => return None,
+            }
         }
+        let mut words = words.into_iter();
+        let mut total = words.next();
+        for other in words {
+            let sum = total.map_or(other, |total| self.words.push(Step::plain(op::ADD_U32, &[total, other])));
+            total = Some(sum);
+        }
+        for [x, y] in products {
+            let step = match total {
+                Some(total) => Step::plain(op::MAD_LO_U32, &[x, y, total]),
+                None => Step::plain(op::MUL_LO_U32, &[x, y]),
+            };
+            total = Some(self.words.push(step));
+        }
+        let mut total = total.unwrap_or(Source::Constant(0));
         for (kind, group) in groups {
-            let addends: Vec<Addend> = group.into_iter().map(|(addend, _)| addend).collect();
-            for some in addends.chunks(LANES) {
-                total = self.added(kind, some, total)?;
+            for some in self.bunches(kind, group) {
+                total = self.added(kind, &some, total)?;
             }
         }
         let Source::Step(last) = total else { return None };
         Some(Recipe::of(needed(&self.words.steps, last)))
+    }
+
+    /// The operands of a sum, those of its operands in their places; `None` if one of them cannot be read.
+    fn split(&mut self, term: Term, depth: usize, all: &mut Vec<Operand>) -> Option<()> {
+        let low = self.words.pieces.part(term, 0, 32);
+        let pieces = &self.words.pieces;
+        if let Op::Add(a, b) = pieces.terms.op(low)
+            && depth < MOST_OPERANDS
+            && all.len() < MOST_OPERANDS
+        {
+            let before = all.len();
+            let there = pieces.word(term).filter(|_| depth > 0);
+            let inner = self.split(a, depth + 1, all).and_then(|()| self.split(b, depth + 1, all));
+            let helps = all[before..].iter().any(|operand| matches!(operand, Operand::Lanes(_)));
+            if inner.is_some() && (helps || there.is_none()) {
+                return inner;
+            }
+            all.truncate(before);
+        }
+        let operand = match self.addend(term) {
+            Some(addend) => Operand::Lanes(addend),
+            None => self.rest(term)?,
+        };
+        all.push(operand);
+        Some(())
+    }
+
+    /// An operand as it is.
+    fn rest(&self, term: Term) -> Option<Operand> {
+        let pieces = &self.words.pieces;
+        let source = |term: Term| match pieces.terms.value(term) {
+            Some(value) => Some(Source::Constant(u64::try_from(value).ok()?)),
+            None => pieces.word(term).map(Source::Value),
+        };
+        if let Some(source) = source(term) {
+            return Some(Operand::Word(source));
+        }
+        let Op::Mul(a, b) = pieces.terms.op(term) else { return None };
+        Some(Operand::Product([source(a)?, source(b)?]))
+    }
+
+    /// Operands that are one instruction: lanes of the same words, which need not be moved. Where lanes are missing,
+    /// those of other words take their places, but for lanes with weights, where a missing one has the weight zero.
+    fn bunches(&self, kind: Kind, addends: Vec<Addend>) -> Vec<Vec<Addend>> {
+        let home = |lane: &Term| self.words.pieces.homes(*lane).first().copied();
+        let words = |addend: &Addend| addend.lanes.iter().map(|lane| Some(home(lane)?.0)).collect::<Vec<_>>();
+        let takes = |bunch: &[Addend], addend: &Addend| {
+            let place = |addend: &Addend| home(&addend.lanes[0]).map(|(_, place)| place);
+            let is_apart = |other: &Addend| words(other) == words(addend) && place(other) != place(addend);
+            bunch.len() < LANES && bunch.iter().all(is_apart)
+        };
+        let mut bunches: Vec<Vec<Addend>> = Vec::new();
+        for addend in addends {
+            match bunches.iter_mut().find(|bunch| takes(bunch, &addend)) {
+                Some(bunch) => bunch.push(addend),
+                None => bunches.push(vec![addend]),
+            }
+        }
+        let mut joined: Vec<Vec<Addend>> = Vec::new();
+        for bunch in bunches {
+            let weighs = matches!(kind, Kind::Weighted(_)) && words(&bunch[0])[0].is_some();
+            match joined.iter_mut().find(|other| !weighs && other.len() + bunch.len() <= LANES) {
+                Some(other) => other.extend(bunch),
+                None => joined.push(bunch),
+            }
+        }
+        joined
     }
 
     /// One instruction for some operands, added to a total.
@@ -182,17 +267,29 @@ impl Sum {
     }
 
     /// An operand as a function of lanes.
-    fn addend(&mut self, source: Source) -> Option<Addend> {
-        let Source::Value(value) = source else { return None };
-        let term = self.words.pieces.value(value)?;
-        let all = self.words.pieces.cuts(term);
+    fn addend(&mut self, term: Term) -> Option<Addend> {
+        let narrow = self.narrowed(term);
+        let all = self.words.pieces.cuts(narrow);
         all.iter().find_map(|cut| {
             let lanes = cuts::lanes(cut);
-            let results = self.results(term, cut)?;
+            let results = self.results(narrow, cut)?;
             let (kind, weight, exchanged) = classify(&results, lanes.len())?;
             let lanes = if exchanged { lanes.into_iter().rev().collect() } else { lanes };
-            Some(Addend { kind, lanes, weight })
+            Some(Addend { kind, term, lanes, weight })
         })
+    }
+
+    /// A term without what its upper bits are made of, if these are zero: a field that was cut out is made of the whole
+    /// word otherwise.
+    fn narrowed(&mut self, term: Term) -> Term {
+        let pieces = &mut self.words.pieces;
+        let width = pieces.terms.width(term);
+        let most = pieces.fact(term).unsigned().1;
+        let Some(bits) = [8, 16].into_iter().find(|&bits| bits < width && most >> bits == 0) else {
+            return term;
+        };
+        let low = pieces.part(term, 0, bits);
+        pieces.terms.zero_extend(low, width)
     }
 
     /// What a term is for each of the samples.
@@ -255,11 +352,4 @@ fn classify(results: &[u32], lanes: usize) -> Option<(Kind, i64, bool)> {
         }
     }
     None
-}
-
-impl Pieces {
-    /// The term of a value of the cone.
-    fn value(&self, value: ValueId) -> Option<Term> {
-        self.values.get(&value).copied()
-    }
 }
