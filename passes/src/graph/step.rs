@@ -128,9 +128,8 @@ impl Graph<'_, '_> {
         let (Some((reader, _)), None) = (uses.next(), uses.next()) else { return false };
         let is_it =
             |term: Term| matches!(self.terms().op(term), Op::Input(number) if number == value.number());
-        let adds = |term: Term| match self.terms().op(term) {
-            Op::Add(a, b) => Some([a, b]),
-            _ => None,
+        let adds = |term: Term| {
+            if let Op::Add(a, b) = self.terms().op(term) { Some([a, b]) } else { None }
         };
         let operands = self.value(reader).def.and_then(adds).into_iter().flatten();
         // A product that is added to a sum is an operand of its own.

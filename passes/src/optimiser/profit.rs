@@ -12,6 +12,7 @@ use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{Pass, is_byte_move, is_interesting};
 use crate::select::{Gain, Price, underlying};
 use hashbrown::{HashMap, HashSet};
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_grammar::video::Form;
 
@@ -73,18 +74,28 @@ impl Profit<'_, '_, '_> {
     /// Whether a gain is worth a change.
     pub(super) fn pays(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
         if is_fused(spelling) {
-            return gain.saved - self.fused_anyway(gain) >= LEAST_OF_FUSING
+            return gain.saved - self.overpriced(gain) >= LEAST_OF_FUSING
                 && self.is_cheaper_alone(gain.stmt, spelling);
         }
         gain.saved >= self.least_gain(gain, &spelling.recipe)
             && !self.is_left_to_the_assembler(gain, spelling)
     }
 
-    /// How many of the instructions that go with a statement, itself included, the assembler fuses with others of them:
-    /// they are priced one by one, and what takes their place is priced as a sequence.
-    fn fused_anyway(&self, gain: &Gain<'_>) -> i64 {
+    /// By how much the prices of the statements that go with one, itself included, are more than what these cost as a
+    /// sequence, as what takes their place is priced: the assembler fuses some of them, and some have no price.
+    fn overpriced(&self, gain: &Gain<'_>) -> i64 {
         let (alone, together) = self.together(gain.gone.iter().copied().chain([gain.stmt]).collect());
         i64::from(alone) - i64::from(together)
+    }
+
+    /// Whether a step puts a word together from halves, which costs an instruction that is in no table, since it has a
+    /// vector for its operand; from negated halves of another word, it is an operand of a packed sum.
+    fn is_pack(&self, step: &Step) -> bool {
+        let is_negated = |source: &Source| match *source {
+            Source::Value(value) => self.graph.definition(value).is_some_and(|step| is_negation(&step)),
+            Source::Step(_) | Source::Constant(_) => false,
+        };
+        step.code == Code::Pack && !step.sources.iter().any(is_negated)
     }
 
     /// Whether a spelling of a statement costs less than all that now computes its result from the words that the
@@ -131,7 +142,7 @@ impl Profit<'_, '_, '_> {
         stmts.dedup();
         let mut steps: Vec<Step> = Vec::with_capacity(stmts.len());
         let mut places: HashMap<ValueId, Source> = HashMap::new();
-        let mut alone = 0;
+        let (mut alone, mut packs) = (0, 0);
         for (stmt, step) in stmts.iter().filter_map(|&stmt| Some((stmt, self.graph.step(stmt)?))) {
             let step = step.over(|source| match *source {
                 Source::Value(value) => places.get(&value).copied().unwrap_or(*source),
@@ -142,8 +153,11 @@ impl Profit<'_, '_, '_> {
             let place = match step.copied() {
                 Some(source) => source,
                 // Halves that are taken apart, negated and put together again are an operand of a packed sum, so
-                // what computes halves counts as if it cost nothing; so does what was not measured.
-                None if step.width == 16 || cost.most == u32::MAX => continue,
+                // their negation counts as if it cost nothing; so does what was not measured.
+                None if is_negation(&step) || cost.most == u32::MAX => {
+                    packs += u32::from(self.graph.step(stmt).is_some_and(|step| self.is_pack(&step)));
+                    continue;
+                }
                 None => {
                     steps.push(step);
                     Source::Step(steps.len() - 1)
@@ -151,7 +165,7 @@ impl Profit<'_, '_, '_> {
             };
             places.extend(self.graph.results(stmt).map(|value| (value, place)));
         }
-        (alone, self.target.costs.sequence(&steps).most.min(alone))
+        (alone, self.target.costs.sequence(&steps).most.min(alone) + packs)
     }
 
     /// How much a rewrite must save. The tables measure instructions alone. The assembler fuses plain ones with their
@@ -196,6 +210,11 @@ const LEAST_OF_FUSING: i64 = 2;
 
 /// How many statements are compared with what could take their place, at most.
 const MOST_COMPARED: usize = 64;
+
+/// Whether a step negates a half.
+fn is_negation(step: &Step) -> bool {
+    step.width == 16 && step.instruction().is_some_and(|instruction| instruction.row().is(op::NEG))
+}
 
 /// Whether a spelling says what code means as video instructions.
 pub(super) fn is_fused(spelling: &Spelling) -> bool {

@@ -259,15 +259,20 @@ impl Building<'_, '_, '_, '_> {
         let built = &self.built;
         let input = &mut |number| built[&ValueId::of_input(number)];
         let term = self.terms.import(self.site.graph.terms(), root, input);
-        match self.terms.op(term) {
-            Op::And(inner, mask) => self.masked(term, inner, mask),
-            Op::UnsignedLess(a, b) | Op::SignedLess(a, b) => self.compared(term, a, b),
-            _ => term,
+        let op = self.terms.op(term);
+        if let Op::And(inner, mask) = op {
+            self.masked(term, inner, mask)
+        } else if let Op::UnsignedLess(a, b) = op {
+            self.compared(term, [a, b], Terms::unsigned_less)
+        } else if let Op::SignedLess(a, b) = op {
+            self.compared(term, [a, b], Terms::signed_less)
+        } else {
+            term
         }
     }
 
     /// A comparison of a word with a number that only its upper bytes decide, as a comparison of these.
-    fn compared(&mut self, term: Term, a: Term, b: Term) -> Term {
+    fn compared(&mut self, term: Term, [a, b]: [Term; 2], less: fn(&mut Terms, Term, Term) -> Term) -> Term {
         let width = self.terms.width(a);
         // Bits that are ones in what must be less, or zeros in what must not, make no difference.
         let low = match (self.terms.value(a), self.terms.value(b)) {
@@ -280,10 +285,7 @@ impl Building<'_, '_, '_, '_> {
             return term;
         }
         let [a, b] = [a, b].map(|of| self.terms.extract(of, low, width - low));
-        match self.terms.op(term) {
-            Op::UnsignedLess(..) => self.terms.unsigned_less(a, b),
-            _ => self.terms.signed_less(a, b),
-        }
+        less(&mut self.terms, a, b)
     }
 
     /// A term under a mask that keeps whole bytes as these bytes side by side, so that it is not made of the others.

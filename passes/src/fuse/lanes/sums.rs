@@ -68,12 +68,9 @@ struct Addend {
 fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let graph = site.graph;
     let value = graph.value(site.value);
-    let adds = |term| matches!(graph.terms().op(term), Op::Add(..));
-    let adds = value.core.is_some_and(|core| match graph.terms().op(core) {
-        // Scalar video instructions compute more bits than there are in a word.
-        Op::Extract(inner, 0) => adds(inner),
-        _ => adds(core),
-    });
+    // Scalar video instructions compute more bits than there are in a word.
+    let low = |term| if let Op::Extract(inner, 0) = graph.terms().op(term) { inner } else { term };
+    let adds = value.core.is_some_and(|core| matches!(graph.terms().op(low(core)), Op::Add(..)));
     // What adds the sum to something has its operands among its own.
     if !adds || value.width != 32 || graph.is_only_added(site.value) {
         return;
