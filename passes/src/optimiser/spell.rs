@@ -5,6 +5,7 @@
 //! can make of one instruction, and reaching it is a bug in a rule.
 
 use super::lowered::Lowered;
+use super::profit::is_fused;
 use super::raise::{Heads, Reach};
 use crate::cost::{Cost, Costs, forbidden};
 use crate::facts::Fact;
@@ -74,6 +75,7 @@ pub(super) fn spellings(
     let demanded = knowledge.demanded[value.index()];
     let result: Fact = knowledge.core_fact(graph, value);
     let own = Recipe::one(step);
+    let is_plain = step.instruction().is_some();
     let mut seen: HashSet<Recipe> = HashSet::new();
     seen.insert(own.clone());
     let mut all = vec![Spelling::of(own, Vec::new(), target)];
@@ -92,8 +94,15 @@ pub(super) fn spellings(
                     let asked = asked.take();
                     return Found { spellings: all.split_off(1), too_many: true, asked };
                 }
-                if seen.insert(recipe.clone()) {
-                    let trail = all[at].trail.iter().copied().chain([*rule]).collect();
+                let trail = all[at].trail.iter().copied().chain([*rule]).collect();
+                if !seen.insert(recipe.clone()) {
+                    // What says what plain code means may take its place, so that is told.
+                    let fuses = is_plain && rule.pass == Pass::Fuse;
+                    let same = all.iter_mut().find(|known| fuses && known.recipe == recipe);
+                    if let Some(known) = same.filter(|known| !is_fused(known)) {
+                        known.trail = trail;
+                    }
+                } else {
                     if let [step] = recipe.steps.as_slice()
                         && target.rank(step) < rank
                     {

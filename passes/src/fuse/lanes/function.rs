@@ -5,6 +5,7 @@ use super::operation::{Function, Operation, SAMPLES, Table, WithNumber};
 use super::words::Words;
 use ptxopt_grammar::meaning::concrete::Program;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms};
+use ptxopt_grammar::video::Sign;
 use std::rc::Rc;
 
 /// What lanes are made of: a function of words whose lanes are these.
@@ -24,8 +25,12 @@ pub(super) enum Key {
     Mask(Operation),
     /// The second where the first, ones or zeros, is ones, else the third.
     Choice,
-    /// Half the sum of two unsigned lanes, rounded down.
-    Floor,
+    /// Half the sum of two lanes with this sign, rounded down.
+    Floor(Sign),
+    /// A SIMD instruction on lanes whose highest bits are inverted, and so are those of its result.
+    Biased(Operation),
+    /// The first, but not less than the second, nor greater than the third.
+    Clamp(Sign),
     /// Bit by bit, of two.
     Logic(u8),
     /// One and the bits that are kept of it, then those that are inverted.
@@ -77,7 +82,13 @@ impl Words {
                     let operands = if swapped { vec![y, x] } else { vec![x, y] };
                     vec![Made { function: Key::Mask(operation), operands }]
                 }
-                Some(Function::Floor) => vec![Made { function: Key::Floor, operands: vec![x, y] }],
+                Some(Function::Floor(sign)) => {
+                    vec![Made { function: Key::Floor(sign), operands: vec![x, y] }]
+                }
+                Some(Function::Biased(operation, swapped)) => {
+                    let operands = if swapped { vec![y, x] } else { vec![x, y] };
+                    vec![Made { function: Key::Biased(operation), operands }]
+                }
                 Some(Function::Logic(0b1100)) => vec![Made { function: Key::Same, operands: vec![x] }],
                 Some(Function::Logic(0b1010)) => vec![Made { function: Key::Same, operands: vec![y] }],
                 Some(Function::Logic(table)) => {
@@ -100,6 +111,9 @@ impl Words {
         match with {
             WithNumber::Logic => {
                 Made { function: Key::Masked, operands: vec![lane, number(first), number(second)] }
+            }
+            WithNumber::Clamp(sign) => {
+                Made { function: Key::Clamp(sign), operands: vec![lane, number(first), number(second)] }
             }
             WithNumber::Simd(operation, true) => {
                 Made { function: Key::Simd(operation), operands: vec![number(first), lane] }

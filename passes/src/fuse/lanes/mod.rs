@@ -10,6 +10,7 @@ mod cuts;
 mod function;
 mod operation;
 mod pieces;
+mod scaled;
 mod sums;
 mod words;
 
@@ -61,11 +62,10 @@ fn lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     }
     for lanes in Lanes::ALL {
         let Some(pieces) = Pieces::of(site, lanes.bits()) else { continue };
-        let mut words = Words::over(pieces, lanes);
-        if let Some(recipe) = words.recipe(site)
-            && !out.contains(&recipe)
-        {
-            out.push(recipe);
+        for recipe in Words::over(pieces, lanes).recipes(site) {
+            if !out.contains(&recipe) {
+                out.push(recipe);
+            }
         }
     }
 }

@@ -29,8 +29,10 @@ pub(super) enum Function {
     Simd(Operation, bool),
     /// The same for a comparison, with ones in all bits in the place of 1.
     Mask(Operation, bool),
-    /// Half the sum of unsigned lanes, rounded down.
-    Floor,
+    /// Half the sum of lanes with this sign, rounded down.
+    Floor(Sign),
+    /// An instruction on lanes whose highest bits are inverted, and so are those of its result.
+    Biased(Operation, bool),
     /// Bit by bit, of two: bit `2x + y` of the table is the result.
     Logic(u8),
 }
@@ -44,6 +46,8 @@ pub(super) enum WithNumber {
     Mask(Operation, bool),
     /// Bit by bit: some are kept, then some inverted.
     Logic,
+    /// Not less than one number, nor greater than another.
+    Clamp(Sign),
 }
 
 /// The samples of lanes with so many bits, and what the operations give for them.
@@ -96,13 +100,39 @@ impl Table {
                 }
             }
         }
-        functions.entry(behaviour(&samples, |x, y| (x + y) >> 1)).or_insert(Function::Floor);
+        let half = 1 << (bits - 1);
+        let floor = |x, y| (x + y) >> 1;
+        functions.entry(behaviour(&samples, floor)).or_insert(Function::Floor(Sign::Unsigned));
+        let signed = |x, y| floor(x ^ half, y ^ half) ^ half;
+        functions.entry(behaviour(&samples, signed)).or_insert(Function::Floor(Sign::Signed));
+        // Sums that are clamped around half of what a lane can be, and signed means that are rounded up.
+        let biased = operations.iter().filter(|operation| operation.signs().1 || operation.is_mean());
+        for &operation in biased {
+            for swapped in [false, true] {
+                let compute = |x: u32, y: u32| {
+                    let [x, y] = [x ^ half, y ^ half];
+                    let (x, y) = if swapped { (y, x) } else { (x, y) };
+                    operation.compute(x, y, bits) ^ half
+                };
+                let biased = Function::Biased(operation, swapped);
+                functions.entry(behaviour(&samples, compute)).or_insert(biased);
+            }
+        }
         Self { bits, samples, operations, sums, functions }
     }
 
     /// The operations whose results can be added up before they become lanes: those that do not clamp.
     pub(super) fn sums(&self) -> impl Iterator<Item = Operation> + '_ {
         self.sums.iter().copied()
+    }
+
+    /// The least or the greatest of lanes with this sign.
+    pub(super) fn extremum(&self, wanted: SimdArithmetic, sign: Sign) -> Option<Operation> {
+        let is_it = |operation: &&Operation| {
+            let SimdOp::Arithmetic { op, dtype, then: SimdThen::Store } = operation.op else { return false };
+            op == wanted && [dtype, operation.atype, operation.btype] == [sign; 3]
+        };
+        self.sums.iter().find(is_it).copied()
     }
 
     /// Whether the operands of an operation may change places.
@@ -131,6 +161,14 @@ impl Table {
         };
         if is(&|x| x & kept ^ inverted) {
             found.push((WithNumber::Logic, [kept, inverted]));
+        }
+        for sign in Sign::ALL {
+            let half = if sign == Sign::Signed { 1 << (self.bits - 1) } else { 0 };
+            let [least, most] = [half, ones ^ half].map(|bound| behaviour[at(bound)]);
+            let inside = |x: u32| (x ^ half).clamp(least ^ half, most ^ half) ^ half;
+            if least ^ half < most ^ half && [half, ones ^ half] != [least, most] && is(&inside) {
+                found.push((WithNumber::Clamp(sign), [least, most]));
+            }
         }
         for &operation in &self.operations {
             for first in [false, true] {
@@ -163,6 +201,12 @@ impl Operation {
             SimdOp::Set { accumulate, .. } => accumulate,
         };
         (!adds).then_some(Self { op: form.op, atype: form.atype, btype: form.btype })
+    }
+
+    /// Whether it is the mean of unsigned lanes, rounded up.
+    const fn is_mean(self) -> bool {
+        let mean = matches!(self.op, SimdOp::Arithmetic { op: SimdArithmetic::Average, .. });
+        mean && matches!((self.atype, self.btype), (Sign::Unsigned, Sign::Unsigned))
     }
 
     /// Whether it is a comparison, which gives 1 or 0.

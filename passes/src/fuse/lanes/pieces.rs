@@ -88,7 +88,17 @@ impl Pieces {
     /// sums of low bits, and bits that are known are numbers.
     pub(super) fn part(&mut self, term: Term, low: u32, width: u32) -> Term {
         let cut = self.terms.extract(term, low, width);
-        let Op::Extract(inner, low) = self.terms.op(cut) else { return cut };
+        let op = self.terms.op(cut);
+        // What is put together is made of simpler parts, if these are.
+        if let Op::ZeroExtend(inner) = op {
+            let inner = self.part(inner, 0, self.terms.width(inner));
+            return self.terms.zero_extend(inner, width);
+        }
+        if let Op::Concat(high, low) = op {
+            let [high, low] = [high, low].map(|of| self.part(of, 0, self.terms.width(of)));
+            return self.terms.concat(high, low);
+        }
+        let Op::Extract(inner, low) = op else { return cut };
         if let Some(&known) = self.parts.get(&(inner, low, width)) {
             return known;
         }

@@ -8,7 +8,7 @@
 use super::cuts;
 use super::operation::{Operation, SAMPLES, Table};
 use super::pieces::Pieces;
-use super::words::{Words, needed};
+use super::words::Words;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
@@ -140,8 +140,7 @@ impl Sum {
                 total = self.added(kind, &some, total)?;
             }
         }
-        let Source::Step(last) = total else { return None };
-        Some(Recipe::of(needed(&self.words.steps, last)))
+        self.words.made_of(total)
     }
 
     /// The operands of a sum, those of its operands in their places; `None` if one of them cannot be read.

@@ -4,7 +4,7 @@
 //! no use stay in the list until the end, when those that the result needs are picked.
 
 use super::function::{Key, Made};
-use super::operation::Operation;
+use super::operation::{Operation, Table};
 use super::pieces::{Home, Pieces, source};
 use crate::graph::ValueId;
 use crate::recipe::{Recipe, Source, Step};
@@ -12,7 +12,7 @@ use crate::site::Site;
 use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::Term;
 use ptxopt_grammar::table::instruction::op;
-use ptxopt_grammar::video::{Form, Lanes, Routing, Simd};
+use ptxopt_grammar::video::{Form, Lanes, Routing, Sign, Simd, SimdArithmetic};
 use std::rc::Rc;
 
 /// How deep words are made of words.
@@ -22,7 +22,7 @@ const DEEPEST: usize = 6;
 const MOST_WORDS: usize = 200;
 
 /// The steps that one of them needs, in order, that one last.
-pub(super) fn needed(steps: &[Step], last: usize) -> Vec<Step> {
+fn needed(steps: &[Step], last: usize) -> Vec<Step> {
     let mut is_needed = vec![false; last + 1];
     is_needed[last] = true;
     for at in (0..=last).rev() {
@@ -73,17 +73,24 @@ impl Words {
         Self { pieces, lanes, steps: Vec::new(), known: HashMap::new(), made: HashMap::new() }
     }
 
-    /// The value of the site.
-    pub(super) fn recipe(&mut self, site: &Site<'_, '_, '_>) -> Option<Recipe> {
+    /// The value of the site: moved from words that are there, and computed.
+    pub(super) fn recipes(&mut self, site: &Site<'_, '_, '_>) -> Vec<Recipe> {
+        let own = Recipe::one(*site.step);
         let bits = self.lanes.bits();
         let ones = u32::MAX >> (32 - bits);
         let lanes = self.pieces.lanes.iter().zip(0..);
         let demanded = |at: u32| site.demanded_word() >> (at * bits) & ones != 0;
         let lanes: Vec<Option<Term>> = lanes.map(|(&lane, at)| demanded(at).then_some(lane)).collect();
         if let Some(word) = self.there(&lanes) {
-            return Some(Recipe::copy(Source::Value(word), 32));
+            return vec![Recipe::copy(Source::Value(word), 32)];
         }
-        let Source::Step(last) = self.word(&lanes, 0)? else { return None };
+        let words = [self.gathered(&lanes), self.word(&lanes, 0)].into_iter().flatten();
+        words.filter_map(|word| self.made_of(word)).filter(|recipe| *recipe != own).collect()
+    }
+
+    /// The steps that make a word, if it is made here.
+    pub(super) fn made_of(&self, word: Source) -> Option<Recipe> {
+        let Source::Step(last) = word else { return None };
         Some(Recipe::of(needed(&self.steps, last)))
     }
 
@@ -229,7 +236,7 @@ impl Words {
                 return made;
             }
         }
-        None
+        self.scaled(lanes, depth)
     }
 
     /// The groups of lanes that are computed alike, the largest first.
@@ -308,17 +315,23 @@ impl Words {
                 let ones = Source::Constant((1 << self.lanes.bits()) - 1);
                 self.push(Step::plain(op::MUL_LO_U32, &[bits, ones]))
             }
-            (Key::Floor, &[x, y]) => {
-                // What both have, and half of what one of them has.
-                let high = Source::Constant(match self.lanes {
-                    Lanes::Four => 0xfefe_fefe,
-                    Lanes::Two => 0xfffe_fffe,
-                });
-                let both = self.push(Step::plain(op::AND_B32, &[x, y]));
-                let one = self.push(Step::plain(op::XOR_B32, &[x, y]));
-                let one = self.push(Step::plain(op::AND_B32, &[one, high]));
-                let half = self.push(Step::plain(op::SHR_U32, &[one, Source::Constant(1)]));
-                self.push(Step::plain(op::ADD_U32, &[both, half]))
+            (Key::Floor(Sign::Unsigned), &[x, y]) => self.floor(x, y),
+            (Key::Floor(Sign::Signed), &[x, y]) => {
+                let [x, y] = [x, y].map(|word| self.biased(word));
+                let floor = self.floor(x, y);
+                self.biased(floor)
+            }
+            (Key::Clamp(sign), &[x, least, most]) => {
+                let table = Table::of(self.lanes);
+                let bounds = [(SimdArithmetic::Max, least), (SimdArithmetic::Min, most)];
+                bounds.into_iter().try_fold(x, |word, (bound, number)| {
+                    self.make(Key::Simd(table.extremum(bound, sign)?), mask, &[word, number], None)
+                })?
+            }
+            (Key::Biased(operation), &[x, y]) => {
+                let words = [x, y].map(|word| self.biased(word));
+                let word = self.make(Key::Simd(operation), mask, &words, None)?;
+                self.biased(word)
             }
             (Key::Choice, &[mask, then, Source::Constant(0)]) => {
                 self.push(Step::plain(op::AND_B32, &[mask, then]))
@@ -352,5 +365,32 @@ impl Words {
             }
             _ => return None,
         })
+    }
+
+    /// Half the sum of unsigned lanes, rounded down: what both have, and half of what one of them has.
+    fn floor(&mut self, x: Source, y: Source) -> Source {
+        let high = Source::Constant(match self.lanes {
+            Lanes::Four => 0xfefe_fefe,
+            Lanes::Two => 0xfffe_fffe,
+        });
+        let both = self.push(Step::plain(op::AND_B32, &[x, y]));
+        let one = self.push(Step::plain(op::XOR_B32, &[x, y]));
+        let one = self.push(Step::plain(op::AND_B32, &[one, high]));
+        let half = self.push(Step::plain(op::SHR_U32, &[one, Source::Constant(1)]));
+        self.push(Step::plain(op::ADD_U32, &[both, half]))
+    }
+
+    /// A word with the highest bits of its lanes inverted.
+    fn biased(&mut self, word: Source) -> Source {
+        let high = match self.lanes {
+            Lanes::Four => 0x8080_8080,
+            Lanes::Two => 0x8000_8000,
+        };
+        match word {
+            Source::Constant(number) => Source::Constant(number ^ high),
+            Source::Value(_) | Source::Step(_) => {
+                self.push(Step::plain(op::XOR_B32, &[word, Source::Constant(high)]))
+            }
+        }
     }
 }
