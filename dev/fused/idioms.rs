@@ -1,0 +1,145 @@
+//! Idioms of byte-wise code, and kernels of real programs, in the spellings of several producers.
+//!
+//! `tests/corpus/make.py idioms` compiles the same sources with several compilers; hand-written modules stand beside
+//! theirs. A kernel is called `IDIOM__SPELLING`; those of `real` have no spellings.
+
+use crate::assemblers::Assemblers;
+use crate::measured::{Kernel, each, gpu_of, measure};
+use crate::modules::{TestModule, below};
+use crate::reasons::Reason;
+use ptxopt_passes::cost::Gpu;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+/// The name of the modules whose kernels are modelled on real programs.
+const REAL: &str = "real";
+
+/// All kernels of one kind.
+#[derive(Default)]
+pub(crate) struct Table {
+    /// By kernel, and then by producer.
+    rows: BTreeMap<String, BTreeMap<String, Kernel>>,
+    /// The modules, and how many seconds each took.
+    pub(crate) seconds: Vec<(String, f64)>,
+}
+
+/// The idioms, and the kernels of real programs, for a GPU.
+///
+/// # Errors
+///
+/// If a module cannot be measured, by its name.
+pub(crate) fn tables(assemblers: &Assemblers, gpu: Gpu) -> Result<[Table; 2], String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/idioms");
+    let modules = below(&folder);
+    let mut tables = [Table::default(), Table::default()];
+    for result in each(&modules, |module| one(assemblers, module, gpu)) {
+        let Some((name, producer, measured)) = result? else { continue };
+        let table = &mut tables[usize::from(name == REAL)];
+        table.seconds.push((format!("{producer} {name}"), measured.seconds));
+        for (kernel, counts) in measured.kernels {
+            table.rows.entry(kernel).or_default().insert(producer.clone(), counts);
+        }
+    }
+    Ok(tables)
+}
+
+type One = Option<(String, String, crate::measured::Measured)>;
+
+fn one(assemblers: &Assemblers, module: &TestModule, gpu: Gpu) -> Result<One, String> {
+    let Some(gpu) = gpu_of(&module.text, gpu) else { return Ok(None) };
+    let measured =
+        measure(assemblers, &module.text, gpu).map_err(|error| format!("{}: {error}", module.name))?;
+    let path = Path::new(&module.name);
+    let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().to_string_lossy().into_owned();
+    let producer = part(path.parent().and_then(Path::file_name));
+    let file = part(path.file_name());
+    let file = file.trim_end_matches(".gz").trim_end_matches(".ptx");
+    let (name, target) = file.rsplit_once(".sm_").unwrap_or((file, ""));
+    let producer = if target.is_empty() { producer } else { format!("{producer} sm_{target}") };
+    Ok(Some((name.to_owned(), producer, measured)))
+}
+
+impl Table {
+    /// All producers, in the order of their names.
+    pub(crate) fn producers(&self) -> BTreeSet<&str> {
+        self.rows.values().flat_map(|row| row.keys().map(String::as_str)).collect()
+    }
+
+    /// All kernels of all producers.
+    pub(crate) fn cells(&self) -> impl Iterator<Item = (&str, &str, &Kernel)> {
+        self.rows.iter().flat_map(|(name, row)| {
+            row.iter().map(move |(producer, kernel)| (name.as_str(), producer.as_str(), kernel))
+        })
+    }
+
+    /// The fewest instructions of any spelling of the idiom by producers for the same GPU, to see what is left to do.
+    pub(crate) fn fewest(&self, name: &str, producer: &str) -> u32 {
+        let idiom = |name: &str| name.split("__").next().unwrap_or_default().to_owned();
+        let same = |(other, by, _): &(&str, &str, &Kernel)| {
+            idiom(other) == idiom(name) && by.ends_with('f') == producer.ends_with('f')
+        };
+        self.cells().filter(same).map(|(.., kernel)| kernel.after).min().unwrap_or_default()
+    }
+
+    /// One line for each producer.
+    pub(crate) fn summary(&self) -> Vec<String> {
+        let line = |producer: &str| {
+            let cells: Vec<&Kernel> =
+                self.cells().filter(|(_, by, _)| *by == producer).map(|(.., kernel)| kernel).collect();
+            let fused = cells.iter().filter(|kernel| kernel.is_fused()).count();
+            let longer = cells.iter().filter(|kernel| kernel.after > kernel.before).count();
+            let sum = |count: fn(&Kernel) -> u32| cells.iter().map(|kernel| count(kernel)).sum::<u32>();
+            format!(
+                "| {producer} | {} | {fused} | {longer} | {} | {} | {:.3} |",
+                cells.len(),
+                sum(|kernel| kernel.before),
+                sum(|kernel| kernel.after),
+                crate::mean(cells.iter().map(|kernel| (kernel.before, kernel.after)))
+            )
+        };
+        self.producers().into_iter().map(line).collect()
+    }
+
+    /// The table in Markdown, with the numbers of reasons that were written by hand.
+    pub(crate) fn markdown(&self, reasons: &[Reason]) -> String {
+        let producers = self.producers();
+        let mut out =
+            format!("| |{}\n|---|", producers.iter().map(|name| format!(" {name} |")).collect::<String>());
+        out += &"---|".repeat(producers.len());
+        out.push('\n');
+        for (name, row) in &self.rows {
+            write!(out, "| `{name}` |").expect("a string can be written to");
+            for producer in &producers {
+                match row.get(*producer) {
+                    None => out += " |",
+                    Some(kernel) => {
+                        let cell = cell(kernel, reasons, name, producer);
+                        write!(out, " {cell} |").expect("a string can be written to");
+                    }
+                }
+            }
+            out.push('\n');
+        }
+        out
+    }
+}
+
+/// `33 → 20 lanes`, or `33` and why not; with what the assembler makes of it where that is longer.
+fn cell(kernel: &Kernel, reasons: &[Reason], name: &str, producer: &str) -> String {
+    let Kernel { before, after, unrolled, fused, reason } = kernel;
+    let mut counts = if before == after { before.to_string() } else { format!("{before} → {after}") };
+    if unrolled.1 > unrolled.0 {
+        write!(counts, " (unrolled {} → {})", unrolled.0, unrolled.1).expect("a string can be written to");
+    }
+    if kernel.is_fused() {
+        let rules: Vec<&str> = fused.iter().copied().collect();
+        return format!("{counts} {}", rules.join(", "));
+    }
+    let by_hand = reasons.iter().position(|reason| reason.is_about(name, producer));
+    match (by_hand, reason) {
+        (Some(at), _) => format!("{counts} ({})", at + 1),
+        (None, Some(reason)) => format!("{counts} *{reason}*"),
+        (None, None) => format!("{counts} *unseen*"),
+    }
+}
