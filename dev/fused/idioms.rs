@@ -4,6 +4,7 @@
 //! theirs. A kernel is called `IDIOM__SPELLING`; those of `real` have no spellings.
 
 use crate::assemblers::Assemblers;
+use crate::by_hand;
 use crate::measured::{Kernel, each, gpu_of, measure};
 use crate::modules::{TestModule, below};
 use crate::reasons::Reason;
@@ -101,25 +102,22 @@ impl Table {
         self.producers().into_iter().map(line).collect()
     }
 
-    /// The table in Markdown, with the numbers of reasons that were written by hand.
-    pub(crate) fn markdown(&self, reasons: &[Reason]) -> String {
+    /// The table in Markdown, with the numbers of reasons that were written by hand, and the counts of what was fused by
+    /// hand for the GPU.
+    pub(crate) fn markdown(&self, reasons: &[Reason], gpu: Gpu) -> String {
         let producers = self.producers();
-        let mut out =
-            format!("| |{}\n|---|", producers.iter().map(|name| format!(" {name} |")).collect::<String>());
-        out += &"---|".repeat(producers.len());
-        out.push('\n');
+        let by_hand = self.rows.keys().any(|name| by_hand::count(name, gpu).is_some());
+        let last = by_hand.then_some("fused by hand");
+        let heads: Vec<&str> = producers.iter().copied().chain(last).collect();
+        let mut out = format!("| | {} |\n|---|{}\n", heads.join(" | "), "---|".repeat(heads.len()));
         for (name, row) in &self.rows {
-            write!(out, "| `{name}` |").expect("a string can be written to");
-            for producer in &producers {
-                match row.get(*producer) {
-                    None => out += " |",
-                    Some(kernel) => {
-                        let cell = cell(kernel, reasons, name, producer);
-                        write!(out, " {cell} |").expect("a string can be written to");
-                    }
-                }
-            }
-            out.push('\n');
+            let cells = producers.iter().map(|producer| {
+                let kernel = row.get(*producer);
+                kernel.map_or_else(String::new, |kernel| cell(kernel, reasons, name, producer))
+            });
+            let count = || by_hand::count(name, gpu).map_or_else(String::new, |count| count.to_string());
+            let cells: Vec<String> = cells.chain(by_hand.then(count)).collect();
+            writeln!(out, "| `{name}` | {} |", cells.join(" | ")).expect("a string can be written to");
         }
         out
     }
@@ -127,7 +125,7 @@ impl Table {
 
 /// `33 → 20 lanes`, or `33` and why not; with what the assembler makes of it where that is longer.
 fn cell(kernel: &Kernel, reasons: &[Reason], name: &str, producer: &str) -> String {
-    let Kernel { before, after, unrolled, fused, reason } = kernel;
+    let Kernel { before, after, unrolled, fused, others, reason } = kernel;
     let mut counts = if before == after { before.to_string() } else { format!("{before} → {after}") };
     if unrolled.1 > unrolled.0 {
         write!(counts, " (unrolled {} → {})", unrolled.0, unrolled.1).expect("a string can be written to");
@@ -135,6 +133,10 @@ fn cell(kernel: &Kernel, reasons: &[Reason], name: &str, producer: &str) -> Stri
     if kernel.is_fused() {
         let rules: Vec<&str> = fused.iter().copied().collect();
         return format!("{counts} {}", rules.join(", "));
+    }
+    if after < before {
+        let rules: Vec<&str> = others.iter().copied().collect();
+        return format!("{counts} (by {})", rules.join(", "));
     }
     let by_hand = reasons.iter().position(|reason| reason.is_about(name, producer));
     match (by_hand, reason) {

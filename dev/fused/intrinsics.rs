@@ -89,5 +89,10 @@ pub(crate) fn frame(assemblers: &Assemblers, gpu: Gpu) -> Result<u32, String> {
     let measured = assemblers.measure(KERNEL.as_bytes(), &gpu.to_string());
     let measured = measured.map_err(|failure| failure.to_string())?;
     // All but the addition.
-    Ok(measured.functions.values().map(|function| function.instructions()).sum::<u32>().saturating_sub(1))
+    Ok(measured
+        .functions
+        .values()
+        .map(ptxopt::measure::Function::instructions)
+        .sum::<u32>()
+        .saturating_sub(1))
 }

@@ -1,27 +1,11 @@
 //! The kernels of `tests/kernels` before and after, beside what they have when they are fused by hand.
 
 use crate::assemblers::Assemblers;
+use crate::by_hand;
 use crate::measured::{Kernel, each, gpu_of, measure};
 use crate::modules::below;
 use ptxopt_passes::cost::Gpu;
-use std::collections::HashMap;
 use std::path::Path;
-use std::sync::LazyLock;
-
-const TABLE: &str = include_str!("hand_counts.tsv");
-
-/// Machine instructions of kernels that were fused by hand, by kernel and GPU.
-static BY_HAND: LazyLock<HashMap<(&str, &str), u32>> = LazyLock::new(|| {
-    let mut lines = TABLE.lines().filter(|line| !line.starts_with('#'));
-    let head: Vec<&str> = lines.next().expect("the table has a head").split('\t').collect();
-    let counts = |line: &'static str| {
-        let fields: Vec<&str> = line.split('\t').collect();
-        let name = fields[0];
-        let pairs: Vec<_> = head.iter().zip(fields).skip(1).collect();
-        pairs.into_iter().map(move |(gpu, count)| ((name, *gpu), count.parse().expect("counts are numbers")))
-    };
-    lines.flat_map(counts).collect()
-});
 
 /// A kernel on a GPU.
 #[derive(Clone, Debug)]
@@ -49,7 +33,7 @@ pub(crate) fn rows(assemblers: &Assemblers, gpu: Gpu) -> Result<Vec<Row>, String
         let measured = measure(assemblers, &module.text, gpu);
         let measured = measured.map_err(|error| format!("{}: {error}", module.name))?;
         let row = |(name, kernel): (String, Kernel)| {
-            let by_hand = BY_HAND.get(&(name.as_str(), gpu.to_string().as_str())).copied();
+            let by_hand = by_hand::count(&name, gpu);
             let Kernel { before, after, unrolled, .. } = kernel;
             Row { name, before, after, unrolled, by_hand }
         };

@@ -14,6 +14,7 @@
 
 #[path = "../../tests/support/assemblers.rs"]
 mod assemblers;
+mod by_hand;
 mod idioms;
 mod intrinsics;
 mod kernels;

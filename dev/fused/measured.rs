@@ -4,7 +4,7 @@ use crate::assemblers::{Assemblers, rolled};
 use ptxopt::measure::{Comparison, Function, architecture};
 use ptxopt_grammar::gpu::Suffix;
 use ptxopt_passes::cost::Gpu;
-use ptxopt_passes::optimiser::{Kind, Options, Outcome, Raise, optimise};
+use ptxopt_passes::optimiser::{How, Kind, Options, Outcome, Raise, optimise};
 use ptxopt_passes::rules::{Pass, Rule, rules};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
@@ -20,8 +20,10 @@ pub(crate) struct Kernel {
     pub(crate) after: u32,
     /// Before and after where the assembler may unroll loops: it unrolls more often what got shorter.
     pub(crate) unrolled: (u32, u32),
-    /// The rules with which bytes or halves were fused.
+    /// The rules that joined operations on parts of words.
     pub(crate) fused: BTreeSet<&'static str>,
+    /// Other rules of which rewrites were proved.
+    pub(crate) others: BTreeSet<&'static str>,
     /// Why something that was proposed was not written, in one word of the remarks.
     pub(crate) reason: Option<&'static str>,
 }
@@ -97,7 +99,12 @@ fn said(outcome: &Outcome, joining: &BTreeSet<&str>, name: &str) -> Kernel {
     for record in outcome.records.iter().filter(|record| record.function == name) {
         let joins = |rule: &&&'static str| joining.contains(**rule) || record.pass == Pass::Fuse;
         match &record.kind {
-            Kind::Passed(_) => kernel.fused.extend(record.rules.iter().filter(joins)),
+            Kind::Passed(how) => {
+                kernel.fused.extend(record.rules.iter().filter(joins));
+                if matches!(how, How::Proved(_)) {
+                    kernel.others.extend(record.rules.iter().filter(|rule| !joins(rule)));
+                }
+            }
             Kind::Missed(why) if why.is_near() && !why.is_general() => {
                 // A reason about fusing is worth more than one about a single instruction.
                 if kernel.reason.is_none() || record.rules.iter().any(|rule| joins(&rule)) {

@@ -74,8 +74,9 @@ where it does, *unrolled* says so. Each module is optimised for the GPU named, w
 ";
 
 const IDIOMS: &str = "A row is an idiom and its spelling, a column a compiler and the target that it compiled for; the sources are in
-`tests/corpus/src/idioms`. After the counts stand the rules that fused it (`ptxopt explain RULE`), or why not, in one
-word of [the remarks](remarks.md), or *unseen* where no rule saw anything, or the number of a reason below.
+`tests/corpus/src/idioms`. After the counts stand the rules that fused it (`ptxopt explain RULE`), or in parentheses
+those that made it shorter in another way. Where nothing did, there is the reason: one word of [the
+remarks](remarks.md), *unseen* where no rule proposed anything, or the number of a reason below the tables.
 ";
 
 const SUMMARY: &str = "| producer | kernels | fused | longer | before | after | geometric mean |\n|---|---|---|---|---|---|---|\n";
@@ -97,7 +98,7 @@ impl Page {
                 }
                 add(SUMMARY);
                 table.summary().iter().for_each(|line| add(&format!("{line}\n")));
-                add(&format!("\n{}", table.markdown(&self.reasons)));
+                add(&format!("\n{}", table.markdown(&self.reasons, gpu)));
             }
         }
         if !self.reasons.is_empty() {

@@ -24,3 +24,29 @@ LANES2(threshold_s16, s16, x > 1000 ? x : 0)
 LANES2(negate_s16, s16, -x)
 LANES2(abs_s16, s16, abs(x))
 LANES2(relu_s16, s16, max(x, 0))
+
+// Three operands.
+
+#define SELECT2(name, type, op)                                                                                        \
+    LANE type name##_lane(int x, int y, int z) { return op; }                                                          \
+    KERNEL name##__fields(type##x2 *d, const type##x2 *a, const type##x2 *b, const type##x2 *c) {                      \
+        type##x2 x = a[me()], y = b[me()], z = c[me()], r;                                                             \
+        r.x = name##_lane(x.x, y.x, z.x), r.y = name##_lane(x.y, y.y, z.y);                                            \
+        d[me()] = r;                                                                                                   \
+    }                                                                                                                  \
+    KERNEL name##__shifts(u32 *d, const u32 *a, const u32 *b, const u32 *c) {                                          \
+        u32 x = a[me()], y = b[me()], z = c[me()], r = 0;                                                              \
+        _Pragma("unroll") for (int k = 0; k < 32; k += 16)                                                             \
+            r |= ((u32)name##_lane((type)(x >> k), (type)(y >> k), (type)(z >> k)) & 65535) << k;                      \
+        d[me()] = r;                                                                                                   \
+    }                                                                                                                  \
+    KERNEL name##__array(u32 *d, const u32 *a, const u32 *b, const u32 *c) {                                           \
+        union { u32 word; type lane[2]; } x, y, z, r;                                                                  \
+        x.word = a[me()], y.word = b[me()], z.word = c[me()];                                                          \
+        _Pragma("unroll") for (int k = 0; k < 2; k++) r.lane[k] = name##_lane(x.lane[k], y.lane[k], z.lane[k]);        \
+        d[me()] = r.word;                                                                                              \
+    }
+
+SELECT2(select_less_u16, u16, x < y ? z : x)
+SELECT2(clamp_lanes_s16, s16, min(max(x, y), z))
+SELECT2(add_then_sub_sat_u16, u16, max(min(x + y, 65535) - z, 0))

@@ -130,6 +130,17 @@ KERNEL q5_product_signed(float *d, const Q5 *w, const u32 *x, const float *scale
     d[me()] = sum;
 }
 
+// The differences and the spread bits of these, alone.
+KERNEL difference_of_two_bits(u32 *d, const u32 *a, const u32 *b) {
+    d[me()] = difference(a[me()] & 0x03030303, b[me()] << 2 & 0x04040404);
+}
+KERNEL difference_from_8(u32 *d, const u32 *a) { d[me()] = difference(a[me()] & 0x0f0f0f0f, 0x08080808); }
+KERNEL difference_from_32(u32 *d, const u32 *a, const u32 *b) {
+    d[me()] = difference((a[me()] & 0x0f0f0f0f) | (b[me()] & 0x30303030), 0x20202020);
+}
+KERNEL spread_low_bits(u32 *d, const u32 *a, const u32 *b) { d[me()] = (b[me()] & 0x0f0f0f0f) | fifth_low(a[me()]); }
+KERNEL spread_high_bits(u32 *d, const u32 *a, const u32 *b) { d[me()] = (b[me()] & 0x0f0f0f0f) | fifth_high(a[me()]); }
+
 // Four bits and two more, from which 32 is subtracted.
 KERNEL q6_product(float *d, const Q6 *w, const u32 *x, const float *scale, int n) {
     float sum = 0;
@@ -157,6 +168,18 @@ KERNEL digit_counts(u32 *d, const u32 *packed, int n) {
         for (int k = 0; k < 4; k++) sum[k] += word >> 8 * k & 255;
     }
     for (int k = 0; k < 4; k++) d[4 * me() + k] = sum[k];
+}
+
+// Eight words, unrolled.
+KERNEL digit_counts_of_eight(uint4 *d, const u32 *packed) {
+    u32 sum[4] = {0, 0, 0, 0};
+    _Pragma("unroll") for (int i = 0; i < 8; i++) {
+        u32 word = packed[i * 256 + me()];
+        for (int k = 0; k < 4; k++) sum[k] += word >> 8 * k & 255;
+    }
+    uint4 r;
+    r.x = sum[0], r.y = sum[1], r.z = sum[2], r.w = sum[3];
+    d[me()] = r;
 }
 
 // Unrolled, from shared memory, as sorts by counting in bytes have it.
