@@ -1,7 +1,8 @@
 //! Idioms of byte-wise code, and kernels of real programs, in the spellings of several producers.
 //!
 //! `tests/corpus/make.py idioms` compiles the same sources with several compilers; hand-written modules stand beside
-//! theirs. A kernel is called `IDIOM__SPELLING`; those of `real` have no spellings.
+//! theirs. A kernel is called `IDIOM__SPELLING`; those of `real` have no spellings, and those of `near` are nearly
+//! idioms, so that not all of their lanes can be fused.
 
 use crate::assemblers::Assemblers;
 use crate::by_hand;
@@ -13,8 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 
-/// The name of the modules whose kernels are modelled on real programs.
-const REAL: &str = "real";
+/// The tables: their titles, and the names of the modules that they are about; the first is about all others.
+pub(crate) const TABLES: [(&str, &str); 3] =
+    [("Idioms", ""), ("Kernels of real programs", "real"), ("Near misses", "near")];
 
 /// All kernels of one kind.
 #[derive(Default)]
@@ -25,18 +27,18 @@ pub(crate) struct Table {
     pub(crate) seconds: Vec<(String, f64)>,
 }
 
-/// The idioms, and the kernels of real programs, for a GPU.
+/// The tables of [`TABLES`], for a GPU.
 ///
 /// # Errors
 ///
 /// If a module cannot be measured, by its name.
-pub(crate) fn tables(assemblers: &Assemblers, gpu: Gpu) -> Result<[Table; 2], String> {
+pub(crate) fn tables(assemblers: &Assemblers, gpu: Gpu) -> Result<[Table; TABLES.len()], String> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/idioms");
     let modules = below(&folder);
-    let mut tables = [Table::default(), Table::default()];
+    let mut tables = <[Table; TABLES.len()]>::default();
     for result in each(&modules, |module| one(assemblers, module, gpu)) {
         let Some((name, producer, measured)) = result? else { continue };
-        let table = &mut tables[usize::from(name == REAL)];
+        let table = &mut tables[TABLES.iter().position(|(_, of)| *of == name).unwrap_or_default()];
         table.seconds.push((format!("{producer} {name}"), measured.seconds));
         for (kernel, counts) in measured.kernels {
             table.rows.entry(kernel).or_default().insert(producer.clone(), counts);

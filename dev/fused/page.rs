@@ -1,7 +1,7 @@
 //! The page about what is fused, and what is to be said about it that is not on the page.
 
 use crate::assemblers::Assemblers;
-use crate::idioms::{Table, tables};
+use crate::idioms::{TABLES, Table, tables};
 use crate::intrinsics;
 use crate::kernels;
 use crate::reasons::Reason;
@@ -12,8 +12,7 @@ use std::fmt::Write;
 /// All that was measured for a GPU.
 pub(crate) struct Section {
     gpu: Gpu,
-    idioms: Table,
-    real: Table,
+    tables: [Table; TABLES.len()],
     kernels: Vec<kernels::Row>,
     intrinsics: Vec<intrinsics::Row>,
     /// The instructions of a kernel that computes nothing.
@@ -23,8 +22,8 @@ pub(crate) struct Section {
 impl Section {
     /// Nothing.
     pub(crate) fn of(gpu: Gpu) -> Self {
-        let [idioms, real] = <[Table; 2]>::default();
-        Self { gpu, idioms, real, kernels: Vec::new(), intrinsics: Vec::new(), frame: 0 }
+        let tables = <[Table; TABLES.len()]>::default();
+        Self { gpu, tables, kernels: Vec::new(), intrinsics: Vec::new(), frame: 0 }
     }
 
     /// With the kernels.
@@ -53,8 +52,9 @@ impl Section {
     ///
     /// If a module cannot be measured.
     pub(crate) fn all(assemblers: &Assemblers, gpu: Gpu) -> Result<Self, String> {
-        let [idioms, real] = tables(assemblers, gpu)?;
-        Self { idioms, real, ..Self::of(gpu) }.with_kernels(assemblers)?.with_intrinsics(assemblers)
+        Self { tables: tables(assemblers, gpu)?, ..Self::of(gpu) }
+            .with_kernels(assemblers)?
+            .with_intrinsics(assemblers)
     }
 }
 
@@ -87,12 +87,12 @@ impl Page {
         let mut add = |text: &str| write!(out, "{text}").expect("a string can be written to");
         for section in &self.sections {
             let gpu = section.gpu;
-            for (title, table) in [("Idioms", &section.idioms), ("Kernels of real programs", &section.real)] {
+            for ((title, _), table) in TABLES.iter().zip(&section.tables) {
                 if table.producers().is_empty() {
                     continue;
                 }
                 add(&format!("\n## {title}, on {gpu}\n\n"));
-                if title == "Idioms" {
+                if *title == TABLES[0].0 {
                     add(IDIOMS);
                     add("\n");
                 }
@@ -169,7 +169,7 @@ impl Page {
         let mut lines = Vec::new();
         for section in &self.sections {
             let gpu = section.gpu;
-            for table in [&section.idioms, &section.real] {
+            for table in &section.tables {
                 for (name, producer, kernel) in
                     table.cells().filter(|(.., kernel)| kernel.after > kernel.before)
                 {
@@ -224,8 +224,9 @@ impl Page {
     pub(crate) fn left(&self, least: u32) -> Vec<String> {
         let mut lines = Vec::new();
         for section in &self.sections {
-            for (name, producer, kernel) in section.idioms.cells() {
-                let fewest = section.idioms.fewest(name, producer);
+            let [idioms, ..] = &section.tables;
+            for (name, producer, kernel) in idioms.cells() {
+                let fewest = idioms.fewest(name, producer);
                 if kernel.after >= fewest + least {
                     let (before, after) = (kernel.before, kernel.after);
                     let why = kernel.reason.unwrap_or("unseen");
@@ -243,7 +244,7 @@ impl Page {
     pub(crate) fn outdated(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for reason in &self.reasons {
-            let tables = self.sections.iter().flat_map(|section| [&section.idioms, &section.real]);
+            let tables = self.sections.iter().flat_map(|section| &section.tables);
             let cells: Vec<_> = tables
                 .flat_map(Table::cells)
                 .filter(|(name, producer, _)| reason.is_about(name, producer))

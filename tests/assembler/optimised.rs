@@ -14,7 +14,6 @@ use crate::programs;
 use crate::ptxas::{Assemblers, target};
 use arbitrary::Unstructured;
 use ptxopt::measure::{Comparison, Measured};
-use ptxopt_grammar::tree::StmtKind;
 use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{self, Kind, Options};
 use std::collections::BTreeMap;
