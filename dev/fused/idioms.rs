@@ -6,7 +6,7 @@
 
 use crate::assemblers::Assemblers;
 use crate::by_hand;
-use crate::measured::{Kernel, each, gpu_of, measure};
+use crate::measured::{Kernel, Measured, each, gpu_of, measure};
 use crate::modules::{TestModule, below};
 use crate::reasons::Reason;
 use ptxopt_passes::cost::Gpu;
@@ -47,7 +47,8 @@ pub(crate) fn tables(assemblers: &Assemblers, gpu: Gpu) -> Result<[Table; TABLES
     Ok(tables)
 }
 
-type One = Option<(String, String, crate::measured::Measured)>;
+/// The name of a module, who produced it, and what was measured.
+type One = Option<(String, String, Measured)>;
 
 fn one(assemblers: &Assemblers, module: &TestModule, gpu: Gpu) -> Result<One, String> {
     let Some(gpu) = gpu_of(&module.text, gpu) else { return Ok(None) };

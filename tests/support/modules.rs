@@ -36,12 +36,16 @@ pub(crate) fn below(path: &Path) -> Vec<TestModule> {
     files.iter().map(|path| TestModule { name: path.display().to_string(), text: read(path) }).collect()
 }
 
-/// All of them, and the kernels, idioms and cases that are there for the optimiser.
+/// All of them, and the kernels, idioms and cases that are there for the optimiser: of the idioms, which several
+/// compilers made of the same sources, every third module, or with `PTXOPT_IDIOMS=all` all of them.
 #[allow(dead_code, reason = "not every test that shares this file optimises")]
 pub(crate) fn modules_to_optimise() -> Vec<TestModule> {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let mut files = files_below(&tests.join("kernels"));
-    files.extend(files_below(&tests.join("corpus/idioms")));
+    let mut idioms = files_below(&tests.join("corpus/idioms"));
+    idioms.sort();
+    let all = std::env::var("PTXOPT_IDIOMS").is_ok_and(|which| which == "all");
+    files.extend(idioms.into_iter().step_by(if all { 1 } else { 3 }));
     let cases = tests.join("cases/optimise");
     if cases.is_dir() {
         files.extend(files_below(&cases));
