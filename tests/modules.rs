@@ -8,7 +8,9 @@ mod invariants;
 mod support;
 
 use ptxopt_grammar::diagnostic::position;
+use ptxopt_grammar::function::functions;
 use ptxopt_grammar::tree::StmtKind;
+use std::path::Path;
 
 #[test]
 fn every_module_is_lossless() {
@@ -43,6 +45,22 @@ fn nothing_compilers_write_is_unknown() {
                 "{}: the table lacks {text}",
                 module.name
             );
+        }
+    }
+}
+
+/// `cargo run --release --example fused -- --write` writes the page; a change of the idioms must not be forgotten there.
+#[test]
+fn the_page_about_what_is_fused_names_every_idiom() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page =
+        std::fs::read_to_string(root.join("docs/fused.md")).expect("the page is part of the repository");
+    let modules = support::below(&root.join("tests/corpus/idioms"));
+    assert!(modules.len() > 40, "idioms are missing: found {}", modules.len());
+    for module in modules {
+        let tree = ptxopt_grammar::parse(&module.text).expect("the modules are legal");
+        for function in functions(&tree) {
+            assert!(page.contains(&format!("| `{}` |", function.name)), "{}: {}", module.name, function.name);
         }
     }
 }

@@ -7,13 +7,13 @@
 //! Loops stay rolled up on both sides: the assembler unrolls short ones, and a loop that has become short enough would
 //! count as longer for that.
 
+use crate::assemblers::rolled;
 use crate::modules::{TestModule, modules_to_optimise};
 use crate::numbers::Numbers;
 use crate::programs;
 use crate::ptxas::{Assemblers, target};
 use arbitrary::Unstructured;
 use ptxopt::measure::{Comparison, Measured};
-use ptxopt_grammar::tree::StmtKind;
 use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{self, Kind, Options};
 use std::collections::BTreeMap;
@@ -217,15 +217,6 @@ fn measure(assemblers: &Assemblers, text: &[u8], targets: &[Wanted], input: Opti
         found.insert(arch.clone(), if wanted { assemblers.measure(text, arch).ok() } else { None });
     }
     found
-}
-
-/// The text with a word to the assembler to leave loops as they are.
-pub(crate) fn rolled(text: &[u8]) -> Vec<u8> {
-    let module = ptxopt_grammar::parse(text).expect("the module is legal");
-    let head = [StmtKind::Version, StmtKind::Target, StmtKind::AddressSize];
-    let last = module.stmts().rfind(|&stmt| head.contains(&module.kind(stmt)));
-    let end = module.stmt_span(last.expect("a module has a head")).end;
-    [&text[..end], b"\n.pragma \"nounroll\";\n", &text[end..]].concat()
 }
 
 fn options(gpu: Option<Gpu>) -> Options {

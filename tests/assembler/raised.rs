@@ -1,7 +1,7 @@
 //! Raised heads: the assembler takes what is written under them, and refuses what `head.rs` says they have no more.
 
+use crate::assemblers::rolled;
 use crate::modules::modules_to_optimise;
-use crate::optimised::rolled;
 use crate::ptxas::Assemblers;
 use crate::roles::{Instance, instances, plain_kernel};
 use ptxopt::measure::Comparison;

@@ -1,7 +1,7 @@
 //! What is optimised for several GPUs at once is worse on none of them.
 
+use crate::assemblers::rolled;
 use crate::modules::modules_to_optimise;
-use crate::optimised::rolled;
 use crate::ptxas::Assemblers;
 use crate::raised::each;
 use ptxopt::measure::Comparison;

@@ -3,8 +3,10 @@
 
     python3 tests/corpus/make.py [PRODUCER...]     (default: all of them)
 
-Producers: nvrtc, triton, gcc, clang, llc, rustc.  README.md beside this file
-says what must be installed.  The modules are checked in, so only somebody who
+Producers: nvrtc, triton, gcc, clang, llc, rustc; idioms, which makes
+tests/corpus/idioms from tests/corpus/src/idioms with several of them; and
+intrinsics, which makes tests/intrinsics.  README.md beside this file says what
+must be installed.  The modules are checked in, so only somebody who
 changes a source or wants another compiler needs this script.
 
 Every module must be accepted by NVIDIA's assembler, and must name no path of
@@ -24,6 +26,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 SRC = HERE / "src"
 MODULES = HERE / "modules"
+IDIOMS = HERE / "idioms"
 TARGET = HERE.parent.parent / "target"
 NVIDIA = TARGET / "nvidia"
 
@@ -116,6 +119,14 @@ RUSTC = {  # source -> (processor, options)...
 
 TRITON = ("3.9.0", ["80", "90", "100", "120"])
 
+# Idioms of byte-wise code: all sources, each compiled for the targets that its
+# compilers are still used for.
+IDIOM_TARGETS = {"11.8": ["35"], "12.9": ["61"], "13.5": ["90", "120f"]}
+CLANG_IDIOMS = "clang-19"
+# clang 19 stops with an error on vectors of halves that its vectoriser makes.
+CLANG_IDIOM_OPTIONS = {"halves": ["-fno-slp-vectorize"]}
+TRITON_IDIOM_TARGET = "80"
+
 # --- checks and output -------------------------------------------------------
 
 
@@ -129,7 +140,7 @@ def run(*command, cwd=None, env=None):
 
 def dwarf_text(ptx):
     """The bytes of .b8 lines as text: where a compiler hides its paths."""
-    numbers = re.findall(r"^\s*\.b8\s+(.*)$", ptx, re.M)
+    numbers = re.findall(r"^\s*\.b8\s+([^/\n]*)", ptx, re.M)
     return bytes(int(n, 0) & 255 for line in numbers for n in re.findall(r"\d\w*", line)).decode("latin-1")
 
 
@@ -144,7 +155,7 @@ def assembler(ptx):
     return NVIDIA / newest / "ptxas", f"sm_{number}{target[2]}"
 
 
-def save(producer, name, ptx, scratch):
+def save(producer, name, ptx, scratch, kind="modules"):
     """Checks a module and writes it, as the same bytes every time."""
     for text in (ptx, dwarf_text(ptx)):
         if found := re.search(r"/(work|root|tmp|home|usr|build)\b[^\s\"]*", text):
@@ -153,7 +164,7 @@ def save(producer, name, ptx, scratch):
     file.write_text(ptx)
     ptxas, target = assembler(ptx)
     run(ptxas, "--compile-only", f"-arch={target}", "-o", scratch / "module.cubin", file)
-    folder = scratch / "modules" / producer
+    folder = scratch / kind / producer
     folder.mkdir(parents=True, exist_ok=True)
     packed = gzip.compress(ptx.encode(), 9, mtime=0)
     (folder / f"{name}.ptx.gz").write_bytes(packed)
@@ -254,25 +265,94 @@ def make_rustc(scratch):
             save(f"rustc-{version}", f"{Path(source).stem}.{cpu}", (scratch / "rust.s").read_text(), scratch)
 
 
-def make_triton(scratch):
-    version, targets = TRITON
-    packages = TARGET / f"triton-{version}"
+def triton(scratch, script, targets):
+    """What a script of Triton kernels writes for some targets."""
+    packages = TARGET / f"triton-{TRITON[0]}"
     if not packages.exists():
         run(sys.executable, "-m", "pip", "install", "--quiet", "--target", packages,
-            f"triton=={version}")
+            f"triton=={TRITON[0]}")
     env = os.environ | {
         "PYTHONPATH": str(packages),
         "TRITON_CACHE_DIR": str(scratch / "cache"),
         "TRITON_DEFAULT_FP_FUSION": "1",
     }
-    run(sys.executable, "kernels.py", scratch / "triton", *targets, cwd=SRC / "triton", env=env)
-    for file in sorted((scratch / "triton").glob("*.ptx")):
-        save(f"triton-{version}", file.stem, file.read_text(), scratch)
+    run(sys.executable, script.name, scratch / "triton", *targets, cwd=script.parent, env=env)
+    files = sorted((scratch / "triton").glob("*.ptx"))
+    texts = [(file.stem, file.read_text()) for file in files]
+    shutil.rmtree(scratch / "triton")
+    return texts
+
+
+def make_triton(scratch):
+    version, targets = TRITON
+    for name, ptx in triton(scratch, SRC / "triton/kernels.py", targets):
+        save(f"triton-{version}", name, ptx, scratch)
+
+
+# --- idioms ------------------------------------------------------------------
+
+
+def make_idioms(scratch):
+    run("sh", HERE.parent.parent / ".ci/tools", "--nvrtc", TARGET)
+    shared = (SRC / "idioms/lanes.h").read_text()
+    for file in sorted((SRC / "idioms").glob("*.cu")):
+        # NVIDIA's compiler is given one text.
+        text = file.read_text().replace('#include "lanes.h"\n', shared)
+        for version, targets in IDIOM_TARGETS.items():
+            nvrtc = Nvrtc(NVIDIA / version / NVRTC[version][0])
+            for target in targets:
+                ptx = nvrtc.compile(file.name, text, [f"--gpu-architecture=compute_{target}", "--std=c++17"])
+                save(f"nvrtc-{version}", f"{file.stem}.sm_{target}", ptx, scratch, "idioms")
+        options = ["-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "-include", "clang.h", "-O2"]
+        options += ["--cuda-gpu-arch=sm_61", "-Wno-unknown-cuda-version", *CLANG_IDIOM_OPTIONS.get(file.stem, [])]
+        ptx = run(CLANG_IDIOMS, *options, "-S", "-o", "-", file.name, cwd=file.parent)
+        save(CLANG_IDIOMS, f"{file.stem}.sm_61", ptx, scratch, "idioms")
+    for name, ptx in triton(scratch, SRC / "idioms/triton_kernels.py", [TRITON_IDIOM_TARGET]):
+        save(f"triton-{TRITON[0]}", name, ptx, scratch, "idioms")
+
+
+# --- the SIMD intrinsics of CUDA ---------------------------------------------
+
+INTRINSICS = HERE.parent / "intrinsics"
+INTRINSIC_TARGETS = {"11.8": ["35", "61"], "12.9": ["61"], "13.5": ["90", "120f"]}
+
+
+def intrinsics_source():
+    """A kernel for each function: of one word or two, by bytes and by halves."""
+    one = ["abs", "absss", "neg", "negss"]
+    two = ["absdiffs", "absdiffu", "add", "addss", "addus", "avgs", "avgu", "haddu", "maxs", "maxu", "mins", "minu"]
+    two += ["sads", "sadu", "sub", "subss", "subus"]
+    comparisons = ["eq", "ges", "geu", "gts", "gtu", "les", "leu", "lts", "ltu", "ne"]
+    two += [kind + comparison for kind in ("cmp", "set") for comparison in comparisons]
+    calls = [(f"v{name}{lanes}", "p[0]") for name in one for lanes in "24"]
+    calls += [(f"v{name}{lanes}", "p[0], p[1]") for name in two for lanes in "24"]
+    kernel = 'extern "C" __global__ void {0}(const unsigned *p, unsigned *o) {{ o[0] = __{0}({1}); }}\n'
+    return "".join(kernel.format(*call) for call in calls)
+
+
+def make_intrinsics(_scratch):
+    """As text, for a target that knows all of it, without comments and blanks: tests read it by kernels."""
+    run("sh", HERE.parent.parent / ".ci/tools", "--nvrtc", TARGET)
+    for version, targets in INTRINSIC_TARGETS.items():
+        nvrtc = Nvrtc(NVIDIA / version / NVRTC[version][0])
+        for target in targets:
+            ptx = nvrtc.compile("intrinsics.cu", intrinsics_source(), [f"--gpu-architecture=compute_{target}"])
+            kernels = re.sub(r"//.*", "", ptx).split(".visible .entry ")[1:]
+            text = f"// The SIMD-in-a-word intrinsics of CUDA, as NVRTC {version} compiles them for compute_{target}; "
+            text += "comments and blanks are left out.\n.version 8.0\n.target sm_90\n.address_size 64\n"
+            for kernel in kernels:
+                head, body = kernel.split("{", 1)
+                head = " ".join(head.split()).replace("( ", "(").replace(" )", ")")
+                head = head.replace(" .ptr .align 1", "")  # newer than that version of PTX
+                lines = [" ".join(line.split()) for line in body.strip().removesuffix("}").splitlines()]
+                text += f"\n.visible .entry {head}\n{{\n" + "".join(f"    {line}\n" for line in lines if line) + "}\n"
+            (INTRINSICS / f"nvrtc-{version}-compute_{target}.ptx").write_text(text)
 
 
 MAKERS = {
     "nvrtc": make_nvrtc, "triton": make_triton, "gcc": make_gcc,
     "clang": make_clang, "llc": make_llc, "rustc": make_rustc,
+    "idioms": make_idioms, "intrinsics": make_intrinsics,
 }
 
 
@@ -283,10 +363,12 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         for producer in wanted:
             MAKERS[producer](Path(scratch))
-            for old in MODULES.glob(f"{producer}-*"):
+            for old in IDIOMS.glob("*-[0-9]*") if producer == "idioms" else MODULES.glob(f"{producer}-*"):
                 shutil.rmtree(old)
-        shutil.copytree(Path(scratch) / "modules", MODULES, dirs_exist_ok=True)
-    sizes = [f.stat().st_size for f in MODULES.rglob("*.ptx.gz")]
+        for made, folder in ((Path(scratch) / "modules", MODULES), (Path(scratch) / "idioms", IDIOMS)):
+            if made.exists():
+                shutil.copytree(made, folder, dirs_exist_ok=True)
+    sizes = [f.stat().st_size for folder in (MODULES, IDIOMS) for f in folder.rglob("*.ptx.gz")]
     print(f"{len(sizes)} modules, {sum(sizes)} bytes packed")
 
 

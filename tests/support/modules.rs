@@ -31,25 +31,35 @@ pub(crate) fn corpus() -> Vec<TestModule> {
 #[allow(dead_code, reason = "the tests need those of the repository alone")]
 pub(crate) fn below(path: &Path) -> Vec<TestModule> {
     let mut files = if path.is_dir() { files_below(path) } else { vec![path.to_owned()] };
-    files.retain(|path| [".ptx", ".ptx.gz"].iter().any(|end| path.to_string_lossy().ends_with(end)));
+    files.retain(|path| is_module(path));
     files.sort();
     files.iter().map(|path| TestModule { name: path.display().to_string(), text: read(path) }).collect()
 }
 
-/// All of them, and the kernels and cases that are there for the optimiser.
+/// All of them, and the kernels, idioms and cases that are there for the optimiser: of the idioms, which several
+/// compilers made of the same sources, every third module, or with `PTXOPT_IDIOMS=all` all of them.
 #[allow(dead_code, reason = "not every test that shares this file optimises")]
 pub(crate) fn modules_to_optimise() -> Vec<TestModule> {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let mut files = files_below(&tests.join("kernels"));
+    let mut idioms = files_below(&tests.join("corpus/idioms"));
+    idioms.sort();
+    let all = std::env::var("PTXOPT_IDIOMS").is_ok_and(|which| which == "all");
+    files.extend(idioms.into_iter().step_by(if all { 1 } else { 3 }));
     let cases = tests.join("cases/optimise");
     if cases.is_dir() {
         files.extend(files_below(&cases));
     }
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "ptx"));
+    files.retain(|path| is_module(path));
     files.sort();
     let more = files.iter().map(|path| TestModule { name: name(&tests, path), text: read(path) });
     let legal = more.filter(|module| !module.text.starts_with(b"//@ fails"));
     modules().into_iter().chain(legal).collect()
+}
+
+#[allow(dead_code, reason = "the modules of the corpus are all there is in their folder")]
+fn is_module(path: &Path) -> bool {
+    [".ptx", ".ptx.gz"].iter().any(|end| path.to_string_lossy().ends_with(end))
 }
 
 fn files_below(folder: &Path) -> Vec<PathBuf> {
