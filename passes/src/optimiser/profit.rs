@@ -5,13 +5,14 @@
 
 use super::repeats::Repeats;
 use super::spell::{Spelling, Target};
-use crate::cost::Cost;
+use crate::cost::{Cost, Costs};
 use crate::graph::{Graph, Origin, ValueId};
 use crate::lower;
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{Pass, is_byte_move, is_interesting};
 use crate::select::{Gain, Price, underlying};
 use hashbrown::{HashMap, HashSet};
+use ptxopt_grammar::table::Row;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_grammar::video::Form;
@@ -84,7 +85,8 @@ impl Profit<'_, '_, '_> {
     /// By how much the prices of the statements that go with one, itself included, are more than what these cost as a
     /// sequence, as what takes their place is priced: the assembler fuses some of them, and some have no price.
     fn overpriced(&self, gain: &Gain<'_>) -> i64 {
-        let (alone, together) = self.together(gain.gone.iter().copied().chain([gain.stmt]).collect());
+        let stmts: Vec<StmtId> = gain.gone.iter().copied().chain([gain.stmt]).collect();
+        let (alone, together) = self.together(self.target.costs, &stmts);
         i64::from(alone) - i64::from(together)
     }
 
@@ -116,40 +118,30 @@ impl Profit<'_, '_, '_> {
                 }
             }
         }
-        self.sequence(&spelling.recipe.steps) < self.together(stmts).1
+        let steps = copies_looked_through(&spelling.recipe.steps);
+        self.target.costs.each().all(|costs| costs.sequence(&steps).most < self.together(costs, &stmts).1)
     }
 
-    /// What steps cost as a sequence, what only copies looked through.
-    fn sequence(&self, steps: &[Step]) -> u32 {
-        let mut kept: Vec<Step> = Vec::with_capacity(steps.len());
-        let mut places: Vec<Source> = Vec::with_capacity(steps.len());
-        for step in steps {
-            let step = step.over(|source| match *source {
-                Source::Step(before) => places[before],
-                Source::Value(_) | Source::Constant(_) => *source,
-            });
-            places.push(step.copied().unwrap_or(Source::Step(kept.len())));
-            if step.copied().is_none() {
-                kept.push(step);
-            }
-        }
-        self.target.costs.sequence(&kept).most
-    }
-
-    /// What statements cost by themselves, and as a sequence.
-    fn together(&self, mut stmts: Vec<StmtId>) -> (u32, u32) {
+    /// What statements cost by themselves, and as a sequence. Products in code that is fused are of lanes, so on GPUs
+    /// that multiply words step by step they are one step, and no more is saved with them.
+    fn together(&self, costs: Costs, stmts: &[StmtId]) -> (u32, u32) {
+        let mut stmts = stmts.to_vec();
         stmts.sort_unstable();
         stmts.dedup();
+        let gpus = u32::try_from(costs.each().count()).expect("there are not so many GPUs");
         let mut steps: Vec<Step> = Vec::with_capacity(stmts.len());
         let mut places: HashMap<ValueId, Source> = HashMap::new();
-        let (mut alone, mut packs) = (0, 0);
+        let (mut alone, mut packs, mut narrow) = (0, 0, 0);
         for (stmt, step) in stmts.iter().filter_map(|&stmt| Some((stmt, self.graph.step(stmt)?))) {
             let step = step.over(|source| match *source {
                 Source::Value(value) => places.get(&value).copied().unwrap_or(*source),
                 Source::Step(_) | Source::Constant(_) => *source,
             });
-            let cost = self.target.costs.step(&step);
+            let cost = costs.step(&step);
             alone += cost.least;
+            if step.instruction().is_some_and(|instruction| is_product(instruction.row())) {
+                narrow += cost.least.saturating_sub(gpus);
+            }
             let place = match step.copied() {
                 Some(source) => source,
                 // Halves that are taken apart, negated and put together again are an operand of a packed sum, so
@@ -165,7 +157,7 @@ impl Profit<'_, '_, '_> {
             };
             places.extend(self.graph.results(stmt).map(|value| (value, place)));
         }
-        (alone, self.target.costs.sequence(&steps).most.min(alone) + packs)
+        (alone, (costs.sequence(&steps).most.min(alone) + packs).saturating_sub(narrow))
     }
 
     /// How much a rewrite must save. The tables measure instructions alone. The assembler fuses plain ones with their
@@ -210,6 +202,28 @@ const LEAST_OF_FUSING: i64 = 2;
 
 /// How many statements are compared with what could take their place, at most.
 const MOST_COMPARED: usize = 64;
+
+/// Steps without those that only copy.
+fn copies_looked_through(steps: &[Step]) -> Vec<Step> {
+    let mut kept: Vec<Step> = Vec::with_capacity(steps.len());
+    let mut places: Vec<Source> = Vec::with_capacity(steps.len());
+    for step in steps {
+        let step = step.over(|source| match *source {
+            Source::Step(before) => places[before],
+            Source::Value(_) | Source::Constant(_) => *source,
+        });
+        places.push(step.copied().unwrap_or(Source::Step(kept.len())));
+        if step.copied().is_none() {
+            kept.push(step);
+        }
+    }
+    kept
+}
+
+/// Whether an instruction multiplies words.
+fn is_product(row: &Row) -> bool {
+    row.is(op::MUL) || row.is(op::MAD)
+}
 
 /// Whether a step negates a half.
 fn is_negation(step: &Step) -> bool {
