@@ -170,10 +170,8 @@ impl Work<'_, '_, '_> {
             let (steps, sources, trail) = joined(own, prefix);
             if steps.len() <= MOST_STEPS {
                 let spellings = self.chains.spell(&steps, last, &sources, &self.profit.target, &range);
-                let unchanged = steps.iter().copied().chain([Step { sources, ..*own }]);
                 for spelling in spellings {
-                    let changes = !spelling.recipe.steps.iter().copied().eq(unchanged.clone());
-                    if changes && !all.iter().any(|known| known.recipe == spelling.recipe) {
+                    if !all.iter().any(|known| known.recipe == spelling.recipe) {
                         all.push(Spelling { trail: trail.clone(), ..spelling });
                     }
                 }
