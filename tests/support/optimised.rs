@@ -43,8 +43,8 @@ impl Tally {
             }
         }
         let passed = outcome.records.iter().filter(|record| matches!(record.kind, Kind::Passed(_)));
-        let fuses = |rule: &&str| rules().any(|known| known.name == *rule && known.pass == Pass::Fuse);
-        self.fused += u64::from(passed.flat_map(|record| &record.rules).any(|rule| fuses(&rule)));
+        let fuses = |rule: &str| rules().any(|known| known.name == rule && known.pass == Pass::Fuse);
+        self.fused += u64::from(passed.flat_map(|record| &record.rules).any(|rule| fuses(rule)));
     }
 }
 

@@ -21,8 +21,8 @@ const WEAK: [&str; 10] = ["global", "shared", "local", "const", "weak", "nc", "c
 pub(super) fn join(terms: &mut Terms, opcode: &str, address: &str, shape: &mut Shape) {
     let Some(access) = Access::parse(opcode) else { return };
     let (elements, per_word) = (access.elements, (WORD / access.bits) as usize);
-    match &shape.operands[..] {
-        &[_, _] if access.loads && shape.targets.len() == elements => {
+    match shape.operands[..] {
+        [_, _] if access.loads && shape.targets.len() == elements => {
             if shape.results.iter().any(|&bits| bits != access.bits) {
                 return;
             }
@@ -31,7 +31,7 @@ pub(super) fn join(terms: &mut Terms, opcode: &str, address: &str, shape: &mut S
             }
             shape.results = vec![WORD; elements / per_word];
         }
-        &[guard, at, ref stored @ ..] if !access.loads && stored.len() == elements => {
+        [guard, at, ref stored @ ..] if !access.loads && stored.len() == elements => {
             if stored.iter().any(|&value| terms.width(value) != access.bits) {
                 return;
             }
