@@ -22,7 +22,7 @@ struct Case {
 }
 
 /// What is around each body: parameters, and registers that hold the thread, its place in memory and its input.
-fn kernel(body: &str) -> String {
+pub(crate) fn kernel(body: &str) -> String {
     format!(
         "{HEAD}.visible .entry k(.param .u64 out, .param .u32 n)\n{{\n\
          .reg .b32 %r<16>;\n.reg .b64 %d<4>;\n.reg .pred %p<4>;\n.shared .align 4 .b8 tile[512];\n\
@@ -119,7 +119,7 @@ fn stopped(old: &Module<'_>, new: &Module<'_>) -> Option<String> {
     }
 }
 
-fn stopped_texts(old: &str, new: &str) -> Option<String> {
+pub(crate) fn stopped_texts(old: &str, new: &str) -> Option<String> {
     let parse = |text: &'static str| ptxopt_grammar::parse(text.as_bytes()).expect("the text is legal");
     stopped(&parse(leaked(old)), &parse(leaked(new)))
 }

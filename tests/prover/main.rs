@@ -17,6 +17,7 @@ mod outside;
 mod pairs;
 #[path = "../support/modules.rs"]
 mod support;
+mod words;
 mod z3;
 
 use pairs::{Code, Expected, PAIRS};

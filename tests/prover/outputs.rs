@@ -1,18 +1,16 @@
 //! What the optimiser writes is proved against what it read, function by function, by the prover of `ptxopt prove`,
 //! which shares neither graph nor facts nor rules with it.
 //!
-//! Functions whose vector accesses became accesses to words are left out: the prover holds these for different accesses.
-//!
 //! CI takes a part of the modules; `PTXOPT_PROVE=all` takes all of them, and `PTXOPT_PROVE_FOLDER` another folder.
 
 use crate::support::{TestModule, modules_to_optimise};
 use ptxopt_grammar::function::functions;
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_passes::cost::Gpu;
-use ptxopt_passes::optimiser::{self, How, Kind, Options, Record};
+use ptxopt_passes::optimiser::{self, Options};
 use ptxopt_prover::around;
 use ptxopt_prover::blocks::{Outcome, compare};
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -80,17 +78,13 @@ fn prove(test: &TestModule, gpu: Option<&str>, counts: &Mutex<Counts>) {
     let options = Options { gpus: gpu.and_then(Gpu::parse).into_iter().collect(), ..Options::default() };
     let outcome = optimiser::optimise(&before, &options, &|| Duration::ZERO);
     let Some(text) = outcome.text else { return };
-    // That a vector access is one to a word is argued, and replayed; here the two are different accesses.
-    let words = |record: &&Record| record.kind == Kind::Passed(How::Words);
-    let with_words: HashSet<String> =
-        outcome.records.iter().filter(words).map(|record| record.function.clone()).collect();
     let after = ptxopt_grammar::parse(&text).expect("the optimiser writes what is legal");
     let news = functions(&after);
     for old in functions(&before) {
         let new = news.iter().find(|new| new.name == old.name).expect("no function goes");
         let name = format!("{} for {}: `{}`", test.name, gpu.unwrap_or("its own target"), old.name);
         assert_eq!(around::difference((&before, &old), (&after, new)), None, "{name}");
-        if around::same_text((&before, &old), (&after, new)) || with_words.contains(&old.name) {
+        if around::same_text((&before, &old), (&after, new)) {
             continue;
         }
         let start = Instant::now();

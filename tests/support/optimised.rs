@@ -6,6 +6,7 @@ use arbitrary::Unstructured;
 use ptxopt_grammar::tree::{Module, StmtKind};
 use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{self, Kind, Options, Outcome, Record};
+use ptxopt_passes::rules::{Pass, rules};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -14,6 +15,8 @@ use std::time::Duration;
 pub(crate) struct Tally {
     pub(crate) modules: u64,
     pub(crate) changed: u64,
+    /// Those in which code was understood as video instructions.
+    pub(crate) fused: u64,
     /// How often each rule had a part in a rewrite that was made.
     pub(crate) rules: BTreeMap<&'static str, u64>,
     pub(crate) compared: Compared,
@@ -24,6 +27,7 @@ impl Tally {
     pub(crate) fn add(&mut self, other: &Self) {
         self.modules += other.modules;
         self.changed += other.changed;
+        self.fused += other.fused;
         self.compared += other.compared;
         for (&rule, &count) in &other.rules {
             *self.rules.entry(rule).or_default() += count;
@@ -38,13 +42,16 @@ impl Tally {
                 *self.rules.entry(rule).or_default() += 1;
             }
         }
+        let passed = outcome.records.iter().filter(|record| matches!(record.kind, Kind::Passed(_)));
+        let fuses = |rule: &str| rules().any(|known| known.name == rule && known.pass == Pass::Fuse);
+        self.fused += u64::from(passed.flat_map(|record| &record.rules).any(|rule| fuses(rule)));
     }
 }
 
 impl std::fmt::Display for Tally {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Compared { launches, finished, bytes, checks } = self.compared;
-        writeln!(f, "{} modules, {} changed", self.modules, self.changed)?;
+        writeln!(f, "{} modules, {} changed, {} of them by fusing", self.modules, self.changed, self.fused)?;
         writeln!(
             f,
             "{launches} launches, {finished} finished, {bytes} bytes compared, {checks} claims checked"

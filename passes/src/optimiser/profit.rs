@@ -185,6 +185,8 @@ impl Profit<'_, '_, '_> {
     /// negative. Measured with each rule switched off (`cargo run --example gains -- --ablate`), other spellings of
     /// plain code saved nothing but where several byte moves become one, or where video code goes with them. A byte
     /// move alone stays too: as a copy of the word it no longer shows the assembler that the upper bytes are zero.
+    /// And several moves that become others as dear, priced alike, stay: else two moves in a row could take their own
+    /// place for ever, since what goes is priced one by one.
     ///
     /// What the code means as a video instruction is nothing that the assembler finds.
     pub(super) fn is_left_to_the_assembler(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
@@ -192,8 +194,12 @@ impl Profit<'_, '_, '_> {
             return false;
         }
         let goes = |stmt: &StmtId| self.cost_of(*stmt).least > 0;
-        let joined = self.is_byte_move(gain.stmt) && gain.gone.iter().any(goes);
-        !(joined || self.is_video(gain.stmt) || gain.gone.iter().any(|&stmt| self.is_video(stmt)))
+        let joined = || {
+            self.is_byte_move(gain.stmt)
+                && gain.gone.iter().any(goes)
+                && self.is_cheaper_alone(gain.stmt, spelling)
+        };
+        !(joined() || self.is_video(gain.stmt) || gain.gone.iter().any(|&stmt| self.is_video(stmt)))
     }
 }
 

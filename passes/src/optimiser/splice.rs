@@ -8,9 +8,12 @@ use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::names::DeclKind;
 use ptxopt_grammar::token::Tok;
-use ptxopt_grammar::tree::{Module, NodeKind, StmtId, TokenId};
+use ptxopt_grammar::tree::{Module, NodeKind, StmtId, StmtKind, TokenId};
 use std::collections::BTreeMap;
 use std::fmt::Write;
+
+/// What the names of new registers begin with.
+const STEM: &str = "%opt";
 
 /// The names of new registers: a prefix that the text has nowhere.
 #[derive(Clone, Debug)]
@@ -21,7 +24,7 @@ pub(super) struct Fresh {
 impl Fresh {
     /// A prefix that `text` does not contain.
     pub(super) fn new(text: &[u8]) -> Self {
-        let mut stem = "%opt".to_owned();
+        let mut stem = STEM.to_owned();
         while memchr::memmem::find(text, stem.as_bytes()).is_some() {
             stem.push('_');
         }
@@ -214,6 +217,18 @@ fn declaration(
 /// Whether a function has registers that keep halves of words.
 pub(super) fn keeps_halves(module: &Module<'_>, function: &Function, fresh: &Fresh) -> bool {
     declaration_of(module, function, &fresh.halves()).is_some()
+}
+
+/// Whether an earlier run wrote a function: it declares registers with such names.
+pub(super) fn is_written(module: &Module<'_>, function: &Function) -> bool {
+    let ours = |node| {
+        let decl = module.decl_of(node).filter(|_| module.node_kind(node) == NodeKind::Declared);
+        decl.is_some_and(|decl| module.decl_name(decl).starts_with(STEM.as_bytes()))
+    };
+    let stmts = function.body.clone().filter_map(StmtId::new);
+    stmts
+        .filter(|&stmt| module.kind(stmt) == StmtKind::Register)
+        .any(|stmt| module.stmt_nodes(stmt).any(ours))
 }
 
 /// The declaration of registers with this prefix among the first statements: how many, and where the number stands.

@@ -2,7 +2,8 @@
 //! words; each function as it is best.
 //!
 //! All are whole runs with all their proofs, on the same original, so functions can be taken from any of them. What a
-//! variant begins with changes nothing by itself (see `halves` and `words`); whether it pays is known at the end.
+//! variant begins with changes nothing by itself, which is proved (see `halves` and `words`); whether it pays is known at
+//! the end.
 
 use super::guard::restored;
 use super::halves::{Kept, checked, frequencies, keeps};
@@ -18,6 +19,7 @@ use crate::rules::Pass;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::tree::Module;
+use ptxopt_prover::blocks;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a variant begins with.
@@ -70,7 +72,7 @@ pub(super) fn best(
     }
     if !words.is_empty() {
         let all = task.run(anew(), Some(task.with(&words)));
-        let useful = task.useful(&words, &all.outcome);
+        let useful = task.proved(task.useful(&words, &all.outcome));
         let all = if useful == words { all } else { task.run(anew(), Some(task.with(&useful))) };
         best = task.better(best, all);
     }
@@ -159,6 +161,19 @@ impl Task<'_, '_> {
             Some((number, words.useful(&self.fresh, &module, &functions[number])?))
         };
         words.iter().filter_map(useful).collect()
+    }
+
+    /// The accesses of those functions of which it is proved that they do the same with accesses to words.
+    fn proved(&self, mut words: BTreeMap<usize, Words>) -> BTreeMap<usize, Words> {
+        let edited = self.with(&words).edits.apply(self.module.text());
+        let text = edited.expect("edits are of statements, which do not overlap").to_vec();
+        let new = parsed(&text);
+        let (before, after) = (functions(self.module), functions(&new));
+        words.retain(|&number, _| {
+            let [before, after] = [(self.module, &before[number]), (&new, &after[number])];
+            matches!(blocks::compare(before, after, self.options.semantics), blocks::Outcome::Proved(_))
+        });
+        words
     }
 
     /// The functions of one run, and of another those that are better there.

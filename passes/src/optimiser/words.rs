@@ -12,7 +12,8 @@
 //! is aligned too, and the same bytes are read or written. Only weak accesses are taken: of others, the elements count
 //! as accesses of their own. Elements are extended as
 //! [registers wider than the type](https://docs.nvidia.com/cuda/parallel-thread-execution/#operand-size-exceeding-instruction-type-size)
-//! are. The names of the elements stand in the same statement as before, so they mean the same registers.
+//! are. The names of the elements stand in the same statement as before, so they mean the same registers. That a
+//! function does the same with these accesses is proved too before it is written (`variants`).
 
 use super::record::{How, Kind, Record};
 use super::splice::{self, Fresh};
@@ -65,8 +66,11 @@ struct Part {
 pub(super) struct Words(Vec<Access>);
 
 impl Words {
-    /// All of a function; `None` if there are none.
+    /// All of a function; `None` if there are none, or an earlier run decided which of them are better as they are.
     pub(super) fn of(module: &Module<'_>, function: &Function, semantics: Semantics) -> Option<Self> {
+        if splice::is_written(module, function) {
+            return None;
+        }
         let stmts = function.body.clone().filter_map(StmtId::new);
         let mut all: Vec<Access> = stmts.filter_map(|stmt| Access::of(module, stmt)).collect();
         if all.is_empty() {

@@ -1,13 +1,14 @@
 //! Random kernels that look like byte code: a plain function of the bytes that it is given.
 //!
-//! Video instructions in all their forms, the byte moves and masks around them, and everything that makes rewriting
-//! hard: guards, branches, loops, nested scopes that shadow registers, registers that are never written, vectors,
-//! calls, exchanges between threads, stores between merges. Every kernel is legal and ends; each thread has words of
-//! its own to read and to write.
+//! Video instructions in all their forms, the byte moves and masks around them, words that are put together from bytes
+//! in many spellings, with near-misses, and everything that makes rewriting hard: guards, branches, loops, nested
+//! scopes that shadow registers, registers that are never written, vectors, calls, exchanges between threads, stores
+//! between merges. Every kernel is legal and ends; each thread has words of its own to read and to write.
 
 mod idioms;
 mod instructions;
 mod rare;
+mod words;
 
 use arbitrary::{Result, Unstructured};
 use std::fmt::Write;
@@ -23,6 +24,7 @@ const TARGETS: &[(&str, &str)] =
 
 /// What a kernel and its function begin with; `%in` and `%out` are the words of the thread.
 const HEAD: &str = "{\n\t.reg .b32 %r<10>;\n\t.reg .b32 %u<3>;\n\t.reg .b32 %i<4>, %s<4>;\n\t.reg .b32 %e, %t;\n\
+    \t.reg .b32 %x<4>, %y<4>, %z;\n\t.reg .pred %q;\n\
     \t.reg .v4 .b32 %v;\n\t.reg .b16 %h<4>;\n\t.reg .b64 %w<4>;\n\t.reg .f32 %f<2>;\n\
     \t.reg .b64 %in, %out, %at;\n\t.reg .pred %p<4>;\n\
     \tld.param.u64 %in, [in];\n\tld.param.u64 %out, [out];\n\tmov.u32 %t, %tid.x;\n\
@@ -134,7 +136,7 @@ impl Writer<'_, '_> {
     }
 
     fn statement(&mut self) -> Result<()> {
-        match self.u.int_in_range(0..=50)? {
+        match self.u.int_in_range(0..=66)? {
             0..=16 => self.computed(Self::video),
             17..=28 => self.computed(Self::plain),
             29 | 30 => self.merges(),
@@ -155,6 +157,9 @@ impl Writer<'_, '_> {
             47 => self.exchange(),
             48 => self.through_shared_memory(),
             49 => self.call(),
+            50..=58 => self.lanes(),
+            59..=61 => self.sums_of_bytes(),
+            62..=65 => self.word_parallel(),
             _ => self.leave(),
         }
     }

@@ -35,9 +35,11 @@ impl Walk<'_, '_> {
             (_, Class::Load) => self.load(stmt, &shape)?,
             (_, Class::Ordered(_)) => self.ordered(stmt, &shape)?,
         };
-        for (target, &result) in shape.targets.iter().zip(&results) {
+        for target in &shape.targets {
             let width = self.registers.width(target.register);
             let terms = &mut self.arena.terms;
+            let (result, low) = target.from;
+            let result = terms.extract(results[result], low, target.bits);
             let value = match target.signed {
                 true => terms.sign_extend(result, width),
                 false => terms.zero_extend(result, width),
@@ -53,7 +55,7 @@ impl Walk<'_, '_> {
     }
 
     fn results(&mut self, shape: &Shape) -> Vec<Term> {
-        shape.targets.iter().map(|target| self.arena.fresh(target.bits)).collect()
+        shape.results.iter().map(|&bits| self.arena.fresh(bits)).collect()
     }
 
     fn pure(&mut self, shape: &Shape) -> Vec<Term> {

@@ -37,6 +37,7 @@ pub mod representation;
 mod shape;
 mod terms;
 mod walk;
+mod words;
 
 use super::Proof;
 use super::fragment::{Disputed, line, what};

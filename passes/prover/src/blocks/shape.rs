@@ -4,12 +4,14 @@
 //! these are its operands, as terms. Two instructions of the same shape with equal operands are the same function of
 //! the same numbers, and, where they are more than that, the same access, barrier or call at that point. Constants
 //! are part of the shape by their value, symbols by their name and scope. Under a guard that fails nothing is read,
-//! so there an operand counts as zero; the guard itself is an operand.
+//! so there an operand counts as zero; the guard itself is an operand. Plain accesses to memory are to words, however
+//! they take them apart (`words`).
 
 use super::Stop;
 use super::registers::{CARRY, RegisterId};
 use super::terms::Input;
 use super::walk::Walk;
+use super::words;
 use crate::Assumption;
 use ptxopt_grammar::constant;
 use ptxopt_grammar::meaning::term::Term;
@@ -39,16 +41,30 @@ pub(super) struct Shape {
     pub(super) class: Class,
     /// What it reads, its guard first if it has one.
     pub(super) operands: Vec<Term>,
-    /// What it writes: how many bits are not filled in, and whether the rest is filled with the sign.
+    /// How many bits each of its results has.
+    pub(super) results: Vec<u32>,
+    /// What it writes.
     pub(super) targets: Vec<Target>,
     pub(super) guard: Term,
 }
 
+/// A register that bits of a result are written to.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
     pub(super) register: RegisterId,
+    /// Which result, and the first bit of it.
+    pub(super) from: (usize, u32),
     pub(super) bits: u32,
+    /// Whether the rest of the register is filled with the sign, and not with zeros.
     pub(super) signed: bool,
+}
+
+impl Shape {
+    /// Adds a result that is written to a register.
+    fn write(&mut self, register: RegisterId, bits: u32, signed: bool) {
+        self.targets.push(Target { register, from: (self.results.len(), 0), bits, signed });
+        self.results.push(bits);
+    }
 }
 
 /// What stands in the shape for some tokens.
@@ -78,6 +94,7 @@ impl Walk<'_, '_> {
             text: words.clone(),
             class: class(effects, control),
             operands: vec![guard],
+            results: Vec::new(),
             targets: Vec::new(),
             guard,
         };
@@ -89,11 +106,11 @@ impl Walk<'_, '_> {
             if let Some(piece) = pieces.get(&token) {
                 shape.text.push_str(&piece.text);
                 shape.operands.extend(&piece.operands);
-                let bits = |register| loaded.unwrap_or((self.registers.width(register), false));
-                shape.targets.extend(piece.targets.iter().map(|&register| {
-                    let (bits, signed) = bits(register);
-                    Target { register, bits: bits.min(self.registers.width(register)), signed }
-                }));
+                for &register in &piece.targets {
+                    let width = self.registers.width(register);
+                    let (bits, signed) = loaded.unwrap_or((width, false));
+                    shape.write(register, bits.min(width), signed);
+                }
                 token = piece.end;
                 continue;
             }
@@ -102,13 +119,19 @@ impl Walk<'_, '_> {
             }
             token += 1;
         }
+        if accessed.is_some_and(|_| row.is_some_and(|row| row.is(op::LD) || row.is(op::ST)))
+            && let [address] =
+                pieces.values().filter(|piece| piece.text.starts_with('[')).collect::<Vec<_>>()[..]
+        {
+            words::join(&mut self.arena.terms, &words, &address.text, &mut shape);
+        }
         if effects.has(Effects::READS_CARRY) {
             let carry = self.read(side, CARRY, stmt);
             shape.operands.push(carry);
         }
         // The carry flag does not survive a call.
         if effects.has(Effects::WRITES_CARRY) || control == Control::Call {
-            shape.targets.push(Target { register: CARRY, bits: 1, signed: false });
+            shape.write(CARRY, 1, false);
         }
         for operand in &mut shape.operands[1..] {
             let nothing = self.arena.terms.constant(0, self.arena.terms.width(*operand));
@@ -272,7 +295,7 @@ fn class(effects: Effects, control: Control) -> Class {
 }
 
 /// The width of the type of an access, and whether it is signed.
-fn bits(ty: &str) -> Option<(u32, bool)> {
+pub(super) fn bits(ty: &str) -> Option<(u32, bool)> {
     let bits = ty.get(1..)?.parse().ok().filter(|bits| [8, 16, 32, 64].contains(bits))?;
     matches!(ty.as_bytes()[0], b'b' | b'u' | b's' | b'f').then_some((bits, ty.starts_with('s')))
 }

@@ -170,7 +170,8 @@ impl<'m, 't> Walk<'m, 't> {
             let text = String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
             let guard = self.arena.terms.bit(true);
             let class = Class::Ordered(false);
-            let shape = Shape { text, class, operands: Vec::new(), targets: Vec::new(), guard };
+            let shape =
+                Shape { text, class, operands: Vec::new(), results: Vec::new(), targets: Vec::new(), guard };
             return self.event(side, stmt, shape);
         }
         if only_computes(module, stmt) && self.meant(side, stmt)?.is_some() {
