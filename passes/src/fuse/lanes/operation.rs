@@ -166,7 +166,8 @@ impl Table {
             let half = if sign == Sign::Signed { 1 << (self.bits - 1) } else { 0 };
             let [least, most] = [half, ones ^ half].map(|bound| behaviour[at(bound)]);
             let inside = |x: u32| (x ^ half).clamp(least ^ half, most ^ half) ^ half;
-            if least ^ half < most ^ half && [half, ones ^ half] != [least, most] && is(&inside) {
+            let bounds = least != half && most != ones ^ half && least ^ half < most ^ half;
+            if bounds && is(&inside) {
                 found.push((WithNumber::Clamp(sign), [least, most]));
             }
         }
@@ -355,6 +356,7 @@ mod tests {
         assert_eq!(of(|x| x ^ 0xff, &[]), [(WithNumber::Logic, [0xff, 0xff])]);
         assert!(of(|x| x.max(7), &[7]).iter().any(|(_, numbers)| numbers[0] == 7));
         assert!(of(|x| x.max(7), &[8]).is_empty());
+        assert_eq!(of(|x| x.clamp(7, 9), &[]), [(WithNumber::Clamp(Sign::Unsigned), [7, 9])]);
         let sides: Vec<_> = of(|x| 9_u32.wrapping_sub(x) & 0xff, &[9]);
         assert!(sides.iter().any(|(with, _)| matches!(with, WithNumber::Simd(_, true))));
     }

@@ -84,8 +84,11 @@ impl Words {
         if let Some(word) = self.there(&lanes) {
             return vec![Recipe::copy(Source::Value(word), 32)];
         }
-        let words = [self.gathered(&lanes), self.word(&lanes, 0)].into_iter().flatten();
-        words.filter_map(|word| self.made_of(word)).filter(|recipe| *recipe != own).collect()
+        let moved = self.gathered(&lanes).and_then(|word| self.made_of(word));
+        // What moves the same words otherwise is no gain, and may need to know what these words are made of.
+        let moved = moved.filter(|recipe| !recipe.values().all(|value| own.values().any(|own| own == value)));
+        let computed = self.word(&lanes, 0).and_then(|word| self.made_of(word));
+        [moved, computed].into_iter().flatten().filter(|recipe| *recipe != own).collect()
     }
 
     /// The steps that make a word, if it is made here.
