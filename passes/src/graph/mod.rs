@@ -28,6 +28,7 @@ mod tests;
 pub(crate) use build::inputs_of;
 pub use flow::{BlockId, Flow, Unmodelled};
 pub use registers::{Access, Register};
+pub use step::Join;
 
 use hashbrown::HashMap;
 use lists::Lists;

@@ -121,20 +121,29 @@ impl Graph<'_, '_> {
         }
     }
 
-    /// Whether all that is done with a value is to add it to something, once.
+    /// How a value is joined with others, if that is all that is done with it, once.
     #[must_use]
-    pub fn is_only_added(&self, value: ValueId) -> bool {
+    pub fn joined(&self, value: ValueId) -> Option<Join> {
         let mut uses = self.uses(value);
-        let (Some((reader, _)), None) = (uses.next(), uses.next()) else { return false };
-        let is_it =
-            |term: Term| matches!(self.terms().op(term), Op::Input(number) if number == value.number());
-        let adds = |term: Term| {
-            if let Op::Add(a, b) = self.terms().op(term) { Some([a, b]) } else { None }
-        };
-        let operands = self.value(reader).def.and_then(adds).into_iter().flatten();
+        let (Some((reader, _)), None) = (uses.next(), uses.next()) else { return None };
+        let op = |term: Term| self.terms().op(term);
+        let is_it = |term: Term| matches!(op(term), Op::Input(number) if number == value.number());
+        let def = self.value(reader).def?;
+        if let Op::Or(a, b) = op(def) {
+            return (is_it(a) || is_it(b)).then_some(Join::Or);
+        }
+        let adds = |term: Term| if let Op::Add(a, b) = op(term) { Some([a, b]) } else { None };
         // A product that is added to a sum is an operand of its own.
-        operands
-            .into_iter()
-            .any(|term| is_it(term) || adds(term).is_some_and(|inner| inner.into_iter().any(is_it)))
+        let inner = |term: Term| is_it(term) || adds(term).is_some_and(|inner| inner.into_iter().any(is_it));
+        adds(def)?.into_iter().any(inner).then_some(Join::Add)
     }
+}
+
+/// How values are joined: in a chain of which all operands can be taken together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Join {
+    /// They are added up.
+    Add,
+    /// Their bits are put together.
+    Or,
 }

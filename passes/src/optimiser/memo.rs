@@ -8,7 +8,7 @@
 use super::lowered::Lowered;
 use super::spell::Spelling;
 use crate::facts::Fact;
-use crate::graph::{Graph, Origin, ValueId, inputs_of};
+use crate::graph::{Graph, Join, Origin, ValueId, inputs_of};
 use crate::lanes::Byte;
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::site::Knowledge;
@@ -39,7 +39,7 @@ pub(super) struct SiteShape {
     step: Step,
     core: Term,
     demanded: u128,
-    is_only_added: bool,
+    joined: Option<Join>,
     values: Vec<Member>,
 }
 
@@ -120,7 +120,7 @@ impl Memo {
             step: numbers.shape(step)?,
             core,
             demanded: knowledge.demanded[value.index()],
-            is_only_added: graph.is_only_added(value),
+            joined: graph.joined(value),
             values,
         };
         Some((shape, numbers))

@@ -11,6 +11,7 @@ mod function;
 mod operation;
 mod pieces;
 mod scaled;
+mod spread;
 mod sums;
 mod words;
 
@@ -27,7 +28,7 @@ use ptxopt_grammar::video::Lanes;
 use words::Words;
 
 /// The rules.
-pub(super) const RULES: &[Rule] = &[LANES, sums::RULE];
+pub(super) const RULES: &[Rule] = &[LANES, sums::RULE, spread::RULE];
 
 const LANES: Rule = Rule {
     name: "lanes",
@@ -48,8 +49,10 @@ pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
         let number = operands().get(at).and_then(|&node| constant::value(module, node));
         number.is_some_and(|number| wanted.contains(&number))
     };
+    let spread =
+        || operands().get(2).and_then(|&node| constant::value(module, node)).is_some_and(spread::is_mask);
     row.is(op::PRMT)
-        || row.is(op::AND) && number(2, &[0xff, 0xffff])
+        || row.is(op::AND) && (number(2, &[0xff, 0xffff]) || spread())
         || row.is(op::CVT) && converts_byte(module, stmt)
         || row.is(op::BFE) && number(3, &[8, 16])
         || row.is(op::SHL) && number(2, &[8, 16, 24])

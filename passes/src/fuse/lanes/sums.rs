@@ -9,6 +9,7 @@ use super::cuts;
 use super::operation::{Operation, SAMPLES, Table};
 use super::pieces::Pieces;
 use super::words::Words;
+use crate::graph::Join;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
@@ -72,7 +73,7 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let low = |term| if let Op::Extract(inner, 0) = graph.terms().op(term) { inner } else { term };
     let adds = value.core.is_some_and(|core| matches!(graph.terms().op(low(core)), Op::Add(..)));
     // What adds the sum to something has its operands among its own.
-    if !adds || value.width != 32 || graph.is_only_added(site.value) {
+    if !adds || value.width != 32 || graph.joined(site.value) == Some(Join::Add) {
         return;
     }
     let Some(pieces) = Pieces::of(site, Lanes::Four.bits()) else { return };

@@ -1,0 +1,153 @@
+//! Neighbouring bits that stand in lanes of their own, as one product.
+//!
+//! The fifth bits of quantised numbers are kept together, and are spread over the lanes of a word before these are
+//! multiplied: a shift and a mask for each. A product with a number that has a bit for each lane moves all of them,
+//! since what is seven places apart does not meet; a mask takes the wanted ones out.
+
+use super::pieces::Pieces;
+use crate::graph::Join;
+use crate::recipe::{Recipe, Source, Step};
+use crate::rules::{Pass, Rule};
+use crate::site::Site;
+use ptxopt_grammar::meaning::term::{Op, Term};
+use ptxopt_grammar::table::instruction::op;
+
+/// The most operands of a chain that are taken together.
+const MOST_OPERANDS: usize = 16;
+
+/// The fewest bits that are moved together.
+const LEAST_BITS: usize = 3;
+
+/// How many lanes there are, and how many bits one has.
+const LANES: u32 = 4;
+const BITS: u32 = 8;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    name: "spread",
+    pass: Pass::Fuse,
+    law: "neighbouring bits that stand in lanes of their own are a product, under a mask",
+    examples: &[
+        "shl.b32 %r0, %a, 4; and.b32 %r0, %r0, 0x10; shl.b32 %r1, %a, 11; and.b32 %r1, %r1, 0x1000; \
+         shl.b32 %r2, %a, 18; and.b32 %r2, %r2, 0x100000; shl.b32 %r3, %a, 25; and.b32 %r3, %r3, 0x10000000; \
+         or.b32 %d, %b, %r0; or.b32 %d, %d, %r1; or.b32 %d, %d, %r2; or.b32 %d, %d, %r3;",
+    ],
+    propose: spread,
+};
+
+/// Whether a mask takes out a bit that was moved to the highest lane.
+pub(super) fn is_mask(number: u64) -> bool {
+    number.is_power_of_two() && number >> ((LANES - 1) * BITS) != 0 && number < 1 << (LANES * BITS - 1)
+}
+
+/// Bits of a word that stand in lanes of another.
+#[derive(Clone, Debug)]
+struct Group {
+    /// The word that they are taken from, and the bit of it that belongs into the lowest lane.
+    word: Term,
+    first: u32,
+    /// Where in a lane they stand.
+    place: u32,
+    lanes: Vec<u32>,
+    operands: Vec<Term>,
+}
+
+fn spread(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
+    let graph = site.graph;
+    let value = graph.value(site.value);
+    let joins = value.core.is_some_and(|core| matches!(graph.terms().op(core), Op::Or(..)));
+    // What reads the word as an operand of the same chain has all of it.
+    if !joins || value.width != 32 || graph.joined(site.value) == Some(Join::Or) {
+        return;
+    }
+    let Some(mut pieces) = Pieces::of(site, LANES * BITS) else { return };
+    out.extend(recipe(&mut pieces));
+}
+
+fn recipe(pieces: &mut Pieces) -> Option<Recipe> {
+    let mut operands = Vec::new();
+    split(pieces, pieces.root, &mut operands);
+    let mut groups: Vec<Group> = Vec::new();
+    for &operand in &operands {
+        let Some(bit) = moved_bit(pieces, operand) else { continue };
+        let same = |group: &&mut Group| {
+            (group.word, group.first, group.place) == (bit.word, bit.first, bit.place)
+                && !group.lanes.contains(&bit.lanes[0])
+        };
+        match groups.iter_mut().find(same) {
+            Some(group) => {
+                group.lanes.extend(bit.lanes);
+                group.operands.extend(bit.operands);
+            }
+            None => groups.push(bit),
+        }
+    }
+    groups.retain(|group| group.lanes.len() >= LEAST_BITS);
+    if groups.is_empty() {
+        return None;
+    }
+    let rest =
+        operands.iter().filter(|&operand| !groups.iter().any(|group| group.operands.contains(operand)));
+    let mut words: Vec<Source> =
+        rest.map(|&operand| pieces.word(operand).map(Source::Value)).collect::<Option<_>>()?;
+    let mut steps = Vec::new();
+    for group in &groups {
+        words.push(group.product(pieces, &mut steps)?);
+    }
+    let joined = |one: Source, other: Source| {
+        steps.push(Step::plain(op::OR_B32, &[one, other]));
+        Source::Step(steps.len() - 1)
+    };
+    words.into_iter().reduce(joined)?;
+    Some(Recipe::of(steps))
+}
+
+/// The operands of a chain that puts bits together.
+fn split(pieces: &Pieces, root: Term, operands: &mut Vec<Term>) {
+    let mut stack = vec![root];
+    while let Some(term) = stack.pop() {
+        match pieces.terms.op(term) {
+            Op::Or(a, b) if operands.len() + stack.len() < MOST_OPERANDS => stack.extend([b, a]),
+            _ => operands.push(term),
+        }
+    }
+}
+
+/// An operand that is a bit of a word, if it stands where it can be moved to with others.
+fn moved_bit(pieces: &mut Pieces, operand: Term) -> Option<Group> {
+    let (known, value) = pieces.fact(operand).known();
+    let unknown = !known & u128::from(u32::MAX);
+    if unknown.count_ones() != 1 || value != 0 {
+        return None;
+    }
+    let at = unknown.trailing_zeros();
+    let bit = pieces.part(operand, at, 1);
+    let Op::Extract(word, low) = pieces.terms.op(bit) else { return None };
+    pieces.word(word)?;
+    let (lane, place) = (at / BITS, at % BITS);
+    let first = low.checked_sub(lane).filter(|first| first + LANES <= pieces.terms.width(word))?;
+    Some(Group { word, first, place, lanes: vec![lane], operands: vec![operand] })
+}
+
+impl Group {
+    /// The word with these bits in their lanes, and zeros elsewhere.
+    fn product(&self, pieces: &Pieces, steps: &mut Vec<Step>) -> Option<Source> {
+        let mut push = |step| {
+            steps.push(step);
+            Source::Step(steps.len() - 1)
+        };
+        let number = |bit: fn(u32) -> u32| {
+            let bits = self.lanes.iter().map(|&lane| 1_u64 << (bit(lane) + self.place));
+            Source::Constant(bits.sum())
+        };
+        let mut field = Source::Value(pieces.word(self.word)?);
+        if self.first > 0 {
+            field = push(Step::plain(op::SHR_U32, &[field, Source::Constant(self.first.into())]));
+        }
+        if self.first + LANES < 32 {
+            field = push(Step::plain(op::AND_B32, &[field, Source::Constant((1 << LANES) - 1)]));
+        }
+        let product = push(Step::plain(op::MUL_LO_U32, &[field, number(|lane| (BITS - 1) * lane)]));
+        Some(push(Step::plain(op::AND_B32, &[product, number(|lane| BITS * lane)])))
+    }
+}
