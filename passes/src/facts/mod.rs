@@ -24,3 +24,4 @@ pub use fact::Fact;
 pub use forward::forward;
 pub(crate) use queue::Queue;
 pub use store::{Facts, Masks};
+pub(crate) use transfer::transfer;

@@ -10,7 +10,7 @@ use ptxopt_grammar::meaning::term::{Op, ones, signed};
 
 /// What is known of an operation of one or two operands; with one, it stands in for the other. Of inputs, constants
 /// and choices nothing is said.
-pub(super) fn transfer(op: Op, width: u32, a: &Fact, b: &Fact) -> Fact {
+pub(crate) fn transfer(op: Op, width: u32, a: &Fact, b: &Fact) -> Fact {
     if a.is_bottom() || b.is_bottom() {
         return Fact::bottom(width);
     }

@@ -39,31 +39,43 @@ pub(super) fn lanes(cut: &Cut) -> Vec<Term> {
 impl Pieces {
     /// The cuts of a term but itself, those of the most terms first.
     pub(super) fn cuts(&mut self, root: Term) -> Vec<Cut> {
-        let mut all: HashMap<Term, Vec<Cut>> = HashMap::new();
-        for term in self.terms.cone(root) {
-            let children: Vec<Term> = self.terms.children(term).collect();
-            let mut cuts: Vec<Cut> = vec![Cut::new()];
-            for child in &children {
-                let below = &all[child];
-                cuts =
-                    cuts.iter().flat_map(|cut| below.iter().filter_map(|other| union(cut, other))).collect();
-                cuts.dedup();
-                cuts.truncate(MOST_CUTS);
+        let mut stack = vec![root];
+        while let Some(&term) = stack.last() {
+            let below = stack.len();
+            if !self.cuts.contains_key(&term) {
+                stack.extend(self.terms.children(term).filter(|child| !self.cuts.contains_key(child)));
             }
-            if let Op::Input(_) = self.terms.op(term) {
-                cuts.clear();
-            }
-            if term != root
-                && let Some(leaf) = self.leaf(term)
-            {
-                let own = vec![leaf];
-                if !cuts.contains(&own) {
-                    cuts.push(own);
+            if stack.len() == below {
+                stack.pop();
+                if !self.cuts.contains_key(&term) {
+                    let cuts = self.cuts_of(term);
+                    self.cuts.insert(term, cuts);
                 }
             }
-            all.insert(term, cuts);
         }
-        all.remove(&root).expect("the root is in its cone")
+        let own = self.leaf(root).map(|leaf| vec![leaf]);
+        self.cuts[&root].iter().filter(|&cut| Some(cut) != own.as_ref()).cloned().collect()
+    }
+
+    /// The cuts of a term, given those of its operands.
+    fn cuts_of(&mut self, term: Term) -> Vec<Cut> {
+        let mut cuts: Vec<Cut> = vec![Cut::new()];
+        for child in self.terms.children(term) {
+            let below = &self.cuts[&child];
+            cuts = cuts.iter().flat_map(|cut| below.iter().filter_map(|other| union(cut, other))).collect();
+            cuts.dedup();
+            cuts.truncate(MOST_CUTS);
+        }
+        if let Op::Input(_) = self.terms.op(term) {
+            cuts.clear();
+        }
+        if let Some(leaf) = self.leaf(term) {
+            let own = vec![leaf];
+            if !cuts.contains(&own) {
+                cuts.push(own);
+            }
+        }
+        cuts
     }
 
     /// A term as a lane, if it is one.

@@ -4,7 +4,8 @@
 //! mean: extracts, extensions and concatenations of pieces. A piece is a lane of a value without a term, of a phi, or
 //! of a value beyond the bound.
 
-use crate::facts::{Cone, Fact};
+use super::cuts::Cut;
+use crate::facts::{Cone, Fact, transfer};
 use crate::graph::{Graph, Origin, ValueId, inputs_of};
 use crate::recipe::Source;
 use crate::site::Site;
@@ -34,6 +35,8 @@ pub(super) struct Pieces {
     homes: HashMap<Term, Vec<Home>>,
     /// What is known of terms, once that was asked.
     facts: HashMap<Term, Fact>,
+    /// The cuts of terms, themselves included.
+    pub(super) cuts: HashMap<Term, Vec<Cut>>,
     /// Parts of terms, by where they begin and how many bits they have.
     parts: HashMap<(Term, u32, u32), Term>,
 }
@@ -64,6 +67,7 @@ impl Pieces {
             words: HashMap::new(),
             homes: HashMap::new(),
             facts: HashMap::new(),
+            cuts: HashMap::new(),
             parts: HashMap::new(),
         };
         let roots: Vec<Term> = order.iter().map(|&(_, word)| word).chain([root]).collect();
@@ -175,7 +179,17 @@ impl Pieces {
         if let Some(&known) = self.facts.get(&term) {
             return known;
         }
-        self.learn(&[term]);
+        let known = |facts: &HashMap<Term, Fact>, child: Term| facts.get(&child).copied();
+        let operands: Option<Vec<Fact>> =
+            self.terms.children(term).map(|child| known(&self.facts, child)).collect();
+        match (self.terms.op(term), operands.as_deref()) {
+            // What their operands are made of does not matter for these.
+            (op, Some([a, rest @ ..])) if !matches!(op, Op::Add(..) | Op::Choose(..)) => {
+                let fact = transfer(op, self.terms.width(term), a, rest.first().unwrap_or(a));
+                self.facts.insert(term, fact);
+            }
+            _ => self.learn(&[term]),
+        }
         self.facts[&term]
     }
 

@@ -5,6 +5,7 @@
 //! since what is seven places apart does not meet; a mask takes the wanted ones out.
 
 use super::pieces::Pieces;
+use crate::facts::Fact;
 use crate::graph::Join;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
@@ -60,8 +61,35 @@ fn spread(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     if !joins || value.width != 32 || graph.joined(site.value) == Some(Join::Or) {
         return;
     }
+    if !joins_bits(site) {
+        return;
+    }
     let Some(mut pieces) = Pieces::of(site, LANES * BITS) else { return };
     out.extend(recipe(&mut pieces));
+}
+
+/// Whether several operands of a chain are single bits: that is quick to see, and of most chains it is not so.
+fn joins_bits(site: &Site<'_, '_, '_>) -> bool {
+    let joins = |step: &Step| step.instruction() == Some(op::OR_B32);
+    let (mut bits, mut seen) = (0, 0);
+    let mut stack: Vec<Step> = [*site.step].into_iter().filter(joins).collect();
+    while let Some(step) = stack.pop() {
+        seen += 1;
+        for &source in &step.sources {
+            match site.definition(source).filter(|step| seen < MOST_OPERANDS && joins(step)) {
+                Some(step) => stack.push(step),
+                None => bits += usize::from(is_bit(&site.fact(source)).is_some()),
+            }
+        }
+    }
+    bits >= LEAST_BITS
+}
+
+/// The only bit that may not be zero, if there is one.
+fn is_bit(fact: &Fact) -> Option<u32> {
+    let (known, value) = fact.known();
+    let unknown = !known & u128::from(u32::MAX);
+    (unknown.count_ones() == 1 && value == 0).then(|| unknown.trailing_zeros())
 }
 
 fn recipe(pieces: &mut Pieces) -> Option<Recipe> {
@@ -106,21 +134,17 @@ fn recipe(pieces: &mut Pieces) -> Option<Recipe> {
 fn split(pieces: &Pieces, root: Term, operands: &mut Vec<Term>) {
     let mut stack = vec![root];
     while let Some(term) = stack.pop() {
-        match pieces.terms.op(term) {
-            Op::Or(a, b) if operands.len() + stack.len() < MOST_OPERANDS => stack.extend([b, a]),
-            _ => operands.push(term),
+        if let (Op::Or(a, b), true) = (pieces.terms.op(term), operands.len() + stack.len() < MOST_OPERANDS) {
+            stack.extend([b, a]);
+        } else {
+            operands.push(term);
         }
     }
 }
 
 /// An operand that is a bit of a word, if it stands where it can be moved to with others.
 fn moved_bit(pieces: &mut Pieces, operand: Term) -> Option<Group> {
-    let (known, value) = pieces.fact(operand).known();
-    let unknown = !known & u128::from(u32::MAX);
-    if unknown.count_ones() != 1 || value != 0 {
-        return None;
-    }
-    let at = unknown.trailing_zeros();
+    let at = is_bit(&pieces.fact(operand))?;
     let bit = pieces.part(operand, at, 1);
     let Op::Extract(word, low) = pieces.terms.op(bit) else { return None };
     pieces.word(word)?;

@@ -15,11 +15,14 @@ use crate::rules::{Pass, Rule};
 use crate::site::Site;
 use ptxopt_grammar::meaning::concrete::Program;
 use ptxopt_grammar::meaning::term::{Op, Term};
-use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::video::{Form, Lanes, Routing, Sign, Simd, SimdOp, SimdThen};
 
 /// The most operands of a sum that are taken together.
 const MOST_OPERANDS: usize = 24;
+
+/// What lanes and their products are less than, with some room.
+const MOST_NARROW: i128 = 1 << 20;
 
 /// How many lanes an instruction adds up.
 const LANES: usize = 4;
@@ -76,10 +79,50 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     if !adds || value.width != 32 || graph.joined(site.value) == Some(Join::Add) {
         return;
     }
+    if !adds_lanes(site) {
+        return;
+    }
     let Some(pieces) = Pieces::of(site, Lanes::Four.bits()) else { return };
     let root = pieces.root;
     let mut sum = Sum { words: Words::over(pieces, Lanes::Four) };
     out.extend(sum.recipe(root));
+}
+
+/// Whether several operands of a sum have so few bits that they may be lanes, or what is computed of lanes. That is
+/// quick to see, and of most sums it is not so.
+fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
+    let is_narrow = |source: Source| {
+        let fact = site.fact(source);
+        let (least, most) = fact.signed();
+        site.constant(source).is_none()
+            && (fact.unsigned().1 < MOST_NARROW.cast_unsigned() || -MOST_NARROW < least && most < MOST_NARROW)
+    };
+    let mut narrow = 0;
+    let mut seen = 0;
+    let mut stack = vec![*site.step];
+    while let Some(step) = stack.pop() {
+        seen += 1;
+        let Some(instruction) = step.instruction().map(Instruction::representative) else { return true };
+        let operands = match instruction {
+            op::MAD_LO_U32 => {
+                narrow += usize::from(step.sources[..2].iter().any(|&source| is_narrow(source)));
+                &step.sources[2..]
+            }
+            op::ADD_U32 | op::SUB_U32 => &step.sources[..],
+            _ => return true,
+        };
+        for &source in operands {
+            let sums = [op::MAD_LO_U32, op::ADD_U32, op::SUB_U32];
+            let inner = site.definition(source);
+            let is_sum =
+                |step: &Step| step.instruction().is_none_or(|own| sums.contains(&own.representative()));
+            match inner.filter(|step| seen < MOST_OPERANDS && is_sum(step)) {
+                Some(step) => stack.push(step),
+                None => narrow += usize::from(is_narrow(source)),
+            }
+        }
+    }
+    narrow > 1
 }
 
 /// What is added up.
