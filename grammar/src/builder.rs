@@ -357,10 +357,21 @@ impl<'t> Builder<'t> {
 
     /// Checks the word after an address: only `.unified`, for a texture with its sampler, is legal.
     pub(crate) fn address_suffix(&mut self, token: u32) {
-        if self.text_of(token) != b".unified" {
-            let word = String::from_utf8_lossy(self.text_of(token)).into_owned();
+        self.one_of(token, &[".unified"], "`,`, `;` or `.unified`");
+    }
+
+    /// Checks what an attribute says of a variable or a function.
+    pub(crate) fn attribute(&mut self, token: u32) {
+        self.one_of(token, &[".managed", ".unified"], "`.managed` or `.unified`");
+    }
+
+    /// Complains of a word that the lexer only knows to begin with a dot, unless it is one of the `legal`.
+    fn one_of(&mut self, token: u32, legal: &[&str], expected: &str) {
+        let word = self.text_of(token);
+        if !legal.iter().any(|legal| legal.as_bytes() == word) {
+            let word = String::from_utf8_lossy(word).into_owned();
             let found = Diagnostic::new(self.span(token, token + 1), format!("unexpected `{word}`"));
-            self.diagnostics.push(found.label("expected `,`, `;` or `.unified`"));
+            self.diagnostics.push(found.label(format!("expected {expected}")));
         }
     }
 

@@ -125,7 +125,7 @@ fn name_of(terminal: &str) -> &str {
         "opaque" | "line marker" | "@@ line" | "source text" => "",
         "operator" => "an operator",
         "+" | "-" | "|" | "<" | ">" | "?" | "!" | "~" => "an operator",
-        "attribute" | "directive" => "a directive",
+        "directive" => "a directive",
         "linkage" | "state space" | ".align" | ".attribute" | ".ptr" | ".reg" => "a declaration",
         ";" => "`;`",
         "," => "`,`",

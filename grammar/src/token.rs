@@ -136,8 +136,6 @@ pub enum Tok {
     Align,
     /// `.attribute`
     Attribute,
-    /// What a variable or a function can be by an attribute: `.managed`, `.unified`
-    AttributeWord,
     /// `.ptr`
     Ptr,
     /// `.file`
@@ -292,7 +290,6 @@ fn directive(lex: &mut Lexer<'_, Tok>) -> Tok {
         b".alias" => Tok::Alias,
         b".align" => Tok::Align,
         b".attribute" => Tok::Attribute,
-        b".managed" | b".unified" => Tok::AttributeWord,
         b".branchtargets" => Tok::BranchTargets,
         b".callprototype" => Tok::CallPrototype,
         b".calltargets" => Tok::CallTargets,
