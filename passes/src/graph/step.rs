@@ -103,6 +103,22 @@ impl Graph<'_, '_> {
         }
     }
 
+    /// Whether two steps are the same plain instruction with the same numbers in the same places, be they in registers
+    /// or not: so they cost the same, whatever that is, together with what it takes to have the numbers.
+    pub(crate) fn are_alike(&self, one: &Step, other: &Step) -> bool {
+        let number = |source: Source| match source {
+            Source::Constant(number) => Some(number),
+            Source::Value(value) => match self.definition(value)?.copied()? {
+                Source::Constant(number) => Some(number),
+                Source::Value(_) | Source::Step(_) => None,
+            },
+            Source::Step(_) => None,
+        };
+        matches!(one.code, Code::Plain(_))
+            && (one.code, one.width) == (other.code, other.width)
+            && one.sources.iter().zip(&other.sources).all(|(&one, &other)| number(one) == number(other))
+    }
+
     /// The statement that computes a value without a guard, as an instruction; moves of registers are looked through.
     #[must_use]
     pub fn definition(&self, value: ValueId) -> Option<Step> {

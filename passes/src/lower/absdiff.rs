@@ -5,13 +5,14 @@
 //! `|u - max(v, 0)| + max(-v, 0)`.
 
 use super::build::Build;
-use super::compare::greater;
-use super::lanes::{Clamp, Job, Operand, clamp, spread};
+use super::compare::{easier, mask};
+use super::lanes::{Clamp, Job, Operand, clamp};
 use super::min_max::distance as byte_distance;
 use super::saturate;
 use super::saturate::wrapped;
 use crate::recipe::Source;
 use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::video::Compare;
 
 #[derive(Clone, Copy)]
 enum Method {
@@ -51,8 +52,8 @@ pub(super) fn distance(build: &mut Build<'_>, job: Job) -> Option<Source> {
         Method::Complement => complement(build, job),
         Method::Mask => by_mask(build, job),
         Method::Xor => {
-            let mask = greater(build, job);
-            let mask = spread(build, job.geometry, mask);
+            let (job, [x, y]) = (easier(job), easier(job).words());
+            let mask = mask(build, Compare::Gt, job);
             let most = build.select(mask, x, y);
             let least = build.logic([x, y, most], |x, y, most| x ^ y ^ most);
             build.sub(most, least)
@@ -87,8 +88,8 @@ fn complement(build: &mut Build<'_>, job: Job) -> Source {
 
 /// The greater minus the lesser, both chosen by a mask.
 fn by_mask(build: &mut Build<'_>, job: Job) -> Source {
-    let mask = greater(build, job);
-    let mask = spread(build, job.geometry, mask);
+    let job = easier(job);
+    let mask = mask(build, Compare::Gt, job);
     let [x, y] = job.words();
     match job.signed() {
         Some(signed) => {

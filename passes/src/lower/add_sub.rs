@@ -117,15 +117,28 @@ fn sub_packed(build: &mut Build<'_>, job: Job) -> Source {
 /// Without the highest bits, which are put in by logic.
 pub(super) fn add_guarded(build: &mut Build<'_>, job: Job) -> Source {
     let sum = low_sum(build, job);
-    let top = build.logic([job.x.source, job.y.source, job.geometry.high()], |x, y, high| (x ^ y) & high);
-    build.xor(sum, top)
+    with_highest(build, job, sum, 0)
 }
 
 /// Without the highest bits, which are put in by logic.
 pub(super) fn sub_guarded(build: &mut Build<'_>, job: Job) -> Source {
     let difference = low_difference(build, job);
-    let top = build.logic([job.x.source, job.y.source, job.geometry.high()], |x, y, high| !(x ^ y) & high);
-    build.xor(difference, top)
+    with_highest(build, job, difference, 0xff)
+}
+
+/// `low ^ ((x ^ y ^ invert) & high)`
+fn with_highest(build: &mut Build<'_>, job: Job, low: Source, invert: u8) -> Source {
+    let ([x, y], high) = (job.words(), job.geometry.high());
+    for (number, other) in [(x, y), (y, x)] {
+        // Highest bits that are alike in all lanes of a number are known where the logic is written.
+        let constant = build.and(number, high);
+        if constant == high || constant == Source::Constant(0) {
+            let invert = if constant == high { !invert } else { invert };
+            return build.logic([low, other, high], |low, other, high| low ^ (other ^ invert) & high);
+        }
+    }
+    let top = build.logic([x, y, high], |x, y, high| (x ^ y ^ invert) & high);
+    build.xor(low, top)
 }
 
 /// The upper bytes of the halves without what the lower ones carry, and the lower bytes as they are.

@@ -9,10 +9,33 @@ use crate::recipe::Source;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::Compare;
 
+/// Whether `x > y` where the highest bit of one of them says so, since the other is the number in the middle of the
+/// range, or the one below it.
+fn by_highest(job: Job) -> Option<Top> {
+    let (signed, geometry) = (job.signed()?, job.geometry);
+    let all = Source::Constant(u64::from(u32::MAX));
+    let [below, middle] = if signed { [all, Source::Constant(0)] } else { [geometry.low(), geometry.high()] };
+    match job.words() {
+        [x, y] if x == middle => Some(Top { word: y, inverted: !signed }),
+        [x, y] if y == below => Some(Top { word: x, inverted: signed }),
+        _ => None,
+    }
+}
+
+/// The operands in the order in which it is easier to say which is greater.
+pub(super) fn easier(job: Job) -> Job {
+    let exchanged = job.exchanged();
+    if by_highest(job).is_none() && by_highest(exchanged).is_some() { exchanged } else { job }
+}
+
 /// The highest bit of every lane: whether `x > y`.
-pub(super) fn greater(build: &mut Build<'_>, job: Job) -> Source {
+fn greater(build: &mut Build<'_>, job: Job) -> Top {
+    if let Some(top) = by_highest(job) {
+        return top;
+    }
     let by_mean = build.any(&[true, false]);
-    if by_mean { greater_by_mean(build, job) } else { greater_by_borrow(build, job) }
+    let word = if by_mean { greater_by_mean(build, job) } else { greater_by_borrow(build, job) };
+    Top { word, inverted: false }
 }
 
 fn greater_by_mean(build: &mut Build<'_>, job: Job) -> Source {
@@ -51,16 +74,22 @@ struct Top {
     inverted: bool,
 }
 
+impl Top {
+    /// Of the opposite comparison.
+    const fn otherwise(self) -> Self {
+        Self { inverted: !self.inverted, ..self }
+    }
+}
+
 fn top(build: &mut Build<'_>, compare: Compare, job: Job) -> Top {
-    let (word, inverted) = match compare {
-        Compare::Gt => (greater(build, job), false),
-        Compare::Lt => (greater(build, job.exchanged()), false),
-        Compare::Le => (greater(build, job), true),
-        Compare::Ge => (greater(build, job.exchanged()), true),
-        Compare::Eq => (different(build, job, true), false),
-        Compare::Ne => (different(build, job, false), false),
-    };
-    Top { word, inverted }
+    match compare {
+        Compare::Gt => greater(build, job),
+        Compare::Lt => greater(build, job.exchanged()),
+        Compare::Le => greater(build, job).otherwise(),
+        Compare::Ge => greater(build, job.exchanged()).otherwise(),
+        Compare::Eq => Top { word: different(build, job, true), inverted: false },
+        Compare::Ne => Top { word: different(build, job, false), inverted: false },
+    }
 }
 
 /// The highest bit of every lane: whether the lanes differ, or whether they are equal.

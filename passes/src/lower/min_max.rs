@@ -4,13 +4,13 @@
 //! highest lane of a word decides, so the others are compared once the lanes above them are made equal.
 
 use super::build::Build;
-use super::compare::greater;
-use super::lanes::{Clamp, Job, clamp, spread};
+use super::compare::{easier, mask};
+use super::lanes::{Clamp, Job, clamp};
 use super::packed::UPPER_BYTES;
 use crate::recipe::Source;
 use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::table::words::Modifier;
-use ptxopt_grammar::video::{Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
+use ptxopt_grammar::video::{Compare, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 
 /// Which of the two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,8 +56,8 @@ pub(super) fn extremum(build: &mut Build<'_>, job: Job, which: Extremum) -> Sour
 
 /// By a mask of the comparison.
 fn chosen(build: &mut Build<'_>, job: Job, which: Extremum) -> Source {
-    let greater = greater(build, job);
-    let mask = spread(build, job.geometry, greater);
+    let job = easier(job);
+    let mask = mask(build, Compare::Gt, job);
     let [x, y] = job.words();
     match which {
         Extremum::Min => build.select(mask, y, x),

@@ -9,7 +9,7 @@ use crate::cost::{Cost, Costs};
 use crate::graph::{Graph, Origin, ValueId};
 use crate::lower;
 use crate::recipe::{Code, Recipe, Source, Step};
-use crate::rules::{Pass, is_byte_move, is_interesting};
+use crate::rules::{Pass, is_byte_move, is_dot_product, is_interesting};
 use crate::select::{Gain, Price, underlying};
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::table::Row;
@@ -119,7 +119,16 @@ impl Profit<'_, '_, '_> {
             }
         }
         let steps = copies_looked_through(&spelling.recipe.steps);
-        self.target.costs.each().all(|costs| costs.sequence(&steps).most < self.together(costs, &stmts).1)
+        // What is like the statement's own instruction costs the same on both sides, however much that is.
+        let own = self.graph.step(stmt);
+        let like = |step: &&Step| own.is_some_and(|own| self.graph.are_alike(step, &own));
+        let unsure = |costs: Costs| -> u32 {
+            let least = own.map_or(0, |own| costs.step(&own).least);
+            let unsure = |step: &Step| costs.step(step).most.saturating_sub(least);
+            steps.iter().filter(like).map(unsure).fold(0, u32::saturating_add)
+        };
+        let most = |costs: Costs| costs.sequence(&steps).most.saturating_sub(unsure(costs));
+        self.target.costs.each().all(|costs| most(costs) < self.together(costs, &stmts).1)
     }
 
     /// What statements cost by themselves, and as a sequence. Products in code that is fused are of lanes, so on GPUs
@@ -174,16 +183,23 @@ impl Profit<'_, '_, '_> {
             Some(row) if row.video.is_some() && number => 0,
             // What it costs here is less than alone: it shares parts with others.
             Some(row) if row.video.is_some() && here < alone => i64::from((here / 3).max(1)),
-            Some(row) if is_interesting(row) || number => 1,
+            Some(row) if is_interesting(row) || number || self.is_sum_of_dot_product(gain) => 1,
             Some(_) | None => 2,
         }
+    }
+
+    /// Whether a sum takes the place of a dot product and what it is added to: the assembler does not do that.
+    fn is_sum_of_dot_product(&self, gain: &Gain<'_>) -> bool {
+        let is = |stmt: &StmtId, row: fn(&Row) -> bool| self.graph.module().row(*stmt).is_some_and(row);
+        is(&gain.stmt, |row| row.is(op::ADD)) && gain.gone.iter().any(|stmt| is(stmt, is_dot_product))
     }
 
     /// Whether a statement is plain code that is left as it is. The assembler does the algebra of plain code itself,
     /// and fuses an instruction with its uses: `bfe` and the conversion of a byte to a float become one instruction,
     /// a `mov` of the word and the conversion two. So what a cheaper spelling gains depends on the uses, and may be
     /// negative. Measured with each rule switched off (`cargo run --example gains -- --ablate`), other spellings of
-    /// plain code saved nothing but where several byte moves become one, or where video code goes with them. A byte
+    /// plain code saved nothing but where several byte moves become one, where video code goes with them, or where a
+    /// dot product is added to a sum. A byte
     /// move alone stays too: as a copy of the word it no longer shows the assembler that the upper bytes are zero.
     /// And several moves that become others as dear, priced alike, stay: else two moves in a row could take their own
     /// place for ever, since what goes is priced one by one.
@@ -199,7 +215,8 @@ impl Profit<'_, '_, '_> {
                 && gain.gone.iter().any(goes)
                 && self.is_cheaper_alone(gain.stmt, spelling)
         };
-        !(joined() || self.is_video(gain.stmt) || gain.gone.iter().any(|&stmt| self.is_video(stmt)))
+        let of_video = || self.is_video(gain.stmt) || gain.gone.iter().any(|&stmt| self.is_video(stmt));
+        !(joined() || of_video() || self.is_sum_of_dot_product(gain))
     }
 }
 

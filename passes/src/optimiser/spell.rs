@@ -45,6 +45,19 @@ impl Spelling {
         Self { costs: target.costs(&recipe).into(), lacks, reach, recipe, trail }
     }
 
+    /// The same, where its steps that are like the statement's own instruction cost what that costs at least: however
+    /// much it is, the statement costs it as well.
+    fn beside(mut self, graph: &Graph<'_, '_>, own: &Step, target: &Target) -> Self {
+        let is_like = |step: &Step| graph.are_alike(step, own);
+        if self.recipe.steps.iter().any(is_like) {
+            let least = target.costs.step(own).least;
+            let like = Cost { least, most: least };
+            let costs = self.recipe.steps.iter().zip(&*self.costs);
+            self.costs = costs.map(|(step, &cost)| if is_like(step) { like } else { cost }).collect();
+        }
+        self
+    }
+
     /// What all of it costs.
     pub(super) fn cost(&self) -> Cost {
         self.costs.iter().copied().sum()
@@ -74,11 +87,11 @@ pub(super) fn spellings(
     let asked = RefCell::default();
     let demanded = knowledge.demanded[value.index()];
     let result: Fact = knowledge.core_fact(graph, value);
-    let own = Recipe::one(step);
+    let own = step;
     let is_plain = step.instruction().is_some();
     let mut seen: HashSet<Recipe> = HashSet::new();
-    seen.insert(own.clone());
-    let mut all = vec![Spelling::of(own, Vec::new(), target)];
+    seen.insert(Recipe::one(own));
+    let mut all = vec![Spelling::of(Recipe::one(own), Vec::new(), target)];
     let mut work = VecDeque::from([0]);
     let lowers = rules.iter().any(|rule| rule.pass == Pass::Lower);
     while let Some(at) = work.pop_front() {
@@ -108,7 +121,7 @@ pub(super) fn spellings(
                     {
                         work.push_back(all.len());
                     }
-                    all.push(Spelling::of(recipe, trail, target));
+                    all.push(Spelling::of(recipe, trail, target).beside(graph, &own, target));
                 }
             }
         }

@@ -6,7 +6,7 @@
 //! that means them, changes in its byte moves alone, and one that has neither does not change. The reasons why other statements stay are recorded only if somebody asks for them.
 
 use crate::fuse::is_seed;
-use crate::rules::{Pass, is_byte_move};
+use crate::rules::{Pass, is_byte_move, is_dot_product};
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 
@@ -17,7 +17,8 @@ pub(super) enum Wanted {
     Nothing,
     /// Those that move bytes.
     ByteMoves,
-    /// Any: with a video instruction, other statements may go or share steps, and any may be fused to one.
+    /// Any: with a video instruction, other statements may go or share steps, and any may be fused to one or added to
+    /// a dot product.
     Everything,
 }
 
@@ -31,7 +32,7 @@ impl Wanted {
                 continue;
             }
             match module.row(stmt) {
-                Some(row) if row.video.is_some() => return Self::Everything,
+                Some(row) if row.video.is_some() || is_dot_product(row) => return Self::Everything,
                 Some(_) if fuses && is_seed(module, stmt) => return Self::Everything,
                 Some(row) if is_byte_move(row) => wanted = Self::ByteMoves,
                 Some(_) | None => {}

@@ -95,6 +95,12 @@ pub fn is_interesting(row: &Row) -> bool {
     row.video.is_some() || row.on_bytes
 }
 
+/// Whether an instruction adds a sum to products of lanes. NVIDIA's assembler does not make one of it and an addition.
+#[must_use]
+pub fn is_dot_product(row: &Row) -> bool {
+    row.is(op::DP4A) || row.is(op::DP2A)
+}
+
 /// Whether an instruction moves bytes as a selector says. NVIDIA's assembler joins such moves only at times; the
 /// algebra of shifts, masks and fields it does itself.
 #[must_use]

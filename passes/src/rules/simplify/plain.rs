@@ -5,7 +5,7 @@
 
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::operands::{Operand, SIGNED_WORD, WORD, within};
-use crate::rules::{Pass, Rule};
+use crate::rules::{Pass, Rule, is_dot_product};
 use crate::site::Site;
 use ptxopt_grammar::table::instruction::{Instruction, Mnemonic, op};
 use ptxopt_grammar::table::words::Modifier;
@@ -53,6 +53,16 @@ pub(super) static RULES: &[Rule] = &[
         propose: power,
     },
     Rule {
+        name: "dot-product-onto",
+        pass: Pass::Simplify,
+        law: "dot(a,b,0) + c = dot(a,b,c)",
+        examples: &[
+            "dp4a.u32.s32 %r0, %a, %b, 0; add.u32 %d, %r0, %c;",
+            "mov.b32 %e, 0; dp2a.hi.s32.s32 %r0, %a, %b, %e; add.s32 %d, %c, %r0;",
+        ],
+        propose: onto,
+    },
+    Rule {
         name: "lop3-fewer",
         pass: Pass::Simplify,
         law: "a function of three words that does not depend on all of them is a function of fewer",
@@ -90,7 +100,7 @@ fn copy(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>, source: Source) {
 fn neutral(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let sources = &site.step.sources[..];
     let is = |source: Source, number| constant(site, source) == Some(number);
-    if site.instruction().is_some_and(|of| matches!(of.mnemonic(), op::DP4A | op::DP2A)) {
+    if site.instruction().is_some_and(|of| is_dot_product(of.row())) {
         match sources {
             &[a, b, c] if is(a, 0) || is(b, 0) => copy(site, out, c),
             _ => {}
@@ -166,6 +176,19 @@ fn power(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         if let Some(factor) = factor {
             let amount = Source::Constant(factor.trailing_zeros().into());
             out.push(Recipe::one(Step::plain(op::SHL_B32, &[kept, amount])));
+        }
+    }
+}
+
+fn onto(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
+    let Some([x, y]) = site.plain(op::ADD_U32).or_else(|| site.plain(op::ADD.of(op::S32))) else { return };
+    for (product, sum) in [(x, y), (y, x)] {
+        let Some(dot) = site.definition(product) else { continue };
+        let is_dot = dot.instruction().is_some_and(|of| is_dot_product(of.row()));
+        if let (true, &[a, b, none]) = (is_dot, &dot.sources[..])
+            && constant(site, none) == Some(0)
+        {
+            out.push(Recipe::one(Step { sources: [a, b, sum].into_iter().collect(), ..dot }));
         }
     }
 }
