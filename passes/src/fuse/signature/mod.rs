@@ -25,7 +25,7 @@ use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::Form;
 use std::rc::Rc;
-use table::{After, Entry, INPUTS, Operand, Signature, TABLE, in_lane};
+use table::{After, Entry, INPUTS, Operand, Signature, TABLE, by_bit, in_lane};
 
 /// The most recipes for one value.
 const MOST_RECIPES: usize = 6;
@@ -102,11 +102,11 @@ impl Signatures {
             let inputs: Vec<Term> = (0..3).map(|number| small.input(number, 32)).collect();
             let function = small.import(terms, function, &mut |number| inputs[number as usize]);
             let mut program = Program::<u64>::compile(&small, &[function])?;
-            Some(INPUTS.map(|words| {
+            Some(by_bit(&INPUTS.map(|words| {
                 let mut result = [0];
                 program.run(&words.map(u64::from), &mut result);
                 u32::try_from(result[0]).expect("the function is of a word")
-            }))
+            })))
         })
     }
 }

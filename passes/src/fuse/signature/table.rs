@@ -22,8 +22,12 @@ pub(super) const MOST_LEAVES: usize = 3;
 /// How many choices of operands are evaluated at a time.
 const VARIANTS: usize = wide::VECTORS / VECTORS;
 
-/// The results for each of the vectors.
-pub(super) type Signature = [u32; VECTORS];
+/// How many bits a result has.
+const BITS: usize = 32;
+
+/// The results for all vectors by bit: of each bit, its value for each vector. So programs give them, which evaluate
+/// a bit of all vectors at a time.
+pub(super) type Signature = [u32; BITS];
 
 /// An operand of an entry; leaves are the words that a function is of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,10 +60,10 @@ pub(super) struct Entry {
     pub(super) after: After,
 }
 
-/// All entries. Their results are kept by vector, so that a search reads one column, and the others where that agrees.
+/// All entries. Their results are kept by bit, so that a search reads one column, and the others where that agrees.
 pub(super) struct Table {
     entries: Vec<Entry>,
-    columns: [Vec<u32>; VECTORS],
+    columns: [Vec<u32>; BITS],
 }
 
 /// The table, made when it is needed first.
@@ -70,6 +74,15 @@ pub(super) static INPUTS: LazyLock<[[u32; MOST_LEAVES]; VECTORS]> = LazyLock::ne
     let all = vectors(VECTORS, 0x5160_a7e5);
     all.try_into().expect("there are so many vectors")
 });
+
+/// The same words by bit.
+static LEAVES: LazyLock<[Signature; MOST_LEAVES]> =
+    LazyLock::new(|| std::array::from_fn(|leaf| by_bit(&INPUTS.map(|words| words[leaf]))));
+
+/// Numbers for all vectors, by bit.
+pub(super) fn by_bit(numbers: &[u32; VECTORS]) -> Signature {
+    std::array::from_fn(|bit| numbers.iter().rev().fold(0, |plane, number| plane << 1 | number >> bit & 1))
+}
 
 /// More inputs, as planes of the bits of each word: on these, what was found is compared once more.
 static MORE_INPUTS: LazyLock<Vec<Vec<Vec<Plane>>>> = LazyLock::new(|| {
@@ -145,11 +158,12 @@ fn vectors(count: usize, seed: u64) -> Vec<[u32; MOST_LEAVES]> {
 }
 
 impl Operand {
-    fn of(self, words: &[u32; MOST_LEAVES]) -> u32 {
+    /// What it is for all vectors.
+    fn by_bit(self) -> Signature {
         match self {
-            Self::Leaf(leaf) => words[usize::from(leaf)],
-            Self::Inverted(leaf) => !words[usize::from(leaf)],
-            Self::Number(number) => number,
+            Self::Leaf(leaf) => LEAVES[usize::from(leaf)],
+            Self::Inverted(leaf) => LEAVES[usize::from(leaf)].map(|plane| !plane),
+            Self::Number(number) => std::array::from_fn(|bit| 0_u32.wrapping_sub(number >> bit & 1)),
         }
     }
 
@@ -285,16 +299,16 @@ fn results(form: Simd, variants: &[[Operand; 3]]) -> Vec<Signature> {
 /// The results for so many variants as are evaluated at a time.
 fn side_by_side(program: &mut WideProgram, variants: &[[Operand; 3]]) -> Vec<Signature> {
     let word = |source: usize| -> Vec<Plane> {
-        let all = variants.iter().flat_map(|operands| INPUTS.iter().map(|words| operands[source].of(words)));
-        wide::planes(&all.map(u128::from).collect::<Vec<_>>(), 32)
+        let all: Vec<Signature> = variants.iter().map(|operands| operands[source].by_bit()).collect();
+        let half = |bit: usize, at: usize| all.get(at).map_or(0, |variant| u64::from(variant[bit]));
+        let plane = |bit| std::array::from_fn(|at| half(bit, 2 * at) | half(bit, 2 * at + 1) << VECTORS);
+        (0..BITS).map(plane).collect()
     };
     program.run(&[word(0), word(1), word(2)]);
     let planes: Vec<&Plane> = program.output(0).collect();
     let of = |variant: usize| -> Signature {
-        std::array::from_fn(|vector| {
-            let number = wide::number(planes.iter().copied(), variant * VECTORS + vector);
-            u32::try_from(number).expect("a form writes a word")
-        })
+        let half = |plane: &Plane| plane[variant / 2] >> (variant % 2 * VECTORS) & u64::from(u32::MAX);
+        std::array::from_fn(|bit| u32::try_from(half(planes[bit])).expect("it was cut to a half"))
     };
     (0..variants.len()).map(of).collect()
 }
@@ -304,16 +318,17 @@ impl Table {
         let mut all: Vec<(Entry, Signature)> = Vec::new();
         for form in forms() {
             let variants = variants(&form);
-            let spread = in_lane(form.routing.lanes());
+            let bits = form.routing.lanes().bits() as usize;
             for (&operands, signature) in variants.iter().zip(results(form, &variants)) {
                 let entry = Entry { form, operands, after: After::Kept };
                 all.push((entry, signature));
                 if entry.adds() {
                     continue;
                 }
-                all.push((Entry { after: After::Inverted, ..entry }, signature.map(|word| !word)));
+                all.push((Entry { after: After::Inverted, ..entry }, signature.map(|plane| !plane)));
                 if matches!(form.op, SimdOp::Set { .. }) {
-                    let spread = signature.map(|word| word.wrapping_mul(spread));
+                    // A comparison has its answer in the lowest bit of each lane.
+                    let spread = std::array::from_fn(|bit| signature[bit / bits * bits]);
                     all.push((Entry { after: After::Spread, ..entry }, spread));
                 }
             }
@@ -321,7 +336,7 @@ impl Table {
         all.sort_by_key(|(entry, _)| entry.complexity());
         let mut known = trivial();
         all.retain(|(_, signature)| known.insert(*signature));
-        let columns = std::array::from_fn(|vector| all.iter().map(|(_, words)| words[vector]).collect());
+        let columns = std::array::from_fn(|bit| all.iter().map(|(_, planes)| planes[bit]).collect());
         Self { entries: all.into_iter().map(|(entry, _)| entry).collect(), columns }
     }
 
@@ -333,12 +348,12 @@ impl Table {
         leaves: usize,
     ) -> impl Iterator<Item = &Entry> {
         let signature = *signature;
-        let agrees = move |at: usize| {
-            let mut words = self.columns.iter().zip(&signature);
-            words.all(|(column, word)| (column[at] ^ word) & demanded == 0)
-        };
-        let first = self.columns[0].iter().enumerate();
-        let hits = first.filter(move |&(_, word)| (word ^ signature[0]) & demanded == 0).map(|(at, _)| at);
+        let demanded = move |bit: &usize| demanded >> bit & 1 == 1;
+        let agrees =
+            move |at: usize| (0..BITS).filter(demanded).all(|bit| self.columns[bit][at] == signature[bit]);
+        let first = (0..BITS).find(demanded).unwrap_or(0);
+        let column = self.columns[first].iter().enumerate();
+        let hits = column.filter(move |&(_, &plane)| plane == signature[first]).map(|(at, _)| at);
         let fits = move |at: &usize| agrees(*at) && self.entries[*at].leaves() <= leaves;
         hits.filter(fits).map(|at| &self.entries[at])
     }
@@ -351,9 +366,8 @@ pub(super) const fn in_lane(lanes: Lanes) -> u32 {
 
 /// What takes no instruction worth the name: the words themselves, their complements, and numbers.
 fn trivial() -> HashSet<Signature> {
-    let words = (0..MOST_LEAVES).map(|leaf| INPUTS.map(|words| words[leaf]));
-    let both = words.flat_map(|words| [words, words.map(|word| !word)]);
-    both.chain([[0; VECTORS], [u32::MAX; VECTORS]]).collect()
+    let both = LEAVES.iter().flat_map(|&words| [words, words.map(|plane| !plane)]);
+    both.chain([[0; BITS], [u32::MAX; BITS]]).collect()
 }
 
 #[cfg(test)]
@@ -362,7 +376,7 @@ mod tests {
     use ptxopt_grammar::video::{Compare, SimdArithmetic};
 
     fn find(function: impl Fn(u32, u32, u32) -> u32) -> Vec<&'static Entry> {
-        let signature = INPUTS.map(|[a, b, c]| function(a, b, c));
+        let signature = by_bit(&INPUTS.map(|[a, b, c]| function(a, b, c)));
         TABLE.find(&signature, u32::MAX, MOST_LEAVES).collect()
     }
 
@@ -442,14 +456,14 @@ mod tests {
     #[test]
     fn only_demanded_bits_count() {
         let add = bytes(u8::wrapping_add);
-        let signature = INPUTS.map(|[a, b, c]| add(a, b, c) ^ 0xff00_0000);
+        let signature = by_bit(&INPUTS.map(|[a, b, c]| add(a, b, c) ^ 0xff00_0000));
         assert_eq!(TABLE.find(&signature, u32::MAX, 2).count(), 0);
         assert!(TABLE.find(&signature, 0x00ff_ffff, 2).count() > 0);
     }
 
     #[test]
     fn a_function_of_fewer_words_has_no_entry_of_more() {
-        let signature = INPUTS.map(|[a, b, _]| bytes(u8::wrapping_add)(a, b, 0));
+        let signature = by_bit(&INPUTS.map(|[a, b, _]| bytes(u8::wrapping_add)(a, b, 0)));
         assert_eq!(TABLE.find(&signature, u32::MAX, 1).count(), 0);
     }
 }
