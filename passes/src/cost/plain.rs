@@ -9,26 +9,35 @@ use super::{Cost, OperandKind};
 use hashbrown::HashMap;
 use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::table::types::TypeWord;
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 use tinyvec::ArrayVec;
 
-/// By instruction and sources.
-static TABLE: LazyLock<HashMap<Row, Vec<Cells>>> = LazyLock::new(|| {
-    let row = |(name, columns): (String, Vec<Cells>)| {
-        let mut fields = name.split(' ');
-        let words = fields.next().expect("a name has words");
+/// By instruction: most programs have few, so the rows of each are read when they are asked for first.
+static TABLE: LazyLock<HashMap<Instruction, Rows>> = LazyLock::new(|| {
+    let block = |(words, text): (&str, _)| {
         let instruction =
             Instruction::parse(words.as_bytes()).expect("rows are of instructions that there are");
-        (Row { instruction, sources: fields.map(Source::parse).collect() }, columns)
+        (instruction, Rows { text, read: OnceLock::new() })
     };
-    table::rows(include_str!("plain.tsv")).map(row).collect()
+    table::blocks(include_str!("plain.tsv")).map(block).collect()
 });
 
-/// An instruction with its sources, as the table has them.
-#[derive(PartialEq, Eq, Hash)]
-struct Row {
-    instruction: Instruction,
-    sources: ArrayVec<[Source; 4]>,
+/// The rows of an instruction, by its sources.
+struct Rows {
+    text: &'static str,
+    read: OnceLock<HashMap<Sources, Vec<Cells>>>,
+}
+
+/// The sources of an instruction, as the table has them.
+type Sources = ArrayVec<[Source; 4]>;
+
+impl Rows {
+    fn get(&self, sources: &Sources) -> Option<&Vec<Cells>> {
+        let row = |(name, columns): (String, Vec<Cells>)| {
+            (name.split(' ').skip(1).map(Source::parse).collect(), columns)
+        };
+        self.read.get_or_init(|| table::rows(self.text).map(row).collect()).get(sources)
+    }
 }
 
 /// A source as the table names it.
@@ -108,14 +117,14 @@ pub(super) fn cost(generation: usize, instruction: Instruction, operands: &[Oper
         // The instruction that uses the constant has it as its own, and is measured with it.
         return Cost::NOTHING;
     }
+    let Some(rows) = TABLE.get(&instruction) else { return Cost::UNKNOWN };
     let mut found = None;
     // Without a constant, all are the same.
     let constant = operands.iter().any(|operand| matches!(operand, OperandKind::Constant(_)));
     let precisions = [Precision::Value, Precision::Kind, Precision::Any];
     for precision in precisions.into_iter().take(if constant { 3 } else { 1 }) {
         let source = |at| precision.source(measured(instruction, precision, operands, at));
-        let sources = (0..operands.len()).map(source).collect();
-        found = TABLE.get(&Row { instruction, sources });
+        found = rows.get(&(0..operands.len()).map(source).collect());
         if found.is_some() {
             break;
         }

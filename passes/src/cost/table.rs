@@ -141,6 +141,18 @@ pub fn rows(text: &str) -> impl Iterator<Item = (String, Vec<Cells>)> {
     })
 }
 
+/// The rows of a table in which no cells are numbered, by the words that they begin with: these and the rows as text.
+pub(super) fn blocks(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    let begins = |at: usize| !matches!(text.as_bytes().get(at), Some(b'#' | b'~') | None);
+    let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
+    let mut starts = lines.filter(move |&at| begins(at)).peekable();
+    std::iter::from_fn(move || {
+        let start = starts.next()?;
+        let block = &text[start..starts.peek().copied().unwrap_or(text.len())];
+        Some((block.split(' ').next()?, block))
+    })
+}
+
 fn read(text: &str) -> Vec<Cost> {
     let number = |text: &str| text.parse::<u32>().expect("cells are numbers");
     let mut cells = Vec::new();

@@ -227,6 +227,13 @@ fn every_plain_row_is_of_an_instruction_that_there_is() {
 }
 
 #[test]
+fn the_blocks_of_a_table_have_its_rows() {
+    let text = include_str!("plain.tsv");
+    let apart: Vec<_> = table::blocks(text).flat_map(|(_, block)| table::rows(block)).collect();
+    assert_eq!(apart, table::rows(text).collect::<Vec<_>>());
+}
+
+#[test]
 fn merged_parts_are_found() {
     let merge = |part: Part| {
         Form::Scalar(Scalar {

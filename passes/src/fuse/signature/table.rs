@@ -333,7 +333,7 @@ impl Table {
                 }
             }
         }
-        all.sort_by_key(|(entry, _)| entry.complexity());
+        all.sort_by_cached_key(|(entry, _)| entry.complexity());
         let mut known = trivial();
         all.retain(|(_, signature)| known.insert(*signature));
         let columns = std::array::from_fn(|bit| all.iter().map(|(_, planes)| planes[bit]).collect());
