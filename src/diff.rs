@@ -1,7 +1,8 @@
 //! Unified diffs of lines.
 
+use crate::printable::harmless;
+use crate::render::Colour;
 use crate::render::style::{BOLD, CYAN, GREEN, PLAIN, RED};
-use crate::render::{Colour, harmless};
 use imara_diff::sources::byte_lines;
 use imara_diff::{Algorithm, Diff, Hunk, InternedInput};
 use std::ops::Range;

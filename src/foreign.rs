@@ -6,13 +6,13 @@ use ptxopt_grammar::diagnostic::Diagnostic;
 
 /// What an input is, and what to do with it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Foreign {
+pub(crate) struct Foreign {
     /// As in "`x.ptx` is …".
-    pub what: &'static str,
+    pub(crate) what: &'static str,
     /// What to do.
-    pub help: &'static str,
+    pub(crate) help: &'static str,
     /// The place in a text that shows it; `None` for binary files.
-    pub place: Option<std::ops::Range<usize>>,
+    pub(crate) place: Option<std::ops::Range<usize>>,
 }
 
 /// The number of NVIDIA's GPUs in the head of an ELF file.
@@ -48,7 +48,7 @@ const TEXTS: [(&[&str], &str, &str); 2] = [
 
 /// What `text`, which is not valid PTX, is instead, if that is known.
 #[must_use]
-pub fn recognise(text: &[u8]) -> Option<Foreign> {
+pub(crate) fn recognise(text: &[u8]) -> Option<Foreign> {
     let bytes = |what, help| Some(Foreign { what, help, place: None });
     if text.starts_with(b"\x7fELF") && text.get(18..20) == Some(&EM_CUDA) {
         return bytes("a cubin, machine code of a GPU, not PTX", FATBIN);
@@ -95,7 +95,7 @@ fn is_utf_16(text: &[u8]) -> bool {
 impl Foreign {
     /// The message at the place in a text that shows it; `None` for binary files.
     #[must_use]
-    pub fn diagnostic(&self) -> Option<Diagnostic> {
+    pub(crate) fn diagnostic(&self) -> Option<Diagnostic> {
         let place = self.place.clone()?;
         Some(
             Diagnostic::new(place, format!("this is {}", self.what))

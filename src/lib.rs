@@ -1,15 +1,64 @@
-//! The command `ptxopt`: everything that touches files, terminals, clocks and threads.
+//! An optimiser for PTX, the assembly text of NVIDIA GPUs: video instructions and byte-wise code become cheaper, every
+//! rewrite is proved for all inputs, everything else stays as it is, byte for byte.
 //!
-//! Parsing and the meaning of PTX are in `ptxopt-grammar`, analyses and rewrites in `ptxopt-passes`; neither depends on
-//! this package.
+//! [`optimize`] is the whole library: text in, text out, without files, clocks, terminals or a GPU. It is meant for
+//! programs that generate PTX or are about to load it. They depend on it without the command:
+//!
+//! ```toml
+//! ptxopt = { version = "0.1", default-features = false }
+//! ```
+//!
+//! ```
+//! # let ptx = ".version 8.0\n.target sm_90\n".to_owned();
+//! use ptxopt::{Options, optimize};
+//!
+//! let options = Options::new().gpu("sm_90")?;
+//! let ptx: Vec<u8> = match optimize(ptx.as_bytes(), &options) {
+//!     Ok(outcome) => outcome.text.unwrap_or(ptx.into_bytes()),
+//!     // Whatever ptxopt does not understand is left to NVIDIA's assembler.
+//!     Err(_) => ptx.into_bytes(),
+//! };
+//! # drop(ptx);
+//! # Ok::<(), ptxopt::UnknownName>(())
+//! ```
+//!
+//! With the feature `cli`, which is on by default, the package has the commands `ptxopt` and `ptxopt-ptxas`. Their
+//! modules are public only for the tests of this repository, and not documented here.
 
+mod foreign;
+mod library;
+mod lines;
+mod printable;
+
+pub use library::{
+    Counts, Diagnostic, Diagnostics, DiagnosticsKind, Options, Outcome, Remark, RemarkKind, UnknownName,
+    optimize,
+};
+
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod cli;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod diff;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod dot;
-pub mod foreign;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod input;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod measure;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod output;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod remarks;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod render;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
 pub mod summary;

@@ -4,6 +4,7 @@
 //! shown, each cut to the part near the place, and bytes that are not UTF-8 are read as Latin-1. Control characters are
 //! shown as symbols, so that an input cannot send escape sequences to the terminal.
 
+use crate::printable::visible;
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Snippet};
 use ptxopt_grammar::MOST_DIAGNOSTICS;
 use ptxopt_grammar::diagnostic::{Diagnostic, position};
@@ -240,21 +241,6 @@ fn decode(bytes: &[u8], (cut_before, cut_after): (bool, bool)) -> (String, Vec<u
 /// How many characters `bytes` are, decoded.
 fn characters(bytes: &[u8]) -> usize {
     bytes.utf8_chunks().map(|chunk| chunk.valid().chars().count() + chunk.invalid().len()).sum()
-}
-
-/// The renderer has symbols for the control characters of ASCII, but not for the others.
-fn visible(character: char) -> char {
-    let other_control = character.is_control() && !character.is_ascii();
-    if other_control || character == '\n' { char::REPLACEMENT_CHARACTER } else { character }
-}
-
-/// A character of an input, safe for a terminal: control characters become symbols.
-pub(crate) fn harmless(character: char) -> char {
-    match character {
-        '\u{7f}' => '␡',
-        '\0'..='\u{1f}' => char::from_u32(0x2400 + u32::from(character)).expect("there is a symbol for each"),
-        other => visible(other),
-    }
 }
 
 /// A message on one line and of bounded length.

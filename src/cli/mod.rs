@@ -11,8 +11,8 @@ mod progress;
 mod prove;
 mod run;
 
-use crate::foreign;
 use crate::input::Input;
+use crate::library::{self, Refusal};
 use crate::measure::accuracy;
 use crate::render::{Colour, Renderer};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -285,29 +285,29 @@ fn similar_subcommand(word: &str) -> Option<String> {
 
 /// Parses an input; the failure says what is wrong with it.
 fn parse<'t>(console: &Console, input: &Input, text: &'t [u8]) -> Result<Module<'t>, Failure> {
-    ptxopt_grammar::parse(text).map_err(|diagnostics| {
-        let (name, renderer) = (input.to_string(), &console.renderer);
-        let message = match foreign::recognise(text) {
-            None => renderer.diagnostics(&name, text, &diagnostics),
-            Some(foreign) => match foreign.diagnostic() {
-                Some(diagnostic) => renderer.diagnostics(&name, text, &[diagnostic]),
-                None => renderer.refusal(&format!("`{name}` is {}", foreign.what), foreign.help),
-            },
-        };
-        Failure { status: Status::Invalid, message }
-    })
+    library::read(text).map_err(|refusal| refused(console, input, text, refusal))
 }
 
 /// Refuses a GPU on which code for the module's target does not run.
 fn refuse_older(console: &Console, input: &Input, module: &Module<'_>, gpus: &[Gpu]) -> Result<(), Failure> {
-    let Some(target) = Gpu::of(module) else { return Ok(()) };
-    match gpus.iter().find(|gpu| !gpu.runs(target)) {
-        Some(gpu) => {
+    library::refuse_older(module, gpus).map_err(|refusal| refused(console, input, module.text(), refusal))
+}
+
+/// Why an input was refused, for people.
+fn refused(console: &Console, input: &Input, text: &[u8], refusal: Refusal) -> Failure {
+    let (name, renderer) = (input.to_string(), &console.renderer);
+    let invalid = |message| Failure { status: Status::Invalid, message };
+    match refusal {
+        Refusal::Wrong(diagnostics) => invalid(renderer.diagnostics(&name, text, &diagnostics)),
+        Refusal::Foreign(foreign) => invalid(match foreign.diagnostic() {
+            Some(diagnostic) => renderer.diagnostics(&name, text, &[diagnostic]),
+            None => renderer.refusal(&format!("`{name}` is {}", foreign.what), foreign.help),
+        }),
+        Refusal::Older { target, gpu } => {
             let message = format!("`{input}` is for `.target {target}`, and such code does not run on {gpu}");
             let help = format!("choose a `--gpu` that runs code for {target}, or compile for {gpu}");
-            Err(Failure { status: Status::Usage, message: console.renderer.refusal(&message, &help) })
+            Failure { status: Status::Usage, message: console.renderer.refusal(&message, &help) }
         }
-        None => Ok(()),
     }
 }
 

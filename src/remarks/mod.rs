@@ -10,11 +10,14 @@ mod source;
 mod text;
 mod yaml;
 
-pub use source::{Lines, Place, Sources};
+pub use source::{Place, Sources};
 
-use crate::render::{Colour, harmless};
+use crate::library::{RemarkKind, verdict};
+use crate::lines::Lines;
+pub(crate) use crate::printable::shown;
+use crate::render::Colour;
 use ptxopt_grammar::diagnostic::Position;
-use ptxopt_passes::optimiser::{How, Kind, Record, Why};
+use ptxopt_passes::optimiser::{How, Kind, Record};
 use ptxopt_passes::stage_of;
 use std::time::Duration;
 
@@ -59,7 +62,7 @@ pub struct View {
 
 /// The remarks on a module, in the order of its text.
 #[must_use]
-pub fn remarks<'r>(
+pub(crate) fn remarks<'r>(
     records: &'r [Record],
     file: &'r str,
     lines: &Lines,
@@ -97,17 +100,7 @@ pub fn write(remarks: &mut [Remark<'_>], view: View) -> String {
 impl Remark<'_> {
     /// Its kind, in one word.
     fn kind(&self) -> &'static str {
-        match &self.record.kind {
-            Kind::Passed(_) => "passed",
-            Kind::Missed(Why::Native | Why::Unused | Why::Unreachable) => "analysis",
-            Kind::Missed(why) if why.is_general() => "analysis",
-            Kind::Missed(_) => "missed",
-            Kind::Wrong(_)
-            | Kind::Diverged(_)
-            | Kind::Misplaced(_)
-            | Kind::Illegal(_)
-            | Kind::Unending(_) => "failure",
-        }
+        RemarkKind::of(&self.record.kind).name()
     }
 
     /// The pass of the last rule.
@@ -132,19 +125,7 @@ impl Remark<'_> {
 
     /// How it was checked, or why nothing was done.
     fn verdict(&self) -> String {
-        match &self.record.kind {
-            Kind::Passed(how) => how.to_string(),
-            Kind::Missed(why) => shown(&why.to_string()),
-            Kind::Wrong(_) => "the rewrite would have been wrong: a bug of ptxopt".to_owned(),
-            Kind::Diverged(difference) => {
-                format!("a replay shows a difference: {difference}: a bug of ptxopt")
-            }
-            Kind::Misplaced(why) => {
-                format!("inserted, it would change what the function does: {why}: a bug of ptxopt")
-            }
-            Kind::Illegal(words) => format!("PTX has no `{}`: a bug of ptxopt", shown(words)),
-            Kind::Unending(bound) => format!("{bound}: a bug of ptxopt"),
-        }
+        verdict(&self.record.kind)
     }
 
     /// The statement before, on one line.
@@ -157,9 +138,4 @@ impl Remark<'_> {
     fn after(&self) -> String {
         shown(&self.record.after.join(" "))
     }
-}
-
-/// Text from the input, on one line.
-pub(crate) fn shown(text: &str) -> String {
-    text.chars().map(harmless).collect()
 }

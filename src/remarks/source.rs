@@ -1,34 +1,9 @@
-//! Source positions: lines of the PTX, and the lines of CUDA that `.loc` and `.file` directives name.
+//! Source positions: the lines of CUDA that `.loc` and `.file` directives name.
 //!
 //! A `.loc` applies to the text up to the next `.loc` or to the end of its function.
 
-use ptxopt_grammar::diagnostic::Position;
 use ptxopt_grammar::tree::{Module, NodeKind, StmtId, StmtKind};
 use std::collections::BTreeMap;
-
-/// Where the lines of a text begin.
-#[derive(Clone, Debug)]
-pub struct Lines {
-    /// The offset after each line feed.
-    starts: Vec<usize>,
-}
-
-impl Lines {
-    /// The lines of `text`.
-    #[must_use]
-    pub fn of(text: &[u8]) -> Self {
-        let feeds = text.iter().enumerate().filter(|&(_, &byte)| byte == b'\n');
-        Self { starts: feeds.map(|(at, _)| at + 1).collect() }
-    }
-
-    /// The line and column of an offset.
-    #[must_use]
-    pub fn position(&self, offset: usize) -> Position {
-        let before = self.starts.partition_point(|&start| start <= offset);
-        let start = before.checked_sub(1).map_or(0, |last| self.starts[last]);
-        Position { line: before + 1, column: offset - start + 1 }
-    }
-}
 
 /// A place in a file of CUDA.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,6 +99,8 @@ fn numbers(module: &Module<'_>, stmt: StmtId) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lines::Lines;
+    use ptxopt_grammar::diagnostic::Position;
 
     const TEXT: &str = ".version 8.0\n.target sm_75\n.file 1 \"a b.cu\"\n.func f()\n{\n\
         .reg .b32 %r<2>;\nmov.u32 %r1, 0;\n.loc 1 7 3\n\tmov.u32 %r1, 1;\nmov.u32 %r1, 2;\n\
@@ -145,14 +122,5 @@ mod tests {
         }
         assert_eq!(at("mov.u32 %r1, 4").1, None, "nothing says what file 2 is");
         assert_eq!(at("ret").1, None);
-    }
-
-    #[test]
-    fn positions_are_those_of_diagnostics() {
-        let lines = Lines::of(TEXT.as_bytes());
-        for offset in 0..TEXT.len() {
-            let expected = ptxopt_grammar::diagnostic::position(TEXT.as_bytes(), offset);
-            assert_eq!(lines.position(offset), expected);
-        }
     }
 }

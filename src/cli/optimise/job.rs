@@ -2,16 +2,18 @@
 
 use super::Plan;
 use super::assembling::Count;
-use crate::cli::{Console, Failure, Status, parse, refuse_older};
+use crate::cli::{Console, Failure, Status, refused};
 use crate::diff;
 use crate::input::Input;
+use crate::library::{Accepted, accept};
+use crate::lines::Lines;
 use crate::measure;
 use crate::output::Output;
-use crate::remarks::{self, Lines, Remark, Sources, View};
+use crate::remarks::{self, Remark, Sources, View};
 use crate::summary::Tally;
 use ptxopt_grammar::tree::Module;
 use ptxopt_machine::replay::Difference;
-use ptxopt_passes::optimiser::{self, Bound, Kind, Options, Outcome, Record};
+use ptxopt_passes::optimiser::{Bound, Kind, Options, Outcome, Record};
 use ptxopt_passes::verify::Wrong;
 use std::fmt::Write;
 use std::fs;
@@ -78,23 +80,19 @@ impl Job {
         let mut times = Times::default();
         let text = input.read().map_err(|error| Failure::reading(console, input, &error))?;
         times.reading = clock.lap();
-        let module = parse(console, input, &text)?;
-        refuse_older(console, input, &module, &plan.options.gpus)?;
+        let accepted = accept(&text, &plan.options.gpus, plan.strict)
+            .map_err(|refusal| refused(console, input, &text, refusal))?;
+        let module = &accepted.module;
         let mut told = Told::default();
-        let warnings = module.warnings();
-        if plan.strict && !warnings.is_empty() {
-            let message = console.renderer.diagnostics(&name, &text, &warnings);
-            return Err(Failure { status: Status::Invalid, message });
-        }
-        told.warnings = console.renderer.warnings(&name, &text, &warnings);
+        told.warnings = console.renderer.warnings(&name, &text, &accepted.warnings);
         times.parsing = clock.lap();
-        let (outcome, count) = self.optimise(plan, &module, &mut told, &mut times).map_err(|failure| {
+        let (outcome, count) = self.optimise(plan, &accepted, &mut told, &mut times).map_err(|failure| {
             let message = explained(&format!("`{name}` cannot be measured"), &failure, console);
             Failure { status: Status::Unreachable, message }
         })?;
         clock.lap();
         let statements = module.stmts().len();
-        let mut tally = self.tell(plan, console, &module, &outcome, &mut told);
+        let mut tally = self.tell(plan, console, module, &outcome, &mut told);
         if let (Some(count), Some(assembling)) = (count, &plan.assembling) {
             let release = assembling.assembler.release();
             for (gpu, comparison) in &count.comparisons {
@@ -110,7 +108,7 @@ impl Job {
                 told.bugs += &explained(&what, &failure, console);
             }
         }
-        drop(module);
+        drop(accepted);
         let new = outcome.text.as_deref().unwrap_or(&text);
         if plan.show.diff {
             let changed = match output {
@@ -130,19 +128,19 @@ impl Job {
     fn optimise(
         &self,
         plan: &Plan,
-        module: &Module<'_>,
+        accepted: &Accepted<'_>,
         told: &mut Told,
         times: &mut Times,
     ) -> Result<(Outcome, Option<Count>), measure::AssemblerFailure> {
         let Some(assembling) = &plan.assembling else {
-            return Ok((self.passes(plan, module, &plan.options, told, times), None));
+            return Ok((self.passes(plan, accepted, &plan.options, told, times), None));
         };
         let start = Instant::now();
         let mut passes = |options: &Options| {
             told.rounds.clear();
-            self.passes(plan, module, options, told, times)
+            self.passes(plan, accepted, options, told, times)
         };
-        let (outcome, count) = assembling.run(module, &plan.options, &mut passes)?;
+        let (outcome, count) = assembling.run(&accepted.module, &plan.options, &mut passes)?;
         times.assembling = start.elapsed().saturating_sub(times.passes);
         Ok((outcome, Some(count)))
     }
@@ -150,7 +148,7 @@ impl Job {
     fn passes(
         &self,
         plan: &Plan,
-        module: &Module<'_>,
+        accepted: &Accepted<'_>,
         options: &Options,
         told: &mut Told,
         times: &mut Times,
@@ -163,7 +161,7 @@ impl Job {
                 told.rounds.extend(text);
             }
         };
-        let outcome = optimiser::optimise_watched(module, options, &clock, &mut watch);
+        let outcome = accepted.optimise(options, &clock, &mut watch);
         times.passes += start.elapsed();
         outcome
     }
