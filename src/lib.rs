@@ -45,6 +45,8 @@ pub mod diff;
 #[doc(hidden)]
 pub mod dot;
 #[cfg(feature = "cli")]
+mod front;
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod input;
 #[cfg(feature = "cli")]

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
     /// Subcommand to document; the default is `ptxopt` itself
-    #[arg(value_parser = ["dump", "eval", "explain", "graph", "prove", "run", "completions", "man"])]
+    #[arg(value_parser = ["dump", "eval", "explain", "graph", "prove", "ptxas", "run", "completions", "man"])]
     command: Option<String>,
 }
 

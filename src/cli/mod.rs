@@ -9,8 +9,10 @@ mod man;
 mod optimise;
 mod progress;
 mod prove;
+mod ptxas;
 mod run;
 
+use crate::front;
 use crate::input::Input;
 use crate::library::{self, Refusal};
 use crate::measure::accuracy;
@@ -22,6 +24,7 @@ use log::LevelFilter;
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::tree::Module;
 use ptxopt_passes::cost::Gpu;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
@@ -92,6 +95,7 @@ enum Command {
     Explain(explain::Args),
     Graph(graph::Args),
     Prove(prove::Args),
+    Ptxas(ptxas::Args),
     Run(run::Args),
     Completions(completions::Args),
     Man(man::Args),
@@ -137,6 +141,12 @@ enum Status {
     Different = 7,
     /// It is unknown whether two pieces of code are equal.
     Undecided = 8,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(status as u8)
+    }
 }
 
 /// Why something was not done: the exit status and the message for the user.
@@ -200,8 +210,18 @@ fn refuses_colour() -> bool {
 /// Runs the command that the arguments of the process ask for.
 #[must_use]
 pub fn main() -> ExitCode {
-    match parse_arguments().and_then(|cli| run(&cli)) {
-        Ok(status) => ExitCode::from(status as u8),
+    let arguments = match front::child_command_line() {
+        Some(arguments) => arguments,
+        None => {
+            let arguments: Vec<OsString> = std::env::args_os().collect();
+            if arguments.first().is_some_and(|program| front::is_called(program)) {
+                return front::run(&arguments[1..]);
+            }
+            arguments
+        }
+    };
+    match parse_arguments(arguments).and_then(|cli| run(&cli)) {
+        Ok(code) => code,
         Err(error) => {
             // Standard output or standard error may be closed; that is not an error here.
             let _unheard = error.print();
@@ -210,9 +230,9 @@ pub fn main() -> ExitCode {
     }
 }
 
-fn parse_arguments() -> Result<Cli, clap::Error> {
+fn parse_arguments(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
     let mut command = Cli::command();
-    let matches = command.try_get_matches_from_mut(std::env::args_os())?;
+    let matches = command.try_get_matches_from_mut(arguments)?;
     let name =
         matches.subcommand_name().filter(|_| optimise::GROUPS.iter().any(|group| matches.contains_id(group)));
     if let Some(name) = name {
@@ -223,27 +243,29 @@ fn parse_arguments() -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
 
-fn run(cli: &Cli) -> Result<Status, clap::Error> {
+fn run(cli: &Cli) -> Result<ExitCode, clap::Error> {
     start_logging(cli.verbose);
     let console = Console::new(cli.color);
     let result = match &cli.command {
-        None => return optimise::run(&cli.optimise, &console),
+        None => return optimise::run(&cli.optimise, &console).map(ExitCode::from),
         Some(Command::Dump(args)) => dump::run(args, &console),
         Some(Command::Eval(args)) => eval::run(args, &console),
         Some(Command::Explain(args)) => explain::run(args, &console),
         Some(Command::Graph(args)) => graph::run(args, &console),
         Some(Command::Prove(args)) => prove::run(args, &console),
+        Some(Command::Ptxas(args)) => return Ok(ptxas::run(args)),
         Some(Command::Run(args)) => run::run(args, &console),
         Some(Command::Completions(args)) => completions::run(args, &console),
         Some(Command::Man(args)) => man::run(args, &console),
     };
-    Ok(result.map_or_else(
+    let status = result.map_or_else(
         |failure| {
             console.say(&failure.message);
             failure.status
         },
         |()| Status::Done,
-    ))
+    );
+    Ok(status.into())
 }
 
 fn start_logging(verbose: u8) {

@@ -3,8 +3,7 @@
 //! The assembler runs in a new folder for temporary files, so that its files replace no others, and is ended after a
 //! time limit, so that a run always ends.
 
-use super::Measured;
-use super::cubin;
+use super::{Measured, number};
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File};
@@ -142,9 +141,7 @@ impl Assembler {
         };
         let cubin = fs::read(folder.path().join(output))
             .map_err(|error| broken(format!("there is no cubin: {error}")))?;
-        let number = number(gpu);
-        let functions = cubin::functions(&cubin, number).map_err(broken)?;
-        Ok(Measured::new(functions, &said))
+        Measured::read(&cubin, number(gpu), &said).map_err(broken)
     }
 
     /// Runs the program in a folder until it ends, and returns its status and its messages.
@@ -182,12 +179,6 @@ impl Assembler {
         let said = fs::read(&path).map_err(|error| unwritable(&error))?;
         Ok((status, String::from_utf8_lossy(&said).into_owned()))
     }
-}
-
-/// The number of a GPU: 90 of `sm_90a`.
-fn number(gpu: &str) -> u32 {
-    let digits: String = gpu.chars().filter(char::is_ascii_digit).collect();
-    digits.parse().unwrap_or(u32::MAX)
 }
 
 fn in_path(path: &OsStr) -> Option<PathBuf> {

@@ -7,9 +7,11 @@ pub mod accuracy;
 mod assembler;
 mod compare;
 pub mod cubin;
+mod leave;
 
 pub use assembler::{Assembler, AssemblerFailure, VARIABLE};
 pub use compare::{Comparison, Worse, table};
+pub(crate) use leave::Leave;
 
 use ptxopt_passes::cost::Gpu;
 use std::collections::BTreeMap;
@@ -44,6 +46,15 @@ pub struct Measured {
 }
 
 impl Measured {
+    /// From a cubin for a GPU of this number (90 of `sm_90a`) and the messages of `ptxas --verbose`, which made it.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the cubin.
+    pub(crate) fn read(cubin: &[u8], gpu: u32, said: &str) -> Result<Self, String> {
+        Ok(Self::new(cubin::functions(cubin, gpu)?, said))
+    }
+
     /// From the functions of a cubin and the messages of the assembler that made it.
     fn new(functions: Vec<cubin::CubinFunction>, said: &str) -> Self {
         let function = |cubin::CubinFunction { name, instructions }| {
@@ -89,6 +100,12 @@ impl Measured {
 pub fn architecture(own: Gpu, asked: Option<Gpu>) -> String {
     let gpu = asked.map_or(own, |asked| if asked.number() == own.number() { own.max(asked) } else { asked });
     if gpu.number() < OLDEST { format!("sm_{OLDEST}") } else { gpu.to_string() }
+}
+
+/// The number of a GPU: 90 of `sm_90a`.
+pub(crate) fn number(gpu: &str) -> u32 {
+    let digits: String = gpu.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or(u32::MAX)
 }
 
 fn number_before(line: &str, what: &str) -> Option<u32> {

@@ -80,6 +80,10 @@ pub(super) struct Choices {
     #[arg(long)]
     pub(super) keep_better: bool,
 
+    /// Leave a function unchanged; what follows an equals sign is the reason, for remarks
+    #[arg(long, value_name = "FUNCTION[=WHY]")]
+    leave: Vec<String>,
+
     /// Reject unknown instructions, modifiers and directives instead of warning about them
     #[arg(long)]
     pub(super) strict: bool,
@@ -171,6 +175,7 @@ impl Choices {
                 Some(DeadCode::Freed) | None => false,
                 Some(DeadCode::All) => true,
             },
+            leave: self.leave.iter().map(|named| left(named)).collect(),
             ..Options::default()
         }
     }
@@ -178,6 +183,12 @@ impl Choices {
 
 pub(in crate::cli) fn gpu(name: &str) -> Result<Gpu, String> {
     Gpu::named(name)
+}
+
+/// A function and the reason why it is left unchanged.
+fn left(named: &str) -> (String, String) {
+    let (function, why) = named.split_once('=').unwrap_or((named, "`--leave` names it"));
+    (function.to_owned(), why.to_owned())
 }
 
 fn at_least_one(number: &str) -> Result<NonZeroUsize, &'static str> {

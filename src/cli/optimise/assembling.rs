@@ -1,11 +1,9 @@
 //! `--measure` and `--keep-better`: optimises, and measures the result with NVIDIA's assembler.
 //!
-//! With `--keep-better`, the module is optimised again without the functions that got worse, until none is worse. A
-//! function without rewrites can still be worse if another was inlined into it; then the whole module is left
-//! unchanged. Each run excludes more functions than the one before, so this terminates. The result depends only on the
-//! input, the options and the assembler.
+//! With `--keep-better`, the module is optimised again without the functions that got worse, until none is worse
+//! (`src/measure/leave.rs`). The result depends only on the input, the options and the assembler.
 
-use crate::measure::{Assembler, AssemblerFailure, Comparison, Measured, architecture};
+use crate::measure::{Assembler, AssemblerFailure, Comparison, Leave, Measured, architecture};
 use ptxopt_grammar::function::functions;
 use ptxopt_grammar::tree::Module;
 use ptxopt_passes::cost::Gpu;
@@ -50,17 +48,17 @@ impl Assembling {
             gpus.iter().map(|gpu| self.assembler.assemble(text, gpu)).collect()
         };
         let before = all(module.text())?;
-        let mut options = options.clone();
+        let mut leave = Leave::default();
         let mut refused = None;
         let (outcome, comparisons) = loop {
-            let outcome = optimise(&options);
+            let outcome = optimise(&leaving(options, &leave, module));
             let after = match &outcome.text {
                 None => before.clone(),
                 Some(text) => match all(text) {
                     Ok(after) => after,
                     Err(error @ AssemblerFailure::Refused(_)) => {
                         refused = Some(error);
-                        leave_all(module, &mut options, "the assembler rejects the result");
+                        leave.all = Some("the assembler rejects the result");
                         continue;
                     }
                     Err(error) => return Err(error),
@@ -69,7 +67,7 @@ impl Assembling {
             let comparisons: Vec<Comparison> =
                 before.iter().zip(&after).map(|(before, after)| Comparison::new(before, after)).collect();
             let changed = outcome.text.is_some();
-            if !(self.keep_better && changed && leave_worse(module, &comparisons, &mut options)) {
+            if !(self.keep_better && changed && leave.worse(&comparisons)) {
                 break (outcome, comparisons);
             }
         };
@@ -78,24 +76,16 @@ impl Assembling {
     }
 }
 
-/// Excludes the functions that got worse on any GPU from the next run; returns whether there were any.
-fn leave_worse(module: &Module<'_>, comparisons: &[Comparison], options: &mut Options) -> bool {
-    let worse: Vec<_> = comparisons.iter().flat_map(Comparison::worse).collect();
-    if worse.is_empty() {
-        return false;
+/// The options without the functions that are left.
+fn leaving(options: &Options, leave: &Leave, module: &Module<'_>) -> Options {
+    let mut options = options.clone();
+    let named = leave.functions.iter().map(|(name, why)| (name.clone(), why.clone()));
+    let all = leave
+        .all
+        .into_iter()
+        .flat_map(|why| functions(module).into_iter().map(move |function| (function.name, why.to_owned())));
+    for (name, why) in named.chain(all) {
+        options.leave.entry(name).or_insert(why);
     }
-    let known = options.leave.len();
-    for (name, worse) in worse {
-        options.leave.entry(name).or_insert_with(|| format!("it would get worse: {worse}"));
-    }
-    if options.leave.len() == known {
-        leave_all(module, options, "a function into which it is inlined would get worse");
-    }
-    true
-}
-
-fn leave_all(module: &Module<'_>, options: &mut Options, why: &str) {
-    for function in functions(module) {
-        options.leave.entry(function.name).or_insert_with(|| why.to_owned());
-    }
+    options
 }

@@ -83,8 +83,8 @@ impl Job {
         let accepted = accept(&text, &plan.options.gpus, plan.strict)
             .map_err(|refusal| refused(console, input, &text, refusal))?;
         let module = &accepted.module;
-        let mut told = Told::default();
-        told.warnings = console.renderer.warnings(&name, &text, &accepted.warnings);
+        let warnings = console.renderer.warnings(&name, &text, &accepted.warnings);
+        let mut told = Told { warnings, ..Told::default() };
         times.parsing = clock.lap();
         let (outcome, count) = self.optimise(plan, &accepted, &mut told, &mut times).map_err(|failure| {
             let message = explained(&format!("`{name}` cannot be measured"), &failure, console);

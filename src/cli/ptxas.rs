@@ -1,0 +1,36 @@
+//! `ptxopt ptxas`: stands for NVIDIA's assembler in a build.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+/// Stand for NVIDIA's assembler in a build: optimise what it is given, then run it
+///
+/// The arguments are those of `ptxas`; `ptxopt-ptxas`, and a link to it named `ptxas`, take them without `ptxopt ptxas
+/// --`. The exit status, the messages and the output are those of the real assembler. Inputs are optimised for its
+/// `--gpu-name`. Where that changed something, it is assembled before and after with the same options, and functions
+/// that got longer or spill more go back to what they were; an unchanged input is assembled once. An input that cannot
+/// be optimised is assembled as it is, and a line on standard error says why. With `-g`, nothing is optimised.
+#[derive(Debug, clap::Args)]
+#[command(after_help = AFTER_HELP)]
+pub(super) struct Args {
+    /// Arguments for `ptxas`
+    #[arg(last = true, value_name = "ARGUMENT")]
+    arguments: Vec<OsString>,
+}
+
+const AFTER_HELP: &str = "\
+Environment variables:
+  PTXOPT_PTXAS       NVIDIA's assembler; the default is the first `ptxas` in `PATH` that is not ptxopt,
+                     then that of `CUDA_HOME` and `CUDA_PATH`
+  PTXOPT_DISABLE=1   run the assembler and do nothing else
+  PTXOPT_KEEP=always keep what changed without measuring it; the default is `better`
+  PTXOPT_LOG=FILE    append a line about each run
+  PTXOPT_REMARKS=DIR write remarks on each input there, as JSON
+  PTXOPT_SECONDS=N   assemble an input as it is if optimising it takes longer; the default is 60
+  PTXOPT_MEMORY=N    the same if it takes more than N MiB; the default is 8192
+
+Exit status: that of the assembler, or 127 if there is none";
+
+pub(super) fn run(args: &Args) -> ExitCode {
+    crate::front::run(&args.arguments)
+}

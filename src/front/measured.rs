@@ -1,0 +1,147 @@
+//! Keeps what got better: what changed is assembled before and after, with the options of the build, and functions that
+//! got longer or spill more go back to the text that came.
+//!
+//! A run with statistics is all that the build asked for if it asked for statistics itself; then what it wrote is the
+//! result. If it did not, the assembler writes into its cubin that it was asked for them, so it is run once more.
+
+use super::command_line::Assembly;
+use super::{Front, Inputs};
+use crate::measure::{Comparison, Leave, Measured, number};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+/// What became of an assembly whose inputs changed.
+pub(super) struct Kept {
+    /// What the assembler printed when it wrote the output; `None` if it is to assemble what came.
+    pub(super) written: Option<Output>,
+    /// What is told in the log.
+    pub(super) news: String,
+}
+
+/// A run of the assembler, whose output is in a temporary file.
+struct Run {
+    said: Output,
+    output: PathBuf,
+}
+
+/// Assembles both ways, until nothing is worse; `files` are those that stand for the inputs.
+pub(super) fn better(
+    front: &Front,
+    inputs: &Inputs<'_>,
+    files: &mut Vec<Option<PathBuf>>,
+) -> Result<Kept, String> {
+    let came = vec![None; files.len()];
+    let run = |files: &[Option<PathBuf>], name: &str| assembled(front, inputs, files, name);
+    let (before, after) = std::thread::scope(|scope| {
+        let before = scope.spawn(|| run(&came, "before"));
+        let after = run(files, "after");
+        (before.join().unwrap_or_else(|_| Err("a thread was lost".to_owned())), after)
+    });
+    let (before, mut after) = (before?, after?);
+    if !before.said.status.success() {
+        return Ok(Kept { written: None, news: "the assembler refuses it".to_owned() });
+    }
+    let counted = before.measured(inputs.assembly)?;
+    let mut leave = Leave::default();
+    let comparison = loop {
+        if !after.said.status.success() {
+            return Err(
+                "the assembler takes it as it came and not as it would be written: a bug of ptxopt, please \
+                        report it"
+                    .to_owned(),
+            );
+        }
+        let comparison = Comparison::new(&counted, &after.measured(inputs.assembly)?);
+        if !leave.worse(std::slice::from_ref(&comparison)) {
+            break Some(comparison);
+        }
+        if leave.all.is_some() {
+            break None;
+        }
+        optimise_again(front, inputs, files, &leave)?;
+        if files.iter().all(Option::is_none) {
+            break None;
+        }
+        after = run(files, "after")?;
+    };
+    let mut news = comparison.as_ref().map_or_else(|| "nothing got better".to_owned(), told);
+    for (function, why) in &leave.functions {
+        news += &format!("; `{function}` stays: {why}");
+    }
+    let chosen = match comparison {
+        Some(_) => after,
+        None => {
+            files.fill(None);
+            before
+        }
+    };
+    Ok(Kept { written: written(front, inputs, files, chosen)?, news })
+}
+
+fn told(comparison: &Comparison) -> String {
+    let (before, after) = comparison.instructions();
+    format!("{before} machine instructions became {after}")
+}
+
+/// Optimises those that changed once more, without the functions that got worse.
+fn optimise_again(
+    front: &Front,
+    inputs: &Inputs<'_>,
+    files: &mut [Option<PathBuf>],
+    leave: &Leave,
+) -> Result<(), String> {
+    for (number, file) in files.iter_mut().enumerate().filter(|(_, file)| file.is_some()) {
+        *file = front.optimise_one(inputs, number, &leave.functions)?;
+    }
+    Ok(())
+}
+
+/// Assembles with statistics.
+fn assembled(
+    front: &Front,
+    inputs: &Inputs<'_>,
+    files: &[Option<PathBuf>],
+    name: &str,
+) -> Result<Run, String> {
+    let output = inputs.folder.path().join(name);
+    let mut arguments = inputs.assembly.arguments(files, Some(&output));
+    if !inputs.assembly.verbose {
+        arguments.push("--verbose".into());
+    }
+    Ok(Run { said: front.real.run(&arguments, inputs.stdin(files))?, output })
+}
+
+impl Run {
+    fn measured(&self, assembly: &Assembly) -> Result<Measured, String> {
+        let cubin =
+            fs::read(&self.output).map_err(|error| format!("there is no cubin to measure: {error}"))?;
+        let said = [&*self.said.stdout, &*self.said.stderr].concat();
+        Measured::read(&cubin, number(&assembly.gpu), &String::from_utf8_lossy(&said))
+    }
+}
+
+/// Writes the result of a run where the build wants it, or has the assembler write it.
+fn written(
+    front: &Front,
+    inputs: &Inputs<'_>,
+    files: &[Option<PathBuf>],
+    run: Run,
+) -> Result<Option<Output>, String> {
+    let assembly = inputs.assembly;
+    if assembly.verbose && copied(&run.output, &assembly.output) {
+        return Ok(Some(run.said));
+    }
+    if files.iter().all(Option::is_none) {
+        return Ok(None);
+    }
+    // Whatever is wrong with the output is for the assembler to find, and to say.
+    let said = front.real.run(&assembly.arguments(files, None), inputs.stdin(files))?;
+    Ok(said.status.success().then_some(said))
+}
+
+/// Copies a cubin to a new file or over a regular one.
+fn copied(from: &Path, to: &Path) -> bool {
+    let replaceable = fs::metadata(to).map_or(true, |metadata| metadata.is_file());
+    replaceable && fs::read(from).and_then(|cubin| fs::write(to, cubin)).is_ok()
+}

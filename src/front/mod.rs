@@ -1,0 +1,339 @@
+//! `ptxopt-ptxas`: stands for NVIDIA's assembler in a build, and optimises what it is given.
+//!
+//! The command line is the assembler's own, and so are its exit status, its messages and its output: it is always the
+//! real assembler that writes them. Where nothing changed, this process becomes the assembler, with the very arguments
+//! that it got. Whatever goes wrong before that is a line on standard error, and the module is assembled as it is.
+//!
+//! What changed is assembled both ways, and functions that got worse go back (`measured.rs`). The optimiser runs as a
+//! child process (`child.rs`).
+
+mod child;
+mod command_line;
+mod measured;
+mod real;
+mod settings;
+
+pub(crate) use child::command_line as child_command_line;
+
+use command_line::{Asked, Assembly, Source};
+use measured::Kept;
+use real::Real;
+use settings::Settings;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, ExitStatus, Output};
+use tempfile::TempDir;
+
+/// The names under which this program stands for the assembler.
+const NAMES: [&str; 2] = ["ptxopt-ptxas", "ptxas"];
+
+/// The highest exit status of `ptxopt`; Rust's own for a panic is higher.
+const MOST_STATUS: i32 = 8;
+
+/// The exit status where the assembler cannot be run; its own for a failure is 255.
+const NO_ASSEMBLER: u8 = 127;
+
+/// Whether a program of this name stands for the assembler.
+pub(crate) fn is_called(program: &OsStr) -> bool {
+    Path::new(program).file_stem().and_then(OsStr::to_str).is_some_and(|name| NAMES.contains(&name))
+}
+
+/// Runs the assembler with its own arguments, after optimising what they name.
+pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
+    let variable = |name: &str| std::env::var_os(name);
+    let real = match Real::find(&variable, std::env::current_exe().ok().as_deref()) {
+        Ok(real) => real,
+        Err(why) => {
+            tell(&why);
+            return ExitCode::from(NO_ASSEMBLER);
+        }
+    };
+    let settings = Settings::read(&variable).unwrap_or_else(|why| {
+        tell(&format!("{why}; nothing is optimised"));
+        Settings::disabled()
+    });
+    let front = Front { real, settings };
+    match front.run(arguments) {
+        Ok(code) => code,
+        Err(why) => {
+            tell(&why);
+            ExitCode::from(NO_ASSEMBLER)
+        }
+    }
+}
+
+/// The assembler, and what the user wants.
+struct Front {
+    real: Real,
+    settings: Settings,
+}
+
+/// The inputs of an assembly, in a folder for files that are deleted at the end.
+struct Inputs<'a> {
+    assembly: &'a Assembly,
+    /// Standard input, if it is one of them.
+    stdin: Option<Vec<u8>>,
+    folder: TempDir,
+}
+
+impl Front {
+    fn run(&self, arguments: &[OsString]) -> Result<ExitCode, String> {
+        if self.settings.disabled {
+            return self.unchanged(arguments, None);
+        }
+        match command_line::understand(arguments, &|file| fs::read_to_string(file).ok()) {
+            Asked::Version => self.version(arguments),
+            Asked::Untouched(why) => {
+                if let Some(why) = why {
+                    tell(&format!("assembled as it is: {why}"));
+                }
+                self.unchanged(arguments, None)
+            }
+            Asked::Assembly(assembly) => self.assemble(arguments, &assembly),
+        }
+    }
+
+    /// Assembles what came.
+    fn unchanged(&self, arguments: &[OsString], stdin: Option<&[u8]>) -> Result<ExitCode, String> {
+        self.real.become_it(arguments, stdin).map(code)
+    }
+
+    /// The assembler's version, and ptxopt's: who keeps what was compiled under that text must not mix the two.
+    fn version(&self, arguments: &[OsString]) -> Result<ExitCode, String> {
+        let said = self.real.run(arguments, None)?;
+        replay(&said, &[]);
+        if said.status.success() {
+            let kept = if self.settings.keep_always {
+                "all that changed is kept"
+            } else {
+                "what got better is kept"
+            };
+            let line = format!("Optimised by ptxopt {}, {kept}\n", env!("CARGO_PKG_VERSION"));
+            // A closed standard output is nothing to report.
+            let _unheard = io::stdout().write_all(line.as_bytes());
+        }
+        Ok(code(said.status))
+    }
+
+    fn assemble(&self, arguments: &[OsString], assembly: &Assembly) -> Result<ExitCode, String> {
+        let mut stdin = None;
+        if assembly.inputs.contains(&Source::Stdin) {
+            let mut text = Vec::new();
+            if io::stdin().lock().read_to_end(&mut text).is_err() {
+                return self.unchanged(arguments, None);
+            }
+            stdin = Some(text);
+        }
+        let folder = match tempfile::Builder::new().prefix("ptxopt-").tempdir() {
+            Ok(folder) => folder,
+            Err(error) => {
+                tell(&format!("assembled as it is: temporary files cannot be made: {error}"));
+                return self.unchanged(arguments, stdin.as_deref());
+            }
+        };
+        let inputs = Inputs { assembly, stdin, folder };
+        let (mut files, failed) = self.optimise(&inputs);
+        let mut told = if failed.is_empty() { "nothing to change".to_owned() } else { failed.join("; ") };
+        if files.iter().any(Option::is_some) {
+            let kept = if self.settings.keep_always {
+                self.kept_always(&inputs, &files)
+            } else {
+                measured::better(self, &inputs, &mut files)
+            };
+            match kept {
+                Ok(Kept { written: Some(said), news }) => {
+                    self.log(assembly, &news);
+                    replay(&said, &inputs.names(&files));
+                    return Ok(code(said.status));
+                }
+                Ok(Kept { written: None, news }) => told = news,
+                Err(why) => {
+                    tell(&format!("assembled as it is: {why}"));
+                    told = format!("assembled as it is: {why}");
+                }
+            }
+        }
+        self.log(assembly, &told);
+        let Inputs { stdin, folder, .. } = inputs;
+        // The process that becomes the assembler does not come back to delete it.
+        drop(folder);
+        self.unchanged(arguments, stdin.as_deref())
+    }
+
+    /// Optimises every input; the files of those that changed, and what failed.
+    fn optimise(&self, inputs: &Inputs<'_>) -> (Vec<Option<PathBuf>>, Vec<String>) {
+        let mut failed = Vec::new();
+        let mut files = Vec::new();
+        for (number, source) in inputs.assembly.inputs.iter().enumerate() {
+            files.push(self.optimise_one(inputs, number, &BTreeMap::new()).unwrap_or_else(|why| {
+                let why = format!("`{source}` is assembled as it is: {why}");
+                tell(&why);
+                failed.push(why);
+                None
+            }));
+        }
+        (files, failed)
+    }
+
+    /// Optimises an input without the functions that are left; its file, if it changed.
+    fn optimise_one(
+        &self,
+        inputs: &Inputs<'_>,
+        number: usize,
+        leave: &BTreeMap<String, String>,
+    ) -> Result<Option<PathBuf>, String> {
+        let unwritten = |error: io::Error| format!("temporary files cannot be written: {error}");
+        let folder = inputs.folder.path().join(number.to_string());
+        fs::create_dir_all(&folder).map_err(unwritten)?;
+        let (input, name) = match &inputs.assembly.inputs[number] {
+            Source::Stdin => {
+                let input = folder.join("in");
+                fs::write(&input, inputs.stdin.as_deref().unwrap_or_default()).map_err(unwritten)?;
+                (input, OsStr::new("stdin"))
+            }
+            Source::File(path) => {
+                let is_regular = fs::metadata(path).map_err(|error| error.to_string())?.is_file();
+                let name = path.file_name().filter(|_| is_regular).ok_or("it is not a regular file")?;
+                (path.clone(), name)
+            }
+        };
+        let output = folder.join("out").join(name);
+        fs::create_dir_all(folder.join("out")).map_err(unwritten)?;
+        let remarks = self.settings.remarks.as_ref().map(|_| folder.join("remarks"));
+        let work = child::Work {
+            input: &input,
+            gpu: &inputs.assembly.gpu,
+            output: &output,
+            remarks: remarks.as_deref(),
+            leave,
+            time: self.settings.time,
+        };
+        let changed = work.run()?;
+        if let (Some(remarks), Some(directory)) = (remarks, &self.settings.remarks)
+            && let Err(error) = keep_remarks(&remarks, directory, name, &input, &inputs.assembly.gpu)
+        {
+            tell(&format!("remarks on `{}` are not written: {error}", name.display()));
+        }
+        Ok(changed.then_some(output))
+    }
+
+    /// Assembles what changed, unmeasured. If that fails, the messages about the text that came are the ones to show.
+    fn kept_always(&self, inputs: &Inputs<'_>, files: &[Option<PathBuf>]) -> Result<Kept, String> {
+        let arguments = inputs.assembly.arguments(files, None);
+        let said = self.real.run(&arguments, inputs.stdin(files))?;
+        let news = "changed, and not measured".to_owned();
+        let written = said.status.success().then_some(said);
+        Ok(Kept { news: if written.is_some() { news } else { "the assembler fails".to_owned() }, written })
+    }
+
+    /// Adds a line to the log.
+    fn log(&self, assembly: &Assembly, news: &str) {
+        let Some(path) = &self.settings.log else { return };
+        let names: Vec<String> = assembly.inputs.iter().map(ToString::to_string).collect();
+        let line = format!("{} for {}: {news}\n", names.join(", "), assembly.gpu);
+        let appended = OpenOptions::new().create(true).append(true).open(path);
+        if let Err(error) = appended.and_then(|mut log| log.write_all(line.as_bytes())) {
+            tell(&format!("the log `{}` cannot be written: {error}", path.display()));
+        }
+    }
+}
+
+impl Inputs<'_> {
+    /// What the assembler reads as standard input, if that is not replaced by a file.
+    fn stdin(&self, files: &[Option<PathBuf>]) -> Option<&[u8]> {
+        let mut all = self.assembly.inputs.iter().zip(files);
+        all.any(|(source, file)| *source == Source::Stdin && file.is_none()).then_some(self.stdin.as_deref()?)
+    }
+
+    /// The names of files that stand for inputs, and the names of these.
+    fn names(&self, files: &[Option<PathBuf>]) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let bytes = |name: &OsStr| name.as_encoded_bytes().to_owned();
+        let pair = |(source, file): (&Source, &Option<PathBuf>)| {
+            let name = match source {
+                Source::Stdin => b"<stdin>".to_vec(),
+                Source::File(path) => bytes(path.as_os_str()),
+            };
+            Some((bytes(file.as_ref()?.as_os_str()), name))
+        };
+        self.assembly.inputs.iter().zip(files).filter_map(pair).collect()
+    }
+}
+
+/// Copies remarks to where they are kept, under the name of the input, the GPU and what the text is: builds that run at
+/// the same time do not replace each other's.
+fn keep_remarks(remarks: &Path, directory: &Path, name: &OsStr, input: &Path, gpu: &str) -> io::Result<()> {
+    let mut hasher = DefaultHasher::new();
+    fs::read(input)?.hash(&mut hasher);
+    let mut file = name.to_owned();
+    file.push(format!(".{gpu}.{:016x}.json", hasher.finish()));
+    fs::create_dir_all(directory)?;
+    fs::copy(remarks, directory.join(file)).map(|_bytes| ())
+}
+
+/// A line on standard error.
+fn tell(line: &str) {
+    // If standard error cannot be written, this cannot be reported.
+    let _unheard = io::stderr().write_all(format!("ptxopt: {}\n", crate::printable::shown(line)).as_bytes());
+}
+
+/// What the assembler printed, with the names of its inputs as the user knows them.
+fn replay(said: &Output, names: &[(Vec<u8>, Vec<u8>)]) {
+    let named =
+        |text: &[u8]| names.iter().fold(text.to_owned(), |text, (from, to)| replaced(&text, from, to));
+    // Closed outputs are nothing to report.
+    let _unheard = io::stdout().write_all(&named(&said.stdout)).and_then(|()| io::stdout().flush());
+    let _unheard = io::stderr().write_all(&named(&said.stderr));
+}
+
+fn replaced(text: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while !rest.is_empty() {
+        if !from.is_empty() && rest.starts_with(from) {
+            out.extend(to);
+            rest = &rest[from.len()..];
+        } else {
+            out.push(rest[0]);
+            rest = &rest[1..];
+        }
+    }
+    out
+}
+
+/// The exit status of the assembler; as a shell has it, if a signal ended it.
+fn code(status: ExitStatus) -> ExitCode {
+    #[cfg(unix)]
+    let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| signal + 128);
+    #[cfg(not(unix))]
+    let signal = None;
+    let code = status.code().or(signal).and_then(|code| u8::try_from(code & 0xff).ok());
+    code.map_or(ExitCode::FAILURE, ExitCode::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_replaced_wherever_they_stand() {
+        assert_eq!(replaced(b"/t/0/k, line 3: /t/0/k", b"/t/0/k", b"k.s"), b"k.s, line 3: k.s");
+        assert_eq!(replaced(b"abc", b"", b"x"), b"abc");
+    }
+
+    #[test]
+    fn it_goes_by_the_name_of_the_assembler() {
+        for (name, is) in [
+            ("ptxopt-ptxas", true),
+            ("/usr/bin/ptxas", true),
+            ("ptxas.exe", true),
+            ("ptxopt", false),
+            ("", false),
+        ] {
+            assert_eq!(is_called(OsStr::new(name)), is, "{name}");
+        }
+    }
+}
