@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    ptxopt::cli::main()
+    ptxopt::cli::ptxas()
 }

@@ -210,16 +210,23 @@ fn refuses_colour() -> bool {
 /// Runs the command that the arguments of the process ask for.
 #[must_use]
 pub fn main() -> ExitCode {
-    let arguments = match front::child_command_line() {
-        Some(arguments) => arguments,
-        None => {
-            let arguments: Vec<OsString> = std::env::args_os().collect();
-            if arguments.first().is_some_and(|program| front::is_called(program)) {
-                return front::run(&arguments[1..]);
-            }
-            arguments
-        }
-    };
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    match arguments.first() {
+        Some(program) if front::is_called(program) => ptxas(),
+        _ => command(front::child_command_line().unwrap_or(arguments)),
+    }
+}
+
+/// Stands for NVIDIA's assembler, whose arguments the process has.
+#[must_use]
+pub fn ptxas() -> ExitCode {
+    match front::child_command_line() {
+        Some(arguments) => command(arguments),
+        None => front::run(&std::env::args_os().skip(1).collect::<Vec<_>>()),
+    }
+}
+
+fn command(arguments: Vec<OsString>) -> ExitCode {
     match parse_arguments(arguments).and_then(|cli| run(&cli)) {
         Ok(code) => code,
         Err(error) => {

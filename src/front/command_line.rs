@@ -327,10 +327,9 @@ mod tests {
     }
 
     fn assembly(line: &str) -> Assembly {
-        match understood(line) {
-            Asked::Assembly(assembly) => assembly,
-            other => panic!("{line}: {other:?}"),
-        }
+        let asked = understood(line);
+        let Asked::Assembly(assembly) = asked else { panic!("{line}: {asked:?}") };
+        assembly
     }
 
     fn names(assembly: &Assembly) -> Vec<String> {

@@ -29,7 +29,7 @@ struct Run {
 pub(super) fn better(
     front: &Front,
     inputs: &Inputs<'_>,
-    files: &mut Vec<Option<PathBuf>>,
+    files: &mut [Option<PathBuf>],
 ) -> Result<Kept, String> {
     let came = vec![None; files.len()];
     let run = |files: &[Option<PathBuf>], name: &str| assembled(front, inputs, files, name);

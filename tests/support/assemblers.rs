@@ -20,6 +20,7 @@ pub(crate) fn folder() -> PathBuf {
 
 impl Assemblers {
     /// `None` where one of them is absent.
+    #[allow(dead_code, reason = "not all that share this file ask for them")]
     pub(crate) fn installed() -> Option<Self> {
         let folder = folder();
         let one = |(version, lowest)| {

@@ -1,0 +1,94 @@
+//! What gets worse goes back, and what a build may ask for besides.
+
+use crate::{BLEND, Bench, LONGER, run, said, silent};
+use std::fs;
+
+#[test]
+fn a_function_that_gets_longer_goes_back() {
+    let Some(bench) = Bench::new("12.9") else { return };
+    for verbose in ["", " -v"] {
+        let line = |input: &str, output: &str| format!("-arch=sm_61 {input} -o {output}{verbose}");
+        assert!(bench.real(&line("longer.ptx", "real.cubin")).status.success());
+        assert!(run(&mut bench.front(&line("longer.ptx", "front.cubin"))).status.success());
+        assert_eq!(bench.read("front.cubin"), bench.read("real.cubin"));
+        let always = run(bench.front(&line("longer.ptx", "always.cubin")).env("PTXOPT_KEEP", "always"));
+        assert!(always.status.success());
+        assert_ne!(bench.read("always.cubin"), bench.read("real.cubin"), "unmeasured, it changes");
+    }
+}
+
+#[test]
+fn only_the_function_that_gets_longer_goes_back() {
+    let Some(bench) = Bench::new("12.9") else { return };
+    let other = BLEND.split_once(".visible").expect("it has an entry").1;
+    bench.write("both.ptx", &format!("{LONGER}\n.visible{other}"));
+    bench.optimised("both.ptx", "half.ptx", "sm_61", &["--leave", "sums"]);
+    silent(&bench.real("-arch=sm_61 half.ptx -o real.cubin"));
+    silent(&run(bench.front("-arch=sm_61 both.ptx -o front.cubin").env("PTXOPT_LOG", "log")));
+    assert_eq!(bench.read("front.cubin"), bench.read("real.cubin"));
+    let log = String::from_utf8(bench.read("log")).expect("it is text");
+    assert!(
+        log.starts_with("both.ptx for sm_61: ") && log.contains("`sums` stays: it would get worse: "),
+        "{log}"
+    );
+}
+
+#[test]
+fn an_unchanged_module_is_assembled_once_and_a_changed_one_as_often_as_needed() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    bench.write("plain75.ptx", &crate::PLAIN.replace("sm_61", "sm_75"));
+    let counting = bench.path("counting");
+    let script = format!("#!/bin/sh\necho \"$@\" >>calls\nexec {} \"$@\"\n", bench.real.display());
+    crate::hostile::program(&counting, &script);
+    for (line, keep, calls) in [
+        ("-arch=sm_75 plain75.ptx", "", 1),
+        // Before and after, and once more without `-v`, which the assembler would mention in the cubin.
+        ("-arch=sm_75 blend.s", "", 3),
+        ("-v -arch=sm_75 blend.s", "", 2),
+        ("-arch=sm_75 blend.s", "always", 1),
+    ] {
+        let _none = fs::remove_file(bench.path("calls"));
+        let mut command = bench.front(&format!("{line} -o x.cubin"));
+        let output = run(command.env("PTXOPT_PTXAS", &counting).env("PTXOPT_KEEP", keep));
+        assert!(output.status.success(), "{line}: {}", said(&output));
+        let counted = String::from_utf8(bench.read("calls")).expect("it is text").lines().count();
+        assert_eq!(counted, calls, "{line} {keep}");
+    }
+}
+
+#[test]
+fn the_log_and_the_remarks_say_what_was_done() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    for line in ["-arch=sm_75 blend.s -o x.cubin", "-arch=sm_90 blend.s -o x.cubin"] {
+        silent(&run(bench.front(line).env("PTXOPT_LOG", "log").env("PTXOPT_REMARKS", "remarks/of/all")));
+    }
+    let log = String::from_utf8(bench.read("log")).expect("it is text");
+    let lines: Vec<&str> = log.lines().collect();
+    assert_eq!(lines.len(), 2, "{log}");
+    for (line, gpu) in lines.iter().zip(["sm_75", "sm_90"]) {
+        let counts = line.strip_prefix(&format!("blend.s for {gpu}: ")).expect("it names input and GPU");
+        let numbers: Vec<u32> = counts.split(' ').filter_map(|word| word.parse().ok()).collect();
+        assert!(numbers.len() == 2 && numbers[1] < numbers[0], "{line}");
+    }
+    let remarks = fs::read_dir(bench.path("remarks/of/all")).expect("the folder was made");
+    let mut names: Vec<String> = remarks
+        .map(|entry| entry.expect("it can be listed").file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    assert!(
+        names.len() == 2 && names[0].starts_with("blend.s.sm_75.") && names[1].starts_with("blend.s.sm_90.")
+    );
+    let remarks = String::from_utf8(bench.read(&format!("remarks/of/all/{}", names[0]))).expect("it is text");
+    assert!(
+        remarks.lines().all(|line| line.starts_with("{\"kind\":")) && remarks.contains("vavrg4"),
+        "{remarks}"
+    );
+}
+
+#[test]
+fn with_ptxopt_switched_off_the_assembler_is_alone() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    silent(&bench.real("-arch=sm_75 blend.s -o real.cubin"));
+    silent(&run(bench.front("-arch=sm_75 blend.s -o front.cubin").env("PTXOPT_DISABLE", "1")));
+    assert_eq!(bench.read("front.cubin"), bench.read("real.cubin"));
+}

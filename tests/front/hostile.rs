@@ -1,0 +1,250 @@
+//! The front when things go wrong: each run ends as that of the real assembler would have.
+
+use crate::{Bench, run, said};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const FRONT: &str = env!("CARGO_BIN_EXE_ptxopt-ptxas");
+
+/// Writes a script.
+pub(crate) fn program(path: &Path, script: &str) {
+    fs::write(path, script).expect("a file can be written");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+}
+
+/// The result is the assembler's own for the text that came, with one line that says why.
+fn as_it_came(bench: &Bench, line: &str, output: &Output, why: &str) {
+    let real = bench.real(&format!("{line} -o real.cubin"));
+    assert_eq!(output.status.code(), real.status.code());
+    assert_eq!(bench.read("front.cubin"), bench.read("real.cubin"));
+    let said = said(output);
+    assert!(said.starts_with("ptxopt: ") && said.contains(why) && said.lines().count() == 1, "{said}");
+}
+
+#[test]
+fn a_failure_of_the_assembler_is_its_own() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    bench.write("wrong.ptx", &crate::BLEND.replace("ret;", "bra nowhere;"));
+    for line in [
+        "-arch=sm_75 wrong.ptx",
+        "-arch=sm_52 blend.s",
+        "-arch=sm_75 missing.ptx",
+        "-arch=sm_75 blend.s --nonsense",
+    ] {
+        let (real, front) = (bench.real(line), run(&mut bench.front(line)));
+        assert_eq!(front.status.code(), real.status.code(), "{line}");
+        assert_eq!(real.status.code(), Some(255), "{line}");
+        assert!(said(&front).ends_with(&said(&real)), "{line}: {}", said(&front));
+        assert!(!bench.path("elf.o").exists());
+    }
+}
+
+#[test]
+fn an_assembler_that_fails_or_is_killed_ends_the_build_as_it_would_alone() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    let fake = bench.path("fake");
+    for keep in ["better", "always"] {
+        program(&fake, "#!/bin/sh\necho out\necho 'fatal: no licence' >&2\nexit 3\n");
+        let output =
+            run(bench.front("-arch=sm_75 blend.s -o x").env("PTXOPT_PTXAS", &fake).env("PTXOPT_KEEP", keep));
+        assert_eq!((output.status.code(), &*said(&output)), (Some(3), "fatal: no licence\n"));
+        assert_eq!(output.stdout, b"out\n");
+        program(&fake, "#!/bin/sh\nkill -9 $$\n");
+        let output =
+            run(bench.front("-arch=sm_75 blend.s -o x").env("PTXOPT_PTXAS", &fake).env("PTXOPT_KEEP", keep));
+        assert!(!output.status.success());
+        assert!(!bench.path("x").exists());
+    }
+    // It takes only what came.
+    let real = bench.real.display();
+    let script = format!(
+        "#!/bin/sh\ngrep -q vavrg4 blend.s && case \"$*\" in */*blend.s*) echo no >&2; exit 1;; esac\nexec {real} \"$@\"\n"
+    );
+    program(&fake, &script);
+    let output = run(bench.front("-arch=sm_75 blend.s -o front.cubin").env("PTXOPT_PTXAS", &fake));
+    as_it_came(&bench, "-arch=sm_75 blend.s", &output, "a bug of ptxopt");
+}
+
+#[test]
+fn an_assembler_that_is_missing_or_ptxopt_itself_is_told() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    let told = |command: &mut Command, why: &str| {
+        let output = run(command);
+        assert_eq!(output.status.code(), Some(127), "{}", said(&output));
+        assert!(said(&output).contains(why) && said(&output).lines().count() == 1, "{}", said(&output));
+    };
+    let line = "-arch=sm_75 blend.s -o x";
+    told(bench.front(line).env("PTXOPT_PTXAS", "/nowhere/ptxas"), "there is no assembler `/nowhere/ptxas`");
+    let itself = "which is ptxopt itself";
+    told(bench.front(line).env("PTXOPT_PTXAS", FRONT), itself);
+    told(bench.front(line).env("PTXOPT_PTXAS", env!("CARGO_BIN_EXE_ptxopt")), itself);
+    symlink(FRONT, bench.path("link")).expect("a link can be made");
+    told(bench.front(line).env("PTXOPT_PTXAS", bench.path("link")), itself);
+    fs::copy(FRONT, bench.path("copy")).expect("it can be copied");
+    told(bench.front(line).env("PTXOPT_PTXAS", bench.path("copy")), "starts ptxopt again");
+    let script = bench.path("script");
+    program(&script, &format!("#!/bin/sh\nexec {FRONT} \"$@\"\n"));
+    told(bench.front(line).env("PTXOPT_PTXAS", &script), "starts ptxopt again");
+    let unset = |path: &str| {
+        let mut command = bench.front(line);
+        command.env_remove("PTXOPT_PTXAS").env_remove("CUDA_HOME").env_remove("CUDA_PATH").env("PATH", path);
+        command
+    };
+    told(&mut unset("/nowhere"), "there is no `ptxas` of NVIDIA in `PATH`");
+    // In a folder of its own, the front is the only one that there is.
+    fs::create_dir_all(bench.path("bin")).expect("a folder can be made");
+    symlink(FRONT, bench.path("bin/ptxas")).expect("a link can be made");
+    let bin = bench.path("bin").display().to_string();
+    told(&mut unset(&bin), "there is no `ptxas` of NVIDIA in `PATH`");
+    assert!(!bench.path("x").exists());
+}
+
+#[test]
+fn the_assembler_is_found_behind_ptxopt_in_the_path_and_in_the_folder_of_cuda() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    for folder in ["ours", "cuda/bin"] {
+        fs::create_dir_all(bench.path(folder)).expect("a folder can be made");
+    }
+    symlink(FRONT, bench.path("ours/ptxas")).expect("a link can be made");
+    symlink(&bench.real, bench.path("cuda/bin/ptxas")).expect("a link can be made");
+    let (ours, cuda) = (bench.path("ours").display().to_string(), bench.path("cuda").display().to_string());
+    let line = "-arch=sm_75 blend.s -o x.cubin";
+    for (path, home) in [(format!("{ours}:{cuda}/bin"), "/nowhere"), (ours, &*cuda)] {
+        let mut command = bench.at(Path::new("ptxas"), line);
+        let _none = fs::remove_file(bench.path("x.cubin"));
+        // The program is searched for in this `PATH` too, as a build would.
+        crate::silent(&run(command.env("PATH", path).env("CUDA_HOME", home).env_remove("CUDA_PATH")));
+        assert!(bench.path("x.cubin").exists());
+    }
+}
+
+#[test]
+fn what_ptxopt_refuses_and_the_assembler_takes_is_assembled() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    // The assembler knows this one directive of the preprocessor.
+    bench.write(
+        "marked.ptx",
+        &crate::BLEND.replace(".address_size 64\n", ".address_size 64\n#line 1 \"k.cu\"\n"),
+    );
+    let line = "-arch=sm_75 marked.ptx";
+    let output = run(&mut bench.front(&format!("{line} -o front.cubin")));
+    as_it_came(&bench, line, &output, "`marked.ptx` is assembled as it is: line ");
+}
+
+#[test]
+fn an_optimiser_without_time_or_memory_costs_nothing_but_the_gain() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    let line = "-arch=sm_75 blend.s";
+    for (name, value, why) in [
+        ("PTXOPT_SECONDS", "0", "has not ended after 0 s"),
+        ("PTXOPT_MEMORY", "20", "the optimiser ended with signal: 6"),
+        ("PTXOPT_MEMORY", "much", "`PTXOPT_MEMORY=much` is no number"),
+        ("PTXOPT_KEEP", "some", "`PTXOPT_KEEP=some` is neither"),
+        ("TMPDIR", "/nowhere", "temporary files cannot be made"),
+    ] {
+        let output = run(bench.front(&format!("{line} -o front.cubin")).env(name, value));
+        as_it_came(&bench, line, &output, why);
+    }
+}
+
+#[test]
+fn what_cannot_be_told_does_not_stop_a_build() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    crate::silent(&run(&mut bench.front("-arch=sm_75 blend.s -o told.cubin")));
+    for (name, what) in [("PTXOPT_LOG", "the log"), ("PTXOPT_REMARKS", "remarks on")] {
+        let output = run(bench.front("-arch=sm_75 blend.s -o untold.cubin").env(name, "/dev/null/x"));
+        assert!(output.status.success());
+        assert!(said(&output).starts_with(&format!("ptxopt: {what}")), "{}", said(&output));
+        assert_eq!(bench.read("untold.cubin"), bench.read("told.cubin"));
+    }
+}
+
+/// A module that takes seconds.
+fn slow() -> String {
+    let operations =
+        ["vadd4.u32.u32.u32.sat", "vavrg4.u32.u32.u32", "vmax4.s32.s32.s32", "vabsdiff4.u32.u32.u32"];
+    let lines: String = (0..1000)
+        .map(|n| format!("{} %r{}, %r{}, %r{n}, %r{};\n", operations[n % 4], n + 2, n + 1, n + 1))
+        .collect();
+    format!(
+        ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry slow(.param .u64 p)\n{{\n\
+         .reg .b32 %r<1002>;\n.reg .b64 %rd<2>;\nld.param.u64 %rd1, [p];\nld.global.u32 %r0, [%rd1];\n\
+         ld.global.u32 %r1, [%rd1+4];\n{lines}st.global.u32 [%rd1], %r1001;\nret;\n}}\n"
+    )
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_killed_optimiser_costs_nothing_but_the_gain() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    bench.write("slow.ptx", &slow());
+    let mut command = bench.front("-arch=sm_75 slow.ptx -o front.cubin");
+    let front = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the front starts");
+    let children = format!("/proc/{0}/task/{0}/children", front.id());
+    let until = Instant::now() + Duration::from_secs(60);
+    let child = loop {
+        let children = fs::read_to_string(&children).unwrap_or_default();
+        if let Some(child) = children.split_whitespace().next() {
+            break child.to_owned();
+        }
+        assert!(Instant::now() < until, "there is no child");
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    let killed =
+        Command::new("sh").args(["-c", &format!("kill -9 {child}")]).status().expect("a shell starts");
+    assert!(killed.success());
+    let output = front.wait_with_output().expect("the front ends");
+    as_it_came(&bench, "-arch=sm_75 slow.ptx", &output, "the optimiser ended with signal: 9");
+}
+
+#[test]
+fn where_large_files_cannot_be_written_the_assembler_still_writes_its_own() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    // The optimised text is larger than what may be written, the cubin is not.
+    let comment = format!("// {}\n", "a long line ".repeat(200)).repeat(100);
+    bench.write("large.ptx", &(comment + crate::BLEND));
+    let line = "-arch=sm_75 large.ptx";
+    let mut command = bench.at(Path::new("sh"), "");
+    command.args(["-c", &format!("ulimit -f 100; exec {FRONT} {line} -o front.cubin")]);
+    let output = run(command.env("PTXOPT_PTXAS", &bench.real));
+    as_it_came(&bench, line, &output, "`large.ptx` is assembled as it is: ");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_output_that_cannot_be_written_is_the_assemblers_to_report() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    fs::create_dir(bench.path("folder")).expect("a folder can be made");
+    // The cubin of several functions is larger than the assembler's buffer, whose last part it does not check.
+    let entry = crate::BLEND.split_once(".visible").expect("it has an entry").1;
+    let more: String =
+        (0..20).map(|n| format!(".visible{}", entry.replace("blend", &format!("blend{n}")))).collect();
+    bench.write("many.ptx", &format!("{}{more}", crate::BLEND));
+    for output in ["/dev/full", "/nowhere/x.cubin", "folder"] {
+        for verbose in ["", " -v"] {
+            let line = format!("-arch=sm_75 many.ptx -o {output}{verbose}");
+            let (real, front) = (bench.real(&line), run(&mut bench.front(&line)));
+            assert_eq!(front.status.code(), real.status.code(), "{line}: {}", said(&front));
+            assert!(!real.status.success(), "{line}");
+            let fatal = |said: String| -> Vec<String> {
+                said.lines().filter(|line| line.contains("fatal")).map(str::to_owned).collect()
+            };
+            assert_eq!(fatal(said(&front)), fatal(said(&real)), "{line}");
+        }
+    }
+}
+
+#[test]
+fn no_temporary_file_is_left() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    fs::create_dir(bench.path("tmp")).expect("a folder can be made");
+    bench.write("plain75.ptx", &crate::PLAIN.replace("sm_61", "sm_75"));
+    bench.write("wrong.ptx", &crate::BLEND.replace("ret;", "bra nowhere;"));
+    for input in ["blend.s", "plain75.ptx", "wrong.ptx"] {
+        let _any = run(bench.front(&format!("-arch=sm_75 {input} -o x")).env("TMPDIR", bench.path("tmp")));
+        assert_eq!(fs::read_dir(bench.path("tmp")).expect("it is there").count(), 0, "{input}");
+    }
+}
