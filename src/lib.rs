@@ -25,6 +25,11 @@
 //! With the feature `cli`, which is on by default, the package has the commands `ptxopt` and `ptxopt-ptxas`. Their
 //! modules are public only for the tests of this repository, and not documented here.
 
+// The examples of the readme are compiled with those of these pages.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
 mod foreign;
 mod library;
 mod lines;

@@ -10,6 +10,7 @@ mod assemblers;
 mod build;
 mod hostile;
 mod lines;
+mod others;
 
 use std::fs;
 use std::io::Write;
