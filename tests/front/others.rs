@@ -61,6 +61,28 @@ fn clang_compiles_through_the_front() {
     assert!(bench.read("kernel.cubin").starts_with(b"\x7fELF"));
 }
 
+/// Its wheel has no compiler for CUDA, but what comes after it.
+#[test]
+fn nvcc_assembles_through_the_front() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    let cuda = crate::assemblers::folder().join("13.5/nvidia/cu13");
+    let Ok(cuda) = cuda.canonicalize().and_then(|cuda| cuda.join("bin/nvcc").metadata().map(|_| cuda)) else {
+        return skipped("there is no nvcc in the folder of CUDA 13.5; `sh .ci/tools` puts it there");
+    };
+    bench.write("kernel.ptx", crate::BLEND);
+    let output = run(shell(&bench, &shown("nvcc"), &bench.path("bin")).env("CUDA_HOME", cuda));
+    assert!(output.status.success(), "{}", said(&output));
+    let changes = changes(&bench);
+    let [(line, numbers)] = &changes[..] else { panic!("{changes:?}") };
+    assert!(
+        line.starts_with("kernel.ptx for sm_75: ") && numbers.len() == 2 && numbers[1] < numbers[0],
+        "{line}"
+    );
+    bench.optimised("kernel.ptx", "optimised.ptx", "sm_75", &[]);
+    assert!(bench.real("-arch=sm_75 -m64 optimised.ptx -o real.cubin").status.success());
+    assert_eq!(bench.read("kernel.cubin"), bench.read("real.cubin"));
+}
+
 /// A kernel on bytes, compiled ahead of time for GPUs of both of Triton's assemblers.
 const TRITON: &str = r#"
 import triton
