@@ -149,6 +149,40 @@ fn the_worst_failure_is_the_exit_status() {
 }
 
 #[test]
+fn a_committed_output_is_compared_and_never_written() {
+    let directory = directory();
+    let blend = include_bytes!("cli/blend.ptx");
+    write(&directory.path().join("in.ptx"), blend);
+    let check = |args: &[&str]| {
+        let mut command = ptxopt();
+        run(command.current_dir(&directory).args(["in.ptx", "--check-output"]).args(args))
+    };
+    let missing = check(&["out.ptx"]);
+    assert_eq!(status(&missing), 3, "{}", errors(&missing));
+    assert!(!directory.path().join("out.ptx").exists());
+    let mut command = ptxopt();
+    assert_eq!(status(&run(command.current_dir(&directory).args(["in.ptx", "-o", "out.ptx"]))), 0);
+    let same = check(&["out.ptx"]);
+    assert_eq!((status(&same), errors(&same), same.stdout.len()), (0, String::new(), 0));
+    assert_eq!(status(&check(&["out.ptx", "--passes", ""])), 1);
+    let stale =
+        String::from_utf8_lossy(&read(&directory.path().join("out.ptx"))).replace("0xfefefefe", "0x7e7e7e7e");
+    write(&directory.path().join("out.ptx"), stale.as_bytes());
+    let differs = check(&["out.ptx"]);
+    assert_eq!(status(&differs), 1);
+    assert!(errors(&differs).starts_with("error: `out.ptx` is not what ptxopt makes of `in.ptx`"));
+    let diff = String::from_utf8(differs.stdout).expect("it is text");
+    assert!(diff.starts_with("--- out.ptx\n+++ in.ptx (optimised)\n"), "{diff}");
+    for line in diff.lines().skip(3).filter(|line| line.starts_with(['-', '+'])) {
+        assert!(line.contains(if line.starts_with('-') { "0x7e7e7e7e" } else { "0xfefefefe" }), "{diff}");
+    }
+    assert_eq!(read(&directory.path().join("out.ptx")), stale.as_bytes(), "nothing is written");
+    for wrong in [&["-"][..], &["out.ptx", "-o", "other.ptx"], &["out.ptx", "in.ptx"]] {
+        assert_eq!(status(&check(wrong)), 2, "{wrong:?}");
+    }
+}
+
+#[test]
 fn an_existing_directory_can_be_the_output() {
     let directory = directory();
     let target = directory.path().join("out");

@@ -72,7 +72,7 @@ Examples:
 const EXIT_STATUS: &str = "\
 Exit status:
   0  everything was written
-  1  an input is not valid PTX
+  1  an input is not valid PTX, or `--check-output` found a difference
   2  the command line is wrong, or code for an input's `.target` does not run on the `--gpu`
   3  something could not be read or written
   4  ptxopt found a bug in itself and left the function unchanged: please report it
@@ -125,7 +125,7 @@ fn semantics() -> impl TypedValueParser<Value = Semantics> {
 enum Status {
     /// Everything was written.
     Done = 0,
-    /// An input is not valid PTX.
+    /// An input is not valid PTX, or an output is not what it should be.
     Invalid = 1,
     /// The command line is wrong.
     Usage = 2,

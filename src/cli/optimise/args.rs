@@ -34,6 +34,10 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "DIR", conflicts_with = "output")]
     pub(super) out_dir: Option<PathBuf>,
 
+    /// Write nothing, and compare: if FILE is not what would be written, print a diff and exit with status 1
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "out_dir", "diff"])]
+    pub(super) check_output: Option<PathBuf>,
+
     /// How many files, or functions of one, to work on at the same time; the default is one per core
     #[arg(short, long, value_name = "N", value_parser = at_least_one)]
     pub(super) jobs: Option<NonZeroUsize>,

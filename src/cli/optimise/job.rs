@@ -60,6 +60,8 @@ pub(super) struct Told {
     pub(super) rounds: Vec<u8>,
     pub(super) diff: Vec<u8>,
     pub(super) remarks: String,
+    /// The message about an output that is not what would be written.
+    pub(super) differs: String,
     /// What the assembler made of each function.
     pub(super) measured: String,
     /// Warnings about unknown parts of the input, rendered.
@@ -118,10 +120,32 @@ impl Job {
             told.diff = diff::unified((&name, &text), (&changed, new), plan.diff_colour(console));
         }
         clock.lap();
-        write(new, plan.directory.as_deref(), output)
-            .map_err(|error| Failure::writing(console, output, &error))?;
+        let mut written = 0;
+        if plan.check_output {
+            self.check(new, plan, console, &mut told)?;
+        } else {
+            write(new, plan.directory.as_deref(), output)
+                .map_err(|error| Failure::writing(console, output, &error))?;
+            written = new.len();
+        }
         times.writing = clock.lap();
-        Ok(News { read: text.len(), written: new.len(), statements, times, tally, told })
+        Ok(News { read: text.len(), written, statements, times, tally, told })
+    }
+
+    /// Compares what would be written with what the output is.
+    fn check(&self, new: &[u8], plan: &Plan, console: &Console, told: &mut Told) -> Result<(), Failure> {
+        let Output::File(path) = &self.output else { return Ok(()) };
+        let committed = Input::from(path.clone());
+        let old = committed.read().map_err(|error| Failure::reading(console, &committed, &error))?;
+        if old != new {
+            let changed = format!("{} (optimised)", self.input);
+            let names = (&*committed.to_string(), &*old);
+            told.diff = diff::unified(names, (&changed, new), plan.diff_colour(console));
+            let message = format!("`{committed}` is not what ptxopt makes of `{}`", self.input);
+            let help = format!("`-o {committed}` instead of `--check-output` writes it");
+            told.differs = console.renderer.refusal(&message, &help);
+        }
+        Ok(())
     }
 
     /// Optimises, measures if that is asked for, and records how long each took.

@@ -38,6 +38,8 @@ struct Plan {
     assembling: Option<Assembling>,
     /// Whether warnings are errors.
     strict: bool,
+    /// Whether outputs are compared with what would be written, and not written.
+    check_output: bool,
     show: Show,
 }
 
@@ -129,17 +131,26 @@ impl Plan {
                 directory: args.out_dir.clone(),
                 options,
                 strict,
+                check_output: false,
                 assembling: None,
                 show,
             });
         }
         if args.inputs.len() > 1 {
-            return Err("several inputs need `--out-dir DIR`".to_owned());
+            return Err(match args.check_output {
+                Some(_) => "`--check-output` is for one input".to_owned(),
+                None => "several inputs need `--out-dir DIR`".to_owned(),
+            });
         }
-        let output = args.output.as_deref().map_or(Ok(Output::Stdout), file_named)?;
+        let output = args.output.as_deref().or(args.check_output.as_deref());
+        let output = output.map_or(Ok(Output::Stdout), file_named)?;
+        if args.check_output.is_some() && output == Output::Stdout {
+            return Err("`--check-output` compares with a file".to_owned());
+        }
         let jobs: Vec<Job> = inputs.map(|input| Job { input, output: output.clone() }).collect();
         keep_apart(&jobs, show.remarks_output.as_ref())?;
-        Ok(Self { jobs, directory: None, options, strict, assembling: None, show })
+        let check_output = args.check_output.is_some();
+        Ok(Self { jobs, directory: None, options, strict, check_output, assembling: None, show })
     }
 
     /// The output of the remarks, if they have a separate one.

@@ -79,6 +79,10 @@ impl Total {
         } else {
             console.say_bytes(&told.diff);
         }
+        if !told.differs.is_empty() {
+            console.say(&told.differs);
+            self.worsen(Status::Invalid);
+        }
         console.say(&told.measured);
         match plan.show.remarks_output {
             None => console.say(&told.remarks),
