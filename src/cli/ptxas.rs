@@ -20,14 +20,14 @@ pub(super) struct Args {
 
 const AFTER_HELP: &str = "\
 Environment variables:
-  PTXOPT_PTXAS       NVIDIA's assembler; the default is the first `ptxas` in `PATH` that is not ptxopt,
-                     then that of `CUDA_HOME` and `CUDA_PATH`
-  PTXOPT_DISABLE=1   run the assembler and do nothing else
-  PTXOPT_KEEP=always keep what changed without measuring it; the default is `better`
-  PTXOPT_LOG=FILE    append a line about each run
-  PTXOPT_REMARKS=DIR write remarks on each input there, as JSON
-  PTXOPT_SECONDS=N   assemble an input as it is if optimising it takes longer; the default is 60
-  PTXOPT_MEMORY=N    the same if it takes more than N MiB; the default is 8192
+  PTXOPT_PTXAS        NVIDIA's assembler; the default is the first `ptxas` in `PATH` that is
+                      not ptxopt, then that of `CUDA_HOME` and `CUDA_PATH`
+  PTXOPT_DISABLE=1    run the assembler and do nothing else
+  PTXOPT_KEEP=always  keep what changed without measuring it; the default is `better`
+  PTXOPT_LOG=FILE     append a line about each run
+  PTXOPT_REMARKS=DIR  write remarks on each input there, as JSON
+  PTXOPT_SECONDS=N    assemble an input as it is if optimising it takes longer than 60 s, or N
+  PTXOPT_MEMORY=N     the same if it takes more than 8192 MiB, or N
 
 Exit status: that of the assembler, or 127 if there is none";
 

@@ -1,7 +1,10 @@
 //! What gets worse goes back, and what a build may ask for besides.
 
 use crate::{BLEND, Bench, LONGER, run, said, silent};
+use ptxopt::measure::cubin;
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::Path;
 
 #[test]
 fn a_function_that_gets_longer_goes_back() {
@@ -31,6 +34,38 @@ fn only_the_function_that_gets_longer_goes_back() {
         log.starts_with("both.ptx for sm_61: ") && log.contains("`sums` stays: it would get worse: "),
         "{log}"
     );
+}
+
+/// How many machine instructions each function of a cubin has.
+fn lengths(bench: &Bench, name: &str, gpu: u32) -> BTreeMap<String, usize> {
+    let functions = cubin::functions(&bench.read(name), gpu).expect("it is a cubin");
+    functions.into_iter().map(|function| (function.name, function.instructions.len())).collect()
+}
+
+#[test]
+fn no_function_of_the_modules_by_hand_gets_longer_and_most_get_shorter() {
+    let Some(bench) = Bench::new("12.9") else { return };
+    let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/modules/by-hand");
+    let (mut functions, mut shorter) = (0, 0);
+    for entry in fs::read_dir(modules).expect("the folder is part of the repository") {
+        let path = entry.expect("it can be listed").path();
+        fs::copy(&path, bench.path("module.ptx")).expect("it can be copied");
+        for gpu in [61, 90] {
+            // Those that call what another module has are not linked.
+            let line = |output: &str| format!("-c -arch=sm_{gpu} module.ptx -o {output}");
+            assert!(bench.real(&line("real.cubin")).status.success(), "{}", path.display());
+            assert!(run(&mut bench.front(&line("front.cubin"))).status.success(), "{}", path.display());
+            let (before, after) = (lengths(&bench, "real.cubin", gpu), lengths(&bench, "front.cubin", gpu));
+            assert!(before.keys().eq(after.keys()), "{}", path.display());
+            for (name, before) in before {
+                let after = after[&name];
+                assert!(after <= before, "`{name}` of {}: {before} became {after}", path.display());
+                functions += 1;
+                shorter += u32::from(after < before);
+            }
+        }
+    }
+    assert!(shorter > functions / 2, "{shorter} of {functions} functions get shorter");
 }
 
 #[test]
