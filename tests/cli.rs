@@ -149,6 +149,24 @@ fn the_worst_failure_is_the_exit_status() {
 }
 
 #[test]
+fn the_library_writes_what_the_command_writes() {
+    let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus/modules/by-hand");
+    let mut changed = 0;
+    for entry in fs::read_dir(modules).expect("the folder is part of the repository") {
+        let path = entry.expect("it can be listed").path();
+        let text = read(&path);
+        for gpu in ["sm_61", "sm_90"] {
+            let options = ptxopt::Options::new().gpu(gpu).expect("there is one");
+            let outcome = ptxopt::optimize(&text, &options).expect("it is a module");
+            let output = run(ptxopt().arg(&path).args(["--gpu", gpu]));
+            changed += u32::from(outcome.text.is_some());
+            assert!(output.stdout == outcome.text.unwrap_or(text.clone()), "{} {gpu}", path.display());
+        }
+    }
+    assert!(changed > 10, "there is something to compare: {changed}");
+}
+
+#[test]
 fn a_committed_output_is_compared_and_never_written() {
     let directory = directory();
     let blend = include_bytes!("cli/blend.ptx");
