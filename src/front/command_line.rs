@@ -184,14 +184,14 @@ impl Reader<'_> {
         while let Some(argument) = arguments.next() {
             match option(argument)? {
                 None => self.input(argument),
-                Some(Option_ { name, value: Some(value) }) => {
+                Some(Switch { name, value: Some(value) }) => {
                     self.option(name, &[argument], Some(OsStr::new(value)))?;
                 }
-                Some(Option_ { name, value: None }) if takes_value(name) => match arguments.next() {
+                Some(Switch { name, value: None }) if takes_value(name) => match arguments.next() {
                     Some(value) => self.option(name, &[argument, value], Some(value))?,
                     None => self.option(name, &[argument], None)?,
                 },
-                Some(Option_ { name, value: None }) => self.option(name, &[argument], None)?,
+                Some(Switch { name, value: None }) => self.option(name, &[argument], None)?,
             }
         }
         Ok(())
@@ -240,7 +240,7 @@ impl Reader<'_> {
 }
 
 /// An option, with its value if that is in the same argument.
-struct Option_<'a> {
+struct Switch<'a> {
     name: Name<'a>,
     value: Option<&'a str>,
 }
@@ -268,7 +268,7 @@ fn takes_value(name: Name<'_>) -> bool {
 }
 
 /// The option that an argument is; `None` for an input.
-fn option(argument: &OsStr) -> Result<Option<Option_<'_>>, String> {
+fn option(argument: &OsStr) -> Result<Option<Switch<'_>>, String> {
     if !argument.as_encoded_bytes().starts_with(b"-") || argument == "-" {
         return Ok(None);
     }
@@ -281,7 +281,7 @@ fn option(argument: &OsStr) -> Result<Option<Option_<'_>>, String> {
         Some(long) => Name::Long(long),
         None => Name::Short(&name[1..]),
     };
-    Ok(Some(Option_ { name, value }))
+    Ok(Some(Switch { name, value }))
 }
 
 /// The arguments in a file: between blanks, which double quotes and backslashes make part of an argument.
