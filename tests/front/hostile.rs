@@ -140,7 +140,8 @@ fn an_optimiser_without_time_or_memory_costs_nothing_but_the_gain() {
     let line = "-arch=sm_75 blend.s";
     for (name, value, why) in [
         ("PTXOPT_SECONDS", "0", "has not ended after 0 s"),
-        ("PTXOPT_MEMORY", "20", "the optimiser ended with signal: 6"),
+        // Where the memory runs out decides whether an allocation fails or a thread does not start.
+        ("PTXOPT_MEMORY", "20", "the optimiser ended with "),
         ("PTXOPT_MEMORY", "much", "`PTXOPT_MEMORY=much` is no number"),
         ("PTXOPT_KEEP", "some", "`PTXOPT_KEEP=some` is neither"),
         ("TMPDIR", "/nowhere", "temporary files cannot be made"),
