@@ -5,11 +5,10 @@
 //! kernel has more than a kernel that loads the same and stores a copy.
 
 use crate::assemblers::Assemblers;
+use crate::jobs::each;
 use ptxopt::measure::{AssemblerFailure, Measured};
 use std::collections::HashMap;
 use std::fmt::Write;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// An instruction, or a few that follow each other, and where the result is.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -146,22 +145,7 @@ impl SampleAssembler {
         };
         let kernels: Vec<Kernel> = samples.iter().map(kernel).collect();
         let chunks: Vec<&[Kernel]> = kernels.chunks(KERNELS).collect();
-        let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        std::thread::scope(|scope| {
-            for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-                scope.spawn(|| {
-                    loop {
-                        let i = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(chunk) = chunks.get(i) else { return };
-                        let lengths = lengths(chunk);
-                        found.lock().expect("no thread panics").push((i, lengths));
-                    }
-                });
-            }
-        });
-        let mut found = found.into_inner().expect("no thread panics");
-        found.sort_by_key(|(i, _)| *i);
-        let lengths = found.into_iter().flat_map(|(_, lengths)| lengths);
+        let lengths = each(&chunks, |chunk| lengths(chunk)).into_iter().flatten();
         lengths.zip(samples).map(|(length, sample)| length.less(baselines[&sample.baseline()])).collect()
     }
 

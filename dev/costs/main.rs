@@ -10,6 +10,8 @@ mod assembler;
 #[path = "../../tests/support/assemblers.rs"]
 mod assemblers;
 mod fused;
+#[path = "../../tests/support/jobs.rs"]
+mod jobs;
 mod plain;
 mod rows;
 mod sample;

@@ -6,7 +6,8 @@
 
 use crate::assemblers::Assemblers;
 use crate::by_hand;
-use crate::measured::{Kernel, Measured, each, gpu_of, measure};
+use crate::jobs::each;
+use crate::measured::{Kernel, Measured, gpu_of, measure};
 use crate::modules::{TestModule, below};
 use crate::reasons::Reason;
 use ptxopt_passes::cost::Gpu;

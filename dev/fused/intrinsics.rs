@@ -1,7 +1,8 @@
 //! The SIMD intrinsics of CUDA, as several compilers spell them, beside what the newest compiler makes of them.
 
 use crate::assemblers::Assemblers;
-use crate::measured::{Kernel, each, gpu_of, measure};
+use crate::jobs::each;
+use crate::measured::{Kernel, gpu_of, measure};
 use crate::modules::{TestModule, below};
 use ptxopt_passes::cost::Gpu;
 use std::collections::BTreeMap;

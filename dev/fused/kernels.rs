@@ -2,7 +2,8 @@
 
 use crate::assemblers::Assemblers;
 use crate::by_hand;
-use crate::measured::{Kernel, each, gpu_of, measure};
+use crate::jobs::each;
+use crate::measured::{Kernel, gpu_of, measure};
 use crate::modules::below;
 use ptxopt_passes::cost::Gpu;
 use std::path::Path;

@@ -17,6 +17,8 @@ mod assemblers;
 mod by_hand;
 mod idioms;
 mod intrinsics;
+#[path = "../../tests/support/jobs.rs"]
+mod jobs;
 mod kernels;
 mod measured;
 #[path = "../../tests/support/modules.rs"]

@@ -7,8 +7,6 @@ use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{How, Kind, Options, Outcome, Raise, optimise};
 use ptxopt_passes::rules::{Pass, Rule, rules};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 /// A kernel.
@@ -120,23 +118,4 @@ fn said(outcome: &Outcome, joining: &BTreeSet<&str>, name: &str) -> Kernel {
         }
     }
     kernel
-}
-
-/// Runs a function on each of several jobs, on all processors; the results in the order of the jobs.
-pub(crate) fn each<J: Sync, R: Send>(jobs: &[J], run: impl Fn(&J) -> R + Sync) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<BTreeMap<usize, R>> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                loop {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(at) else { break };
-                    let result = run(job);
-                    results.lock().expect("no thread panics").insert(at, result);
-                }
-            });
-        }
-    });
-    results.into_inner().expect("no thread panics").into_values().collect()
 }

@@ -14,6 +14,8 @@
 mod assemblers;
 #[path = "../../tests/support/gains.rs"]
 mod gains;
+#[path = "../../tests/support/jobs.rs"]
+mod jobs;
 #[path = "../../tests/support/modules.rs"]
 mod modules;
 

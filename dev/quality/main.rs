@@ -19,6 +19,8 @@ mod assembler;
 mod assemblers;
 mod best;
 mod chains;
+#[path = "../../tests/support/jobs.rs"]
+mod jobs;
 mod kernels;
 mod measured;
 #[path = "../../tests/support/modules.rs"]

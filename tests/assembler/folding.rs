@@ -13,11 +13,11 @@
 use crate::constants::{Case, Expected, IN_KERNEL, module};
 use crate::folded::{Stored, stored};
 use crate::forms::{GROUPS, Group};
+use crate::jobs::each;
 use crate::numbers::Numbers;
 use crate::ptxas::Assemblers;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many forms one module has.
 const IN_MODULE: usize = 25 * IN_KERNEL;
@@ -60,20 +60,10 @@ fn the_assembler_folds_to_what_we_compute() {
             }
         }
     }
-    let next = AtomicUsize::new(0);
-    let (counts, wrong) = (Mutex::new(BTreeMap::new()), Mutex::new(Vec::new()));
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(&(run, group, ref cases)) = modules.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let problems = check(&assemblers, run, group, cases, &counts);
-                    wrong.lock().expect("no thread panics").extend(problems);
-                }
-            });
-        }
-    });
-    let (counts, mut wrong) =
-        (counts.into_inner().expect("no thread panics"), wrong.into_inner().expect("no thread panics"));
+    let counts = Mutex::new(BTreeMap::new());
+    let found = each(&modules, |&(run, group, ref cases)| check(&assemblers, run, group, cases, &counts));
+    let mut wrong: Vec<_> = found.into_iter().flatten().collect();
+    let counts = counts.into_inner().expect("no thread panics");
     wrong.sort();
     report(&counts);
     assert!(wrong.is_empty(), "{} disagree:\n{}", wrong.len(), wrong.join("\n"));

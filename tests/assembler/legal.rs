@@ -4,12 +4,11 @@
 //! few. One module has many instructions, and the assembler names the lines that it refuses.
 
 use crate::forms::GROUPS;
+use crate::jobs::each;
 use crate::ptxas::Assemblers;
 use ptxopt_grammar::table::types::TypeWord;
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 const DECLARATIONS: &str = "
 .reg .b8 %b<10>; .reg .b16 %h<10>; .reg .b32 %r<10>; .reg .b64 %d<10>; .reg .b128 %q<10>; .reg .pred %p<10>;
@@ -100,42 +99,30 @@ fn instructions_that_the_assembler_takes_are_taken() {
     let some: Vec<&Changed> = all.iter().step_by(step).collect();
     let chunks: Vec<&[&Changed]> =
         some.chunk_by(|a, b| a.head == b.head).flat_map(|all| all.chunks(400)).collect();
-    let next = AtomicUsize::new(0);
-    let (wrong, counts) = (Mutex::new(Vec::new()), Mutex::new([[0; 2]; 2]));
-    let missed = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(chunk) = chunks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    for (line, refused) in verdicts(&assemblers, chunk) {
-                        let ours = ptxopt_grammar::parse(&module(chunk[0].head, &[line])).err();
-                        counts.lock().expect("no thread panics")[usize::from(refused)]
-                            [usize::from(ours.is_some())] += 1;
-                        if refused && ours.is_none() {
-                            missed.lock().expect("no thread panics").push(line.to_owned());
-                        }
-                        if let Some(errors) = ours.filter(|_| !refused) {
-                            wrong
-                                .lock()
-                                .expect("no thread panics")
-                                .push(format!("{line} {}", errors[0].message));
-                        }
-                    }
-                }
-            });
+    let (mut wrong, mut missed, mut counts) = (Vec::new(), Vec::new(), [[0; 2]; 2]);
+    for (chunk, verdicts) in chunks.iter().zip(each(&chunks, |chunk| verdicts(&assemblers, chunk))) {
+        for (line, refused) in verdicts {
+            let ours = ptxopt_grammar::parse(&module(chunk[0].head, &[line])).err();
+            counts[usize::from(refused)][usize::from(ours.is_some())] += 1;
+            if refused && ours.is_none() {
+                missed.push(line.to_owned());
+            }
+            if let Some(errors) = ours.filter(|_| !refused) {
+                wrong.push(format!("{line} {}", errors[0].message));
+            }
         }
-    });
-    let [[taken, _], [missed_count, caught]] = counts.into_inner().expect("no thread panics");
+    }
+    let [[taken, _], [missed_count, caught]] = counts;
     println!(
         "{taken} taken by both; of {} that the assembler refuses {caught} are refused",
         caught + missed_count
     );
     if std::env::var_os("PTXOPT_SHOW").is_some() {
-        for line in missed.into_inner().expect("no thread panics") {
+        for line in missed {
             println!("MISSED {line}");
         }
     }
-    let wrong = wrong.into_inner().expect("no thread panics");
+    let wrong = wrong;
     assert!(wrong.is_empty(), "the assembler takes {}:\n{}", wrong.len(), wrong.join("\n"));
     assert!(caught > 3 * missed_count, "most of what the assembler refuses is taken");
 }

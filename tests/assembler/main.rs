@@ -19,6 +19,8 @@ mod folding;
 mod forms;
 #[path = "../support/gains.rs"]
 mod gains;
+#[path = "../support/jobs.rs"]
+mod jobs;
 mod legal;
 mod loops;
 mod measured;

@@ -9,13 +9,12 @@
 //! PTXOPT_MUTANTS=20000 PTXOPT_SEED=2 cargo test --test assembler mutants -- --nocapture
 //! ```
 
+use crate::jobs::each;
 use crate::modules;
 use crate::numbers::Numbers;
 use crate::ptxas::{Assemblers, target};
 use ptxopt_grammar::token::{Tok, Tokens};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// What the parser says of a mutant.
 enum Ours {
@@ -54,36 +53,26 @@ fn what_the_assembler_refuses_for_its_syntax_is_refused() {
     let (count, seed) = (from("PTXOPT_MUTANTS", 400), from("PTXOPT_SEED", 1));
     let modules: Vec<_> =
         modules::modules_to_optimise().into_iter().filter(|module| module.text.len() <= MOST_BYTES).collect();
-    let next = AtomicUsize::new(0);
-    let counts = Mutex::new(Counts::default());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed) as u64;
-                    if number >= count {
-                        break;
-                    }
-                    let mut numbers = Numbers::new(seed.wrapping_mul(0x1_0000_0001) ^ number << 20);
-                    let module = &modules[numbers.below(modules.len())];
-                    let (what, mutant) = mutant(&module.text, &mut numbers);
-                    if mutant == module.text {
-                        continue;
-                    }
-                    let ours = ptxopt_grammar::parse(&mutant);
-                    let theirs = assemblers.refusal(&mutant, &target(&module.text));
-                    let ours = match ours {
-                        Err(errors) => Ours::Refused(errors[0].message.clone()),
-                        Ok(module) if module.warnings().is_empty() => Ours::Taken,
-                        Ok(_) => Ours::Warned,
-                    };
-                    let mut counts = counts.lock().expect("no thread panics");
-                    counts.note(&format!("{}: {what}", module.name), ours, theirs);
-                }
-            });
+    let found = each(&(0..count).collect::<Vec<_>>(), |&number| {
+        let mut numbers = Numbers::new(seed.wrapping_mul(0x1_0000_0001) ^ number << 20);
+        let module = &modules[numbers.below(modules.len())];
+        let (what, mutant) = mutant(&module.text, &mut numbers);
+        if mutant == module.text {
+            return None;
         }
+        let theirs = assemblers.refusal(&mutant, &target(&module.text));
+        let ours = match ptxopt_grammar::parse(&mutant) {
+            Err(errors) => Ours::Refused(errors[0].message.clone()),
+            Ok(module) if module.warnings().is_empty() => Ours::Taken,
+            Ok(_) => Ours::Warned,
+        };
+        Some((format!("{}: {what}", module.name), ours, theirs))
     });
-    counts.into_inner().expect("no thread panics").judge();
+    let mut counts = Counts::default();
+    for (what, ours, theirs) in found.into_iter().flatten() {
+        counts.note(&what, ours, theirs);
+    }
+    counts.judge();
 }
 
 impl Counts {

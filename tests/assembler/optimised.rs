@@ -8,6 +8,7 @@
 //! count as longer for that.
 
 use crate::assemblers::rolled;
+use crate::jobs::each;
 use crate::modules::{TestModule, modules_to_optimise};
 use crate::numbers::Numbers;
 use crate::programs;
@@ -19,7 +20,6 @@ use ptxopt_passes::optimiser::{self, Kind, Options};
 use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The GPUs that modules are optimised for besides their own targets.
@@ -130,17 +130,8 @@ fn check_all(
     modules: &[TestModule],
     targets: impl Fn(&TestModule) -> Vec<Wanted> + Sync,
 ) -> Totals {
-    let next = AtomicUsize::new(0);
     let totals = Mutex::new(Totals { modules: modules.len(), ..Totals::default() });
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(module) = modules.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    check(assemblers, module, &targets(module), &totals);
-                }
-            });
-        }
-    });
+    each(modules, |module| check(assemblers, module, &targets(module), &totals));
     let mut totals = totals.into_inner().expect("no thread panics");
     totals.wrong.sort();
     totals.longer.sort();

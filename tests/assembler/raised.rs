@@ -1,6 +1,7 @@
 //! Raised heads: the assembler takes what is written under them, and refuses what `head.rs` says they have no more.
 
 use crate::assemblers::rolled;
+use crate::jobs::each;
 use crate::modules::modules_to_optimise;
 use crate::ptxas::Assemblers;
 use crate::roles::{Instance, instances, plain_kernel};
@@ -14,20 +15,6 @@ use std::time::Duration;
 
 /// The GPUs that modules are raised for.
 const GPUS: [&str; 4] = ["sm_62", "sm_75", "sm_90", "sm_120f"];
-
-/// Does something with each of some things, on all cores.
-pub(crate) fn each<T: Sync>(all: &[T], act: impl Fn(&T) + Sync) {
-    let next = AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    act(one);
-                }
-            });
-        }
-    });
-}
 
 #[test]
 fn raised_modules_assemble_and_are_not_longer() {

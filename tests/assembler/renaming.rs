@@ -3,49 +3,30 @@
 //! A name that the resolver ties to the wrong declaration, or a use that it misses, changes what the assembler
 //! makes or is rejected by it.
 
+use crate::jobs::each;
 use crate::modules::{TestModule, modules};
 use crate::ptxas::{Assemblers, target};
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::names::{DeclKind, NameParts};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, ScopeId, StmtKind};
 use std::collections::HashSet;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 #[test]
 fn renamed_modules_assemble_to_the_same_code() {
     let Some(assemblers) = Assemblers::find() else { return };
     let modules = modules();
-    let (next, names, code) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
-    let wrong = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(module) = modules.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    match same_code(&assemblers, module) {
-                        Ok((renamed, bytes)) => {
-                            names.fetch_add(renamed, Ordering::Relaxed);
-                            code.fetch_add(bytes, Ordering::Relaxed);
-                        }
-                        Err(problem) => {
-                            wrong
-                                .lock()
-                                .expect("no thread panics")
-                                .push(format!("{}: {problem}", module.name));
-                        }
-                    }
-                }
-            });
+    let (mut names, mut code, mut wrong) = (0, 0, Vec::new());
+    for (module, found) in modules.iter().zip(each(&modules, |module| same_code(&assemblers, module))) {
+        match found {
+            Ok((renamed, bytes)) => {
+                names += renamed;
+                code += bytes;
+            }
+            Err(problem) => wrong.push(format!("{}: {problem}", module.name)),
         }
-    });
-    let wrong = wrong.into_inner().expect("no thread panics");
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    println!(
-        "{} modules, {} names renamed, {} bytes of machine code the same",
-        modules.len(),
-        names.into_inner(),
-        code.into_inner()
-    );
+    println!("{} modules, {} names renamed, {} bytes of machine code the same", modules.len(), names, code);
 }
 
 /// How many names were renamed, and how much machine code was compared.

@@ -4,6 +4,7 @@
 //! stored after it. Giving what it writes a fresh register, from the instruction on, must keep the machine code;
 //! giving any one register the role that it has not must change the machine code or be rejected.
 
+use crate::jobs::each;
 use crate::ptxas::{Assemblers, MachineCode};
 use ptxopt_grammar::names::NameParts;
 use ptxopt_grammar::roles::Role;
@@ -11,8 +12,6 @@ use ptxopt_grammar::table;
 use ptxopt_grammar::tree::StmtKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The instances, as `tests/roles/instances.txt` describes itself.
 const INSTANCES: &str = include_str!("../roles/instances.txt");
@@ -36,36 +35,16 @@ fn a_wrong_role_changes_the_machine_code() {
     let missing: Vec<_> = table::rows().map(|row| row.name).filter(|name| !covered.contains(name)).collect();
     assert!(missing.is_empty(), "rows without an instance: {missing:?}");
     let Some(assemblers) = Assemblers::find() else { return };
-    let (next, flips) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let wrong = Mutex::new(Vec::new());
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(instance) = instances.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    match check(&assemblers, instance) {
-                        Ok(count) => {
-                            flips.fetch_add(count, Ordering::Relaxed);
-                        }
-                        Err(problem) => {
-                            let Instance { row, text, .. } = instance;
-                            wrong
-                                .lock()
-                                .expect("no thread panics")
-                                .push(format!("{row}: `{text}`: {problem}"));
-                        }
-                    }
-                }
-            });
+    let (mut flips, mut wrong) = (0, Vec::new());
+    let found = each(&instances, |instance| check(&assemblers, instance));
+    for (Instance { row, text, .. }, found) in instances.iter().zip(found) {
+        match found {
+            Ok(count) => flips += count,
+            Err(problem) => wrong.push(format!("{row}: `{text}`: {problem}")),
         }
-    });
-    let wrong = wrong.into_inner().expect("no thread panics");
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    println!(
-        "{} rows, {} instances, {} wrong roles seen",
-        covered.len(),
-        instances.len(),
-        flips.into_inner()
-    );
+    println!("{} rows, {} instances, {} wrong roles seen", covered.len(), instances.len(), flips);
 }
 
 /// The kernel around an instance, with all registers under their own names.

@@ -1,9 +1,9 @@
 //! What is optimised for several GPUs at once is worse on none of them.
 
 use crate::assemblers::rolled;
+use crate::jobs::each;
 use crate::modules::modules_to_optimise;
 use crate::ptxas::Assemblers;
-use crate::raised::each;
 use ptxopt::measure::Comparison;
 use ptxopt_grammar::gpu::Gpu;
 use ptxopt_grammar::head::Head;

@@ -1,10 +1,9 @@
 //! The modules of the repository: compiled ones, hand-written cases, and the kernels that have a reference.
 
 use crate::differential::{Case, Compared, claims_hold, same_memory};
+use crate::jobs::each;
 use crate::modules::{TestModule, modules_to_optimise};
 use crate::optimised::{Tally, is_consistent, optimise, options};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 const CASES: [Case; 2] = [
     Case { threads: 64, buffer: 16384, seed: 1, budget: 20_000 },
@@ -14,28 +13,15 @@ const CASES: [Case; 2] = [
 /// Runs a check over all modules on all cores; panics with everything that does not hold.
 fn over_all_modules(check: impl Fn(&TestModule) -> Result<Tally, String> + Sync) -> Tally {
     let modules = modules_to_optimise();
-    let next = AtomicUsize::new(0);
-    let (wrong, tally) = (Mutex::new(Vec::new()), Mutex::new(Tally::default()));
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(module) = modules.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    match check(module) {
-                        Ok(one) => tally.lock().expect("no thread panics").add(&one),
-                        Err(problem) => {
-                            wrong
-                                .lock()
-                                .expect("no thread panics")
-                                .push(format!("{}: {problem}", module.name));
-                        }
-                    }
-                }
-            });
+    let (mut wrong, mut tally) = (Vec::new(), Tally::default());
+    for (module, found) in modules.iter().zip(each(&modules, &check)) {
+        match found {
+            Ok(one) => tally.add(&one),
+            Err(problem) => wrong.push(format!("{}: {problem}", module.name)),
         }
-    });
-    let wrong = wrong.into_inner().expect("no thread panics");
+    }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    tally.into_inner().expect("no thread panics")
+    tally
 }
 
 #[test]

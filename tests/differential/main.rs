@@ -7,6 +7,8 @@
 
 #[path = "../support/differential.rs"]
 mod differential;
+#[path = "../support/jobs.rs"]
+mod jobs;
 #[path = "../support/modules.rs"]
 mod modules;
 #[path = "../support/optimised.rs"]

@@ -9,6 +9,8 @@
 mod blocks;
 #[path = "../support/fragments.rs"]
 mod fragments;
+#[path = "../support/jobs.rs"]
+mod jobs;
 mod mutants;
 #[path = "../support/numbers.rs"]
 mod numbers;

@@ -3,6 +3,7 @@
 //!
 //! CI takes a part of the modules; `PTXOPT_PROVE=all` takes all of them, and `PTXOPT_PROVE_FOLDER` another folder.
 
+use crate::jobs::each;
 use crate::support::{TestModule, modules_to_optimise};
 use ptxopt_grammar::function::functions;
 use ptxopt_grammar::meaning::disputed::Semantics;
@@ -12,7 +13,6 @@ use ptxopt_prover::around;
 use ptxopt_prover::blocks::{Outcome, compare};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// The GPUs that modules are optimised for besides their own targets.
@@ -40,16 +40,10 @@ fn nine_in_ten_outputs_are_proved() {
         .filter(|(at, _)| all || at % 4 == 0)
         .map(|(_, module)| module)
         .collect();
-    let (next, counts) = (AtomicUsize::new(0), Mutex::new(Counts::default()));
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
-                while let Some(module) = modules.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let gpus = std::iter::once(None).chain(GPUS.iter().copied().map(Some));
-                    gpus.for_each(|gpu| prove(module, gpu, &counts));
-                }
-            });
-        }
+    let counts = Mutex::new(Counts::default());
+    each(&modules, |module| {
+        let gpus = std::iter::once(None).chain(GPUS.iter().copied().map(Some));
+        gpus.for_each(|gpu| prove(module, gpu, &counts));
     });
     let mut counts = counts.into_inner().expect("no thread panics");
     counts.open.sort();

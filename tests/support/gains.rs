@@ -1,6 +1,7 @@
 //! Optimises modules and has NVIDIA's assembler count what that saves.
 
 use crate::assemblers::Assemblers;
+use crate::jobs::each;
 use crate::modules::TestModule;
 use ptxopt::measure::accuracy::Row;
 use ptxopt::measure::{Comparison, Measured, architecture};
@@ -10,7 +11,6 @@ use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{self, How, Kind, Options, Outcome};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -114,19 +114,10 @@ impl<'a> Measurer<'a> {
     ) -> Gains {
         let jobs: Vec<(&TestModule, Option<Gpu>)> =
             modules.iter().flat_map(|module| gpus.iter().map(move |&gpu| (module, gpu))).collect();
-        let (next, all) = (AtomicUsize::new(0), Mutex::new(Gains::default()));
-        std::thread::scope(|scope| {
-            for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-                scope.spawn(|| {
-                    while let Some(&(module, gpu)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        if let Some(gains) = self.one(module, gpu, without) {
-                            all.lock().expect("no thread panics").add(gains);
-                        }
-                    }
-                });
-            }
-        });
-        all.into_inner().expect("no thread panics")
+        let found = each(&jobs, |&(module, gpu)| self.one(module, gpu, without));
+        let mut all = Gains::default();
+        found.into_iter().flatten().for_each(|gains| all.add(gains));
+        all
     }
 
     fn one(&self, test: &TestModule, gpu: Option<Gpu>, without: &[&'static str]) -> Option<Gains> {
