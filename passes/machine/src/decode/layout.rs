@@ -4,6 +4,7 @@
 //! access through one name cannot reach another unless it leaves its bounds.
 
 use crate::code::{Demands, Function, Parameter, Transfer};
+use ptxopt_grammar::alignment::alignments;
 use ptxopt_grammar::constant;
 use ptxopt_grammar::names::DeclKind;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, ScopeId, StmtId, StmtKind};
@@ -277,21 +278,21 @@ fn body(module: &Module<'_>, stmt: StmtId) -> Option<Range<usize>> {
 /// What a statement declares, functions and labels aside.
 fn declarations(module: &Module<'_>, stmt: StmtId) -> Vec<Declared> {
     let mut declared: Vec<Declared> = Vec::new();
-    let (mut space, mut align, mut pointer) = (String::new(), None, false);
+    let (mut space, mut pointer) = (String::new(), false);
+    let mut aligned = alignments(module, stmt).into_iter().peekable();
     for node in module.stmt_nodes(stmt) {
         match module.node_kind(node) {
             NodeKind::Directive => {
                 let word = String::from_utf8_lossy(module.node_text(node)).into_owned();
                 pointer |= word == ".ptr";
                 if [".param", ".reg"].contains(&word.as_str()) {
-                    (align, pointer) = (None, false);
+                    pointer = false;
                 }
                 let spaces = [".global", ".const", ".shared", ".local", ".param", ".reg"];
                 if !pointer && spaces.contains(&word.as_str()) {
                     space = word;
                 }
             }
-            NodeKind::Align if !pointer => align = integer(module, node),
             NodeKind::Declared => {
                 let Some(decl) = module.decl_of(node) else { continue };
                 let one = module.decl(decl);
@@ -303,7 +304,7 @@ fn declarations(module: &Module<'_>, stmt: StmtId) -> Vec<Declared> {
                     decl,
                     space: space.clone(),
                     size: natural,
-                    align: align.unwrap_or(natural.next_power_of_two()).max(1),
+                    align: aligned.next_if(|&(other, _)| other == decl).map_or(1, |(_, align)| align),
                     array: false,
                     unsized_array: false,
                     initialiser: None,

@@ -5,13 +5,17 @@
 //! - **Ordered** events (stores, atomics, barriers, calls, votes, clocks, volatile accesses, unknown instructions) in
 //!   their order, one by one: none more, none less.
 //! - **Plain loads**, which other threads cannot observe: each is another load of the old block with the same
-//!   operands, after the same ordered events that may change memory. Loads may be left out, none may be added.
+//!   operands, after the same ordered events that may change the memory it reads: a weak store to one state space
+//!   changes no other. Loads may be left out, none may be added.
 //! - **Pure** instructions are functions of their operands, wherever they stand.
+//!
+//! An access to a word may take the place of several to its parts ([`super::neighbours`]).
 
 use super::Stop;
 use super::questions::Answer;
 use super::shape::{Class, Shape};
 use super::walk::{CANDIDATES, Walk};
+use super::words::Space;
 use ptxopt_grammar::meaning::term::{Term, ones};
 use ptxopt_grammar::tree::StmtId;
 
@@ -19,21 +23,46 @@ use ptxopt_grammar::tree::StmtId;
 pub(super) struct Event {
     pub(super) stmt: StmtId,
     pub(super) shape: Shape,
-    results: Vec<Term>,
-    /// How many events that may change memory come before it.
-    changes: usize,
+    pub(super) results: Vec<Term>,
+    /// How many events come before it that may change what it reads.
+    pub(super) changes: (usize, usize),
     pub(super) taken: bool,
+}
+
+/// How many events that may change memory came so far.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Changes {
+    /// Those that may change any memory.
+    any: usize,
+    /// Those that change one state space alone.
+    of: [usize; Space::ALL.len()],
+}
+
+impl Changes {
+    fn count(&mut self, space: Option<Space>, events: usize) {
+        *space.map_or(&mut self.any, |space| &mut self.of[space as usize]) += events;
+    }
+
+    /// What a read of a state space depends on, or one of any memory.
+    pub(super) fn of(&self, space: Option<Space>) -> (usize, usize) {
+        (self.any, space.map_or_else(|| self.of.iter().sum(), |space| self.of[space as usize]))
+    }
 }
 
 impl Walk<'_, '_> {
     /// Executes an instruction of which only the shape is known.
     pub(super) fn event(&mut self, side: usize, stmt: StmtId, shape: Shape) -> Result<(), Stop> {
+        let mut count = 1;
         let results = match (side, shape.class) {
             (0, Class::Pure) => self.pure(&shape),
             (0, Class::Load | Class::Ordered(_)) => self.results(&shape),
             (_, Class::Pure) => self.pure_or_proved(&shape),
             (_, Class::Load) => self.load(stmt, &shape)?,
-            (_, Class::Ordered(_)) => self.ordered(stmt, &shape)?,
+            (_, Class::Ordered(_)) => {
+                let (results, events) = self.ordered(stmt, &shape)?;
+                count = events;
+                results
+            }
         };
         for target in &shape.targets {
             let width = self.registers.width(target.register);
@@ -46,8 +75,10 @@ impl Walk<'_, '_> {
             };
             self.write(side, target.register, value, shape.guard);
         }
-        let changes = self.changes[side];
-        self.changes[side] += usize::from(shape.class == Class::Ordered(true));
+        let changes = self.changes[side].of(shape.space);
+        if shape.class == Class::Ordered(true) {
+            self.changes[side].count(shape.space, count);
+        }
         if side == 0 && shape.class != Class::Pure {
             self.events.push(Event { stmt, shape, results, changes, taken: false });
         }
@@ -110,7 +141,7 @@ impl Walk<'_, '_> {
     }
 
     fn load(&mut self, stmt: StmtId, shape: &Shape) -> Result<Vec<Term>, Stop> {
-        let changes = self.changes[1];
+        let changes = self.changes[1].of(shape.space);
         let fits = |event: &Event| {
             !event.taken
                 && event.shape.class == Class::Load
@@ -128,6 +159,11 @@ impl Walk<'_, '_> {
                 break;
             }
         }
+        if found.is_none()
+            && let Some(word) = self.load_of_parts(stmt, shape)?
+        {
+            return Ok(vec![word]);
+        }
         let at = found.ok_or_else(|| match fitting[..] {
             [] => Stop::at(stmt, "reads memory in a way that the first file does not"),
             [..] => {
@@ -138,16 +174,20 @@ impl Walk<'_, '_> {
         Ok(self.events[at].results.clone())
     }
 
-    fn take(&mut self, at: usize, shape: &Shape) {
+    pub(super) fn take(&mut self, at: usize, shape: &Shape) {
         let event = &mut self.events[at];
         event.taken = true;
         self.roots.extend(event.shape.operands.iter().chain(&shape.operands));
     }
 
-    fn ordered(&mut self, stmt: StmtId, shape: &Shape) -> Result<Vec<Term>, Stop> {
+    /// The results of an ordered event, and how many of the old block's it is.
+    fn ordered(&mut self, stmt: StmtId, shape: &Shape) -> Result<(Vec<Term>, usize), Stop> {
         let ordered = |event: &Event| matches!(event.shape.class, Class::Ordered(_));
         let at = (self.next..self.events.len()).find(|&at| ordered(&self.events[at]));
         let at = at.ok_or_else(|| Stop::at(stmt, "has no counterpart in the first file"))?;
+        if let Some(count) = self.store_of_parts(stmt, at, shape)? {
+            return Ok((Vec::new(), count));
+        }
         let old = &self.events[at];
         let counterpart = old.stmt;
         if old.shape.text != shape.text || old.shape.operands.len() != shape.operands.len() {
@@ -160,7 +200,7 @@ impl Walk<'_, '_> {
         }
         self.next = at + 1;
         self.take(at, shape);
-        Ok(self.events[at].results.clone())
+        Ok((self.events[at].results.clone(), 1))
     }
 
     /// Proves what both sides of the end of a pair depend on to be equal, and gives it as the old side has it.

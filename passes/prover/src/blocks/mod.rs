@@ -29,6 +29,7 @@ mod cut;
 mod edges;
 mod events;
 mod invariants;
+mod neighbours;
 mod product;
 mod questions;
 mod registers;

@@ -5,7 +5,10 @@
 //! equal only where it is proved. Symbols of the same name and scope are the same thing, since what surrounds the two
 //! functions was compared before.
 
+use crate::Assumption;
 use hashbrown::HashMap;
+use ptxopt_grammar::alignment::zero_bits;
+use ptxopt_grammar::meaning::term::ones;
 use ptxopt_grammar::names::{Component, DeclKind, Part, Type};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, ScopeId, StmtId};
 
@@ -52,6 +55,8 @@ pub(super) struct Names<'m, 't> {
     /// The number of each scope of the function, in the order of the text.
     scopes: HashMap<ScopeId, usize>,
     known: HashMap<(DeclId, Part), Option<RegisterId>>,
+    /// How many of the lowest bits of an address are zero.
+    zero_bits: HashMap<DeclId, u32>,
 }
 
 impl<'m, 't> Names<'m, 't> {
@@ -63,7 +68,7 @@ impl<'m, 't> Names<'m, 't> {
             let next = scopes.len();
             scopes.entry(scope).or_insert(next);
         }
-        Self { module, function, scopes, known: HashMap::new() }
+        Self { module, function, scopes, known: HashMap::new(), zero_bits: HashMap::new() }
     }
 
     /// The scope of a declaration as both sides call it; `None` for the module.
@@ -113,6 +118,14 @@ impl<'m, 't> Names<'m, 't> {
             Some(Some(scope)) => format!("{text}@{scope}"),
             Some(None) | None => text,
         }
+    }
+
+    /// What is known of the address of a variable or parameter: it is aligned as it was declared.
+    pub(super) fn alignment(&mut self, node: NodeId) -> Assumption {
+        let Some(decl) = self.module.decl_of(node) else { return Assumption::NONE };
+        let module = self.module;
+        let bits = *self.zero_bits.entry(decl).or_insert_with(|| zero_bits(module, decl));
+        Assumption { known: ones(bits), ..Assumption::NONE }
     }
 
     /// The registers that the function takes and those that it returns, in order.

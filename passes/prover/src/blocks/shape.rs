@@ -11,8 +11,7 @@ use super::Stop;
 use super::registers::{CARRY, RegisterId};
 use super::terms::Input;
 use super::walk::Walk;
-use super::words;
-use crate::Assumption;
+use super::words::{self, Space};
 use ptxopt_grammar::constant;
 use ptxopt_grammar::meaning::term::Term;
 use ptxopt_grammar::names::{DeclKind, NameParts};
@@ -20,7 +19,7 @@ use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::table::{Control, Effects};
 use ptxopt_grammar::token::Tok;
-use ptxopt_grammar::tree::{NodeId, NodeKind, StmtId, TokenId};
+use ptxopt_grammar::tree::{NodeId, NodeKind, StmtId, StmtKind, TokenId};
 use std::collections::BTreeMap;
 
 /// How the results of an instruction depend on more than its operands.
@@ -46,6 +45,18 @@ pub(super) struct Shape {
     /// What it writes.
     pub(super) targets: Vec<Target>,
     pub(super) guard: Term,
+    /// The state space that it accesses, and no other, if it is a weak access that says so.
+    pub(super) space: Option<Space>,
+    /// What it is as a part of a word, if it is a weak access to one or less.
+    pub(super) part: Option<Part>,
+}
+
+/// An access to a word, or to less than that.
+pub(super) struct Part {
+    /// The shape that an access to the whole word would have.
+    pub(super) whole: String,
+    /// How many bits it accesses.
+    pub(super) bits: u32,
 }
 
 /// A register that bits of a result are written to.
@@ -97,6 +108,8 @@ impl Walk<'_, '_> {
             results: Vec::new(),
             targets: Vec::new(),
             guard,
+            space: None,
+            part: None,
         };
         let mut token = u32::try_from(opcode.index()).expect("tokens have 32-bit numbers") + 1;
         let end = module.stmt_tokens(stmt).end;
@@ -124,6 +137,11 @@ impl Walk<'_, '_> {
                 pieces.values().filter(|piece| piece.text.starts_with('[')).collect::<Vec<_>>()[..]
         {
             words::join(&mut self.arena.terms, &words, &address.text, &mut shape);
+            let names = &self.sides[side].names;
+            // The parameters of a function that is no entry may lie in local memory.
+            if shape.space == Some(Space::Param) && names.module.kind(names.function.head) != StmtKind::Entry {
+                shape.space = None;
+            }
         }
         if effects.has(Effects::READS_CARRY) {
             let carry = self.read(side, CARRY, stmt);
@@ -269,7 +287,7 @@ impl Walk<'_, '_> {
                     return Ok(None);
                 }
                 let symbol = format!("address of {}", names.symbol(base));
-                self.arena.input(Input::Named(symbol), 64, Assumption::NONE)
+                self.arena.input(Input::Named(symbol), 64, names.alignment(base))
             }
             _ => return Ok(None),
         };

@@ -9,7 +9,7 @@
 //! equal to anything.
 
 use super::Stop;
-use super::events::Event;
+use super::events::{Changes, Event};
 use super::questions::{Answer, Questions};
 use super::registers::{CARRY, Names, RegisterId, Registers};
 use super::shape::{Class, Shape};
@@ -65,7 +65,7 @@ pub(super) struct Walk<'m, 't> {
     pub(super) met: HashSet<Term>,
     /// The next ordered event, and how many that may change memory came before, on each side.
     pub(super) next: usize,
-    pub(super) changes: [usize; 2],
+    pub(super) changes: [Changes; 2],
     unwritten: Vec<Unwritten>,
     pub(super) pure: HashMap<String, Vec<Application>>,
     pub(super) exact: HashMap<(String, Vec<Term>), Vec<Term>>,
@@ -88,7 +88,7 @@ impl<'m, 't> Walk<'m, 't> {
             met: HashSet::new(),
             events: Vec::new(),
             next: 0,
-            changes: [0; 2],
+            changes: [Changes::default(); 2],
             unwritten: Vec::new(),
             pure: HashMap::new(),
             exact: HashMap::new(),
@@ -119,7 +119,7 @@ impl<'m, 't> Walk<'m, 't> {
     pub(super) fn begin_pair(&mut self) {
         self.events.clear();
         self.next = 0;
-        self.changes = [0; 2];
+        self.changes = [Changes::default(); 2];
         self.unwritten.clear();
     }
 
@@ -170,8 +170,8 @@ impl<'m, 't> Walk<'m, 't> {
             let text = String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
             let guard = self.arena.terms.bit(true);
             let class = Class::Ordered(false);
-            let shape =
-                Shape { text, class, operands: Vec::new(), results: Vec::new(), targets: Vec::new(), guard };
+            let (operands, results, targets) = (Vec::new(), Vec::new(), Vec::new());
+            let shape = Shape { text, class, operands, results, targets, guard, space: None, part: None };
             return self.event(side, stmt, shape);
         }
         if only_computes(module, stmt) && self.meant(side, stmt)?.is_some() {
@@ -209,7 +209,7 @@ impl<'m, 't> Walk<'m, 't> {
         }
         let carry = module.effects(stmt).has(Effects::READS_CARRY).then(|| self.read(side, CARRY, stmt));
         let mut terms = std::mem::take(&mut self.arena.terms);
-        let (arena, names) = (&mut self.arena, &self.sides[side].names);
+        let (arena, names) = (&mut self.arena, &mut self.sides[side].names);
         let writes = meaning(module, stmt, &mut terms, &mut |terms, place, width| {
             let value = match place {
                 Place::Register(node) => *read.get(&node)?,
@@ -223,7 +223,7 @@ impl<'m, 't> Walk<'m, 't> {
                     // In 32 bits an address is another number than in 64.
                     let name = format!("address of {}", names.symbol(node));
                     let name = if width == 64 { name } else { format!("{width} bits of {name}") };
-                    terms.input(arena.number(Input::Named(name), Assumption::NONE), width)
+                    terms.input(arena.number(Input::Named(name), names.alignment(node)), width)
                 }
             };
             (terms.width(value) == width).then_some(value)

@@ -7,20 +7,59 @@
 //!
 //! That holds of weak accesses only, which other threads must not see half done: of others, elements count as accesses
 //! of their own. The space and the cache operator stay part of the shape.
+//!
+//! An access to less than a word may be one of several that together are one to a word ([`super::neighbours`]): its
+//! shape says which access to a word that would be.
 
-use super::shape::{Shape, bits};
+use super::shape::{Part, Shape, bits};
 use ptxopt_grammar::meaning::term::{Term, Terms};
 
 /// How many bits a word has.
-const WORD: u32 = 32;
+pub(super) const WORD: u32 = 32;
 
-/// What the opcode of a weak access says besides the elements.
-const WEAK: [&str; 10] = ["global", "shared", "local", "const", "weak", "nc", "ca", "cg", "cs", "wt"];
+/// What the opcode of a weak access says besides the elements and the space.
+const WEAK: [&str; 6] = ["weak", "nc", "ca", "cg", "cs", "wt"];
 
-/// Makes the shape of an access, whose opcode and address are these, that of an access to words if it is one.
+/// A state space. What is in one of them is in no other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Space {
+    Global,
+    Shared,
+    Local,
+    Const,
+    Param,
+}
+
+impl Space {
+    /// All, in the order of their numbers.
+    pub(super) const ALL: [Self; 5] = [Self::Global, Self::Shared, Self::Local, Self::Const, Self::Param];
+
+    fn parse(word: &str) -> Option<Self> {
+        Some(match word {
+            "global" => Self::Global,
+            "shared" => Self::Shared,
+            "local" => Self::Local,
+            "const" => Self::Const,
+            "param" => Self::Param,
+            _ => return None,
+        })
+    }
+}
+
+/// Makes the shape of an access, whose opcode and address are these, that of an access to words if it is one, and says
+/// what it is part of if it is to less than a word.
 pub(super) fn join(terms: &mut Terms, opcode: &str, address: &str, shape: &mut Shape) {
     let Some(access) = Access::parse(opcode) else { return };
-    let (elements, per_word) = (access.elements, (WORD / access.bits) as usize);
+    shape.space = access.space;
+    let elements = access.elements;
+    let all = access.bits * u32::try_from(elements).expect("a vector has few elements");
+    let words = all.div_ceil(WORD);
+    let whole = format!("{} {words} words {address}", access.rest);
+    let is_whole = all.is_multiple_of(WORD);
+    if !is_whole && all > WORD {
+        return;
+    }
+    let per_word = (WORD / access.bits) as usize;
     match shape.operands[..] {
         [_, _] if access.loads && shape.targets.len() == elements => {
             if shape.results.iter().any(|&bits| bits != access.bits) {
@@ -29,27 +68,33 @@ pub(super) fn join(terms: &mut Terms, opcode: &str, address: &str, shape: &mut S
             for (target, at) in shape.targets.iter_mut().zip(0..) {
                 target.from = (at as usize / per_word, at % (WORD / access.bits) * access.bits);
             }
-            shape.results = vec![WORD; elements / per_word];
+            shape.results = if is_whole { vec![WORD; elements / per_word] } else { vec![all] };
         }
         [guard, at, ref stored @ ..] if !access.loads && stored.len() == elements => {
             if stored.iter().any(|&value| terms.width(value) != access.bits) {
                 return;
             }
-            let mut word = |parts: &[Term]| {
-                let (&lowest, rest) = parts.split_first().expect("a word has parts");
-                rest.iter().fold(lowest, |low, &high| terms.concat(high, low))
-            };
-            let words: Vec<Term> = stored.chunks(per_word).map(&mut word).collect();
+            let words: Vec<Term> = stored.chunks(per_word).map(|parts| concat(terms, parts)).collect();
             shape.operands = [guard, at].into_iter().chain(words).collect();
         }
         _ => return,
     }
-    shape.text = format!("{} {} words {address}", access.rest, elements / per_word);
+    if is_whole {
+        shape.text.clone_from(&whole);
+    }
+    shape.part = (words == 1).then_some(Part { whole, bits: all });
 }
 
-/// A weak access to elements that fill words.
+/// Terms side by side, the lowest first.
+pub(super) fn concat(terms: &mut Terms, parts: &[Term]) -> Term {
+    let (&lowest, rest) = parts.split_first().expect("there is at least one part");
+    rest.iter().fold(lowest, |low, &high| terms.concat(high, low))
+}
+
+/// A weak access to elements that fill words, or less than one.
 struct Access {
     loads: bool,
+    space: Option<Space>,
     /// How many elements there are, and of how many bits.
     elements: usize,
     bits: u32,
@@ -64,23 +109,19 @@ impl Access {
         let mut words = before.split('.');
         let mut rest = words.next()?.to_owned();
         let loads = rest == "ld";
-        let mut elements = 1;
+        let (mut elements, mut space) = (1, None);
         for word in words {
-            match word {
-                "v2" => elements = 2,
-                "v4" => elements = 4,
-                word if WEAK.contains(&word) => {
+            match (word, Space::parse(word)) {
+                ("v2", _) => elements = 2,
+                ("v4", _) => elements = 4,
+                (word, found) if found.is_some() || WEAK.contains(&word) => {
+                    space = space.or(found);
                     rest.push('.');
                     rest.push_str(word);
                 }
                 _ => return None,
             }
         }
-        (bits * elements).is_multiple_of(WORD).then_some(Self {
-            loads,
-            elements: elements as usize,
-            bits,
-            rest,
-        })
+        Some(Self { loads, space, elements, bits, rest })
     }
 }
