@@ -6,6 +6,7 @@
 //! package `ptxopt-machine` has run it. Nothing here uses a file or a clock; functions are worked on by as many threads
 //! as the caller allows.
 
+mod address;
 pub mod analysis;
 pub mod cost;
 pub mod facts;

@@ -65,7 +65,8 @@ impl<'m, 't> Graph<'m, 't> {
                 builder.stmt(stmt);
             }
         }
-        let Builder { terms, named: Named { values, links, seen, old }, reads, .. } = builder;
+        let Builder { terms, named: Named { values, links, seen, old }, reads, fixed, .. } = builder;
+        let addresses = fixed.into_iter().filter_map(|((decl, ..), value)| Some((value, decl?))).collect();
         let by = |key: fn(&Link) -> ValueId, item: fn(&Link) -> ValueId| {
             Lists::of(values.len(), || links.iter().map(|link| (key(link).index(), (item(link), link.slot))))
         };
@@ -87,6 +88,7 @@ impl<'m, 't> Graph<'m, 't> {
             reads,
             semantics,
             writers,
+            addresses,
             slice,
         })
     }

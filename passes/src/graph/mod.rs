@@ -146,6 +146,8 @@ pub struct Graph<'m, 't> {
     semantics: Semantics,
     /// By register: the statements that write it, in the order of the text.
     writers: Lists<StmtId>,
+    /// The values that are addresses, and of what.
+    addresses: HashMap<ValueId, DeclId>,
     /// The part that has terms; `None` for all of it.
     slice: Option<Slice>,
 }
@@ -218,6 +220,12 @@ impl<'m, 't> Graph<'m, 't> {
     #[must_use]
     pub(crate) fn is_followed(&self, value: ValueId) -> bool {
         self.slice.as_ref().is_none_or(|slice| slice.is_followed(value))
+    }
+
+    /// What a value is the address of, if it is that of a variable or a function.
+    #[must_use]
+    pub(crate) fn address_of(&self, value: ValueId) -> Option<DeclId> {
+        self.addresses.get(&value).copied()
     }
 
     /// What a statement reads and writes: each use of a register with its value.

@@ -21,6 +21,7 @@ mod raise;
 mod record;
 mod repeats;
 mod rounds;
+mod runs;
 mod settle;
 mod spell;
 mod splice;
@@ -33,7 +34,7 @@ mod words;
 
 pub use guard::Replayed;
 pub use raise::Raise;
-pub use record::{Bound, How, Kind, Record, Why};
+pub use record::{Apart, Bound, How, Kind, Record, Why};
 
 use crate::Selection;
 use crate::cost::{Costs, Gpu};
@@ -263,7 +264,9 @@ fn priced_like(module: &Module<'_>, outcome: &mut Outcome) {
 /// Whether there is anything that rules look at.
 fn has_work(module: &Module<'_>, options: &Options) -> bool {
     let fuses = options.passes.contains(&Pass::Fuse);
-    has_interesting(module) || fuses && module.stmts().any(|stmt| is_seed(module, stmt))
+    has_interesting(module)
+        || fuses && module.stmts().any(|stmt| is_seed(module, stmt))
+        || fuses && functions(module).iter().any(|function| runs::are_possible(module, function))
 }
 
 /// Whether any instruction of a module is one that rules always look at.

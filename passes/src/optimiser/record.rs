@@ -98,6 +98,21 @@ pub enum How {
     },
 }
 
+/// Why accesses to neighbouring bytes are not one access to a word.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Apart {
+    /// It is not proved that the word is aligned.
+    Unaligned,
+    /// What comes between them may overlap with them or order them.
+    Interrupted,
+    /// Some bytes of the word are not accessed.
+    Incomplete,
+    /// They are under guards.
+    Guarded,
+    /// They are volatile, ordered, or have a policy of their own.
+    Strong,
+}
+
 /// Why a rewrite was not made.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Why {
@@ -171,6 +186,8 @@ pub enum Why {
     Unreachable,
     /// Plain code, of which the assembler makes what a cheaper spelling would save, as far as was measured.
     Plain,
+    /// Accesses to neighbouring bytes are not one to a word.
+    Apart(Apart),
     /// The caller asked to leave the function alone, for this reason.
     Left(String),
 }
@@ -253,6 +270,11 @@ impl Why {
             Self::Unused => "unused",
             Self::Unreachable => "unreachable",
             Self::Plain => "plain",
+            Self::Apart(Apart::Unaligned) => "unaligned",
+            Self::Apart(Apart::Interrupted) => "interrupted",
+            Self::Apart(Apart::Incomplete) => "incomplete",
+            Self::Apart(Apart::Guarded) => "guarded",
+            Self::Apart(Apart::Strong) => "strong",
             Self::Left(_) => "left",
         }
     }
@@ -285,6 +307,7 @@ impl Why {
                 | Self::Unknown
                 | Self::Unused
                 | Self::Unreachable
+                | Self::Apart(Apart::Incomplete)
         )
     }
 }
@@ -330,8 +353,21 @@ impl std::fmt::Display for Why {
             Self::Unused => f.write_str("no bit of its result is used; `--dce all` deletes what is unused"),
             Self::Unreachable => f.write_str("control does not reach it"),
             Self::Plain => f.write_str("plain code is left to the assembler, which makes it cheaper itself"),
+            Self::Apart(apart) => write!(f, "neighbouring bytes are not accessed as a word: {apart}"),
             Self::Left(reason) => f.write_str(reason),
         }
+    }
+}
+
+impl std::fmt::Display for Apart {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Unaligned => "its alignment is not proved",
+            Self::Interrupted => "what comes between may overlap or order them",
+            Self::Incomplete => "some of its bytes are not accessed",
+            Self::Guarded => "they are accessed under guards",
+            Self::Strong => "they are volatile, ordered, or have a policy of their own",
+        })
     }
 }
 

@@ -1,5 +1,5 @@
-//! A module optimised in several variants: as it came, with words kept as halves, with vector accesses as accesses to
-//! words; each function as it is best.
+//! A module optimised in several variants: as it came, with words kept as halves, with accesses to
+//! bytes and halves as accesses to words; each function as it is best.
 //!
 //! All are whole runs with all their proofs, on the same original, so functions can be taken from any of them. What a
 //! variant begins with changes nothing by itself, which is proved (see `halves` and `words`); whether it pays is known at
@@ -61,9 +61,10 @@ pub(super) fn best(
     let functions = functions.filter(|(_, function)| !options.leave.contains_key(&function.name)).collect();
     let fresh = Fresh::new(module.text());
     let task = Task { most_rounds, module, options, clock, functions, fresh };
-    let ((halves, bugs), words) = (task.halves(), task.words());
+    let ((halves, bugs), (words, refused)) = (task.halves(), task.words());
+    let told = bugs.into_iter().chain(refused).collect();
     if halves.is_none() && words.is_empty() {
-        return with(Run::new(most_rounds, module, options, clock, empty).finish(module, watch), bugs);
+        return with(Run::new(most_rounds, module, options, clock, empty).finish(module, watch), told);
     }
     let anew = || Outcome::empty(empty.gpus.clone(), empty.seen);
     let mut best = task.run(anew(), None);
@@ -77,7 +78,7 @@ pub(super) fn best(
         best = task.better(best, all);
     }
     best.rounds.iter().for_each(|(round, text)| watch(*round, text));
-    with(best.outcome, bugs)
+    with(best.outcome, told)
 }
 
 /// An outcome with more records.
@@ -129,15 +130,17 @@ impl Task<'_, '_> {
         ((!begun.records.is_empty()).then_some(begun), bugs)
     }
 
-    /// The vector accesses that can be accesses to words, by the numbers of the functions.
-    fn words(&self) -> BTreeMap<usize, Words> {
-        if !self.runs(&[Pass::Fuse, Pass::Lower, Pass::Dce]) {
-            return BTreeMap::new();
+    /// The accesses that can be accesses to words, by the numbers of the functions, and records of those that cannot.
+    fn words(&self) -> (BTreeMap<usize, Words>, Vec<Record>) {
+        let (mut found, mut refused) = (BTreeMap::new(), Vec::new());
+        if self.runs(&[Pass::Fuse, Pass::Lower, Pass::Dce]) {
+            for (number, function) in &self.functions {
+                let (words, records) = Words::of(self.module, function, self.options.semantics);
+                found.extend(words.map(|words| (*number, words)));
+                refused.extend(records.into_iter().filter(|_| self.options.explain));
+            }
         }
-        let words = |(number, function): &(usize, Function)| {
-            Some((*number, Words::of(self.module, function, self.options.semantics)?))
-        };
-        self.functions.iter().filter_map(words).collect()
+        (found, refused)
     }
 
     /// The variant that has accesses to words.

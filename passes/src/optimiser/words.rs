@@ -1,4 +1,4 @@
-//! Vector accesses to bytes and halves as accesses to the words that these make up.
+//! Vector accesses to bytes and halves as accesses to the words that these make up; runs of others, see [`super::runs`].
 //!
 //! `ld.v4.u8` writes four registers and `st.v4.u8` reads four, so the word of memory between them is in no register,
 //! and nothing can compute with it. Here the word is loaded and its bytes are moved to the registers, or the bytes are
@@ -15,7 +15,8 @@
 //! are. The names of the elements stand in the same statement as before, so they mean the same registers. That a
 //! function does the same with these accesses is proved too before it is written (`variants`).
 
-use super::record::{How, Kind, Record};
+use super::record::{How, Kind, Record, Why};
+use super::runs::{self, Run};
 use super::splice::{self, Fresh};
 use super::visible::is_integer_type;
 use crate::cost::Cost;
@@ -50,35 +51,50 @@ struct Access {
     others: Vec<String>,
 }
 
-/// A register of a vector operand.
+/// A register that is stored or loaded.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Part {
-    node: NodeId,
-    name: String,
+pub(super) struct Part {
+    pub(super) node: NodeId,
+    pub(super) name: String,
     /// How many bits it has.
-    width: u32,
+    pub(super) width: u32,
     /// Whether what is loaded is unused; then it is not moved.
-    is_unused: bool,
+    pub(super) is_unused: bool,
 }
 
-/// The vector accesses of a function that can be accesses to words.
+/// The accesses of a function that can be accesses to words: vectors, and runs of others.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Words(Vec<Access>);
+pub(super) struct Words {
+    vectors: Vec<Access>,
+    runs: Vec<Run>,
+}
 
 impl Words {
-    /// All of a function; `None` if there are none, or an earlier run decided which of them are better as they are.
-    pub(super) fn of(module: &Module<'_>, function: &Function, semantics: Semantics) -> Option<Self> {
+    /// All of a function, if there are any, and records of the runs that cannot be accesses to words. Nothing if an
+    /// earlier run decided which of them are better as they are.
+    pub(super) fn of(
+        module: &Module<'_>,
+        function: &Function,
+        semantics: Semantics,
+    ) -> (Option<Self>, Vec<Record>) {
         if splice::is_written(module, function) {
-            return None;
+            return (None, Vec::new());
         }
         let stmts = function.body.clone().filter_map(StmtId::new);
-        let mut all: Vec<Access> = stmts.filter_map(|stmt| Access::of(module, stmt)).collect();
-        if all.is_empty() {
-            return None;
+        let mut vectors: Vec<Access> = stmts.filter_map(|stmt| Access::of(module, stmt)).collect();
+        let may_run = runs::are_possible(module, function);
+        if vectors.is_empty() && !may_run {
+            return (None, Vec::new());
         }
-        let graph = Graph::new(module, function.clone(), semantics).ok()?;
-        all.iter_mut().for_each(|access| access.leave_unused(&graph));
-        Some(Self(all))
+        let Ok(graph) = Graph::new(module, function.clone(), semantics) else { return (None, Vec::new()) };
+        vectors.iter_mut().for_each(|access| access.leave_unused(&graph));
+        let (runs, refused) = if may_run { runs::find(&graph) } else { (Vec::new(), Vec::new()) };
+        let about = |(stmt, apart)| {
+            let why = Kind::Missed(Why::Apart(apart));
+            Record { pass: Pass::Fuse, ..Record::about(module, &function.name, stmt, why) }
+        };
+        let is_some = !vectors.is_empty() || !runs.is_empty();
+        (is_some.then_some(Self { vectors, runs }), refused.into_iter().map(about).collect())
     }
 
     /// Those for which something was gained: in the text that was made of it, not all of what was added is left. `None`
@@ -86,16 +102,23 @@ impl Words {
     pub(super) fn useful(&self, fresh: &Fresh, new: &Module<'_>, function: &Function) -> Option<Self> {
         let stmts = function.body.clone().filter_map(StmtId::new);
         let left: HashSet<&[u8]> = stmts.map(|stmt| new.stmt_text(stmt)).collect();
+        let is_left = |line: &String| left.contains(line.as_bytes());
         let mut number = 0;
-        let gains = |access: &&Access| {
-            let lines = access.lines(&mut fresh_words(fresh, &mut number));
-            !lines.iter().all(|line| left.contains(line.as_bytes()))
-        };
-        let useful: Vec<Access> = self.0.iter().filter(gains).cloned().collect();
-        (!useful.is_empty()).then_some(Self(useful))
+        let mut names = fresh_words(fresh, &mut number);
+        let mut useful = Self { vectors: Vec::new(), runs: Vec::new() };
+        for access in &self.vectors {
+            let lines = access.lines(&mut names);
+            useful.vectors.extend((!lines.iter().all(is_left)).then(|| access.clone()));
+        }
+        for run in &self.runs {
+            let lines = run.lines(&mut names);
+            let costs = lines.iter().flat_map(|(_, lines)| lines).filter(|line| is_left(line) && costs(line));
+            useful.runs.extend((costs.count() < lines.len()).then(|| run.clone()));
+        }
+        (useful != Self { vectors: Vec::new(), runs: Vec::new() }).then_some(useful)
     }
 
-    /// Makes the accesses those to words; a record for each.
+    /// Makes the accesses those to words; a record for each statement.
     pub(super) fn write(
         &self,
         module: &Module<'_>,
@@ -105,14 +128,31 @@ impl Words {
     ) -> Vec<Record> {
         let mut number = 0;
         let mut records = Vec::new();
-        for access in &self.0 {
-            let lines = access.lines(&mut fresh_words(fresh, &mut number));
+        let mut names = fresh_words(fresh, &mut number);
+        for access in &self.vectors {
+            let lines = access.lines(&mut names);
             splice::replace(module, access.stmt, &lines, edits);
             records.push(access.record(module, function, lines));
         }
+        for (stmt, lines) in self.runs.iter().flat_map(|run| run.lines(&mut names)) {
+            match lines[..] {
+                [] => splice::delete(module, stmt, edits),
+                [..] => splice::replace(module, stmt, &lines, edits),
+            }
+            let count = lines.iter().filter(|line| costs(line)).count();
+            let after = u32::try_from(count).expect("a word has at most four parts");
+            records.push(record(module, function, stmt, [1, after], lines));
+        }
+        drop(names);
+        records.sort_by_key(|record| record.offset);
         splice::declare(module, function, fresh, &BTreeMap::from([(32, number)]), edits);
         records
     }
+}
+
+/// Whether a line is more than a move or a conversion of a register to another width.
+fn costs(line: &str) -> bool {
+    !line.starts_with("cvt.") && !line.starts_with("mov.")
 }
 
 /// The names of new registers for words, from a number on.
@@ -124,7 +164,7 @@ fn fresh_words(fresh: &Fresh, number: &mut u32) -> impl FnMut() -> String {
 }
 
 /// Whether an access with a modifier is weak, and what it does is known.
-fn is_weak(modifier: Modifier) -> bool {
+pub(super) fn is_weak(modifier: Modifier) -> bool {
     const WEAK: [Modifier; 10] =
         [op::GLOBAL, op::SHARED, op::LOCAL, op::CONST, op::WEAK, op::NC, op::CA, op::CG, op::CS, op::WT];
     WEAK.contains(&modifier)
@@ -202,22 +242,8 @@ impl Access {
     /// The elements of a word to their registers.
     fn taken_apart(&self, word: &str, parts: &[Part], fresh: &mut dyn FnMut() -> String) -> Vec<String> {
         let (bits, signed) = self.element;
-        let one = |(at, part): (usize, &Part)| {
-            let (register, selector) = (&part.name, selector(at, bits as usize / 8, signed));
-            match (part.width, bits, at) {
-                _ if part.is_unused => Vec::new(),
-                (16, 16, 0) => vec![format!("cvt.u16.u32 {register}, {word};")],
-                (16, ..) => {
-                    let part = fresh();
-                    vec![
-                        format!("prmt.b32 {part}, {word}, 0, {selector:#06x};"),
-                        format!("cvt.u16.u32 {register}, {part};"),
-                    ]
-                }
-                _ => vec![format!("prmt.b32 {register}, {word}, 0, {selector:#06x};")],
-            }
-        };
-        parts.iter().enumerate().flat_map(one).collect()
+        let place = |at: usize| Place { first: at * bits as usize, bits, signed };
+        parts.iter().enumerate().flat_map(|(at, part)| part.taken_from(word, place(at), fresh)).collect()
     }
 
     /// The low bits of registers to a word.
@@ -245,28 +271,36 @@ impl Access {
 
     /// Notes which of the elements that are loaded are unused.
     fn leave_unused(&mut self, graph: &Graph<'_, '_>) {
-        for part in self.parts.iter_mut().filter(|_| self.is_load) {
-            let loaded = graph.accesses(self.stmt).find(|(access, _)| access.node == Some(part.node));
-            part.is_unused = loaded.is_some_and(|(_, value)| graph.uses(value).next().is_none());
-        }
+        self.parts.iter_mut().filter(|_| self.is_load).for_each(|part| part.leave_unused(graph, self.stmt));
     }
 
     /// The record of the change. The assembler moves the elements too, so it costs nothing and saves nothing.
     fn record(&self, module: &Module<'_>, function: &Function, lines: Vec<String>) -> Record {
-        let mut record = Record::about(module, &function.name, self.stmt, Kind::Passed(How::Words));
         let moved = self.parts.iter().filter(|part| !part.is_unused).count();
         let moves = u32::try_from(moved).expect("a vector has at most eight elements");
-        let cost = Cost { least: moves, most: moves };
-        record.pass = Pass::Fuse;
-        record.rules = vec![NAME];
-        record.cost = Some((cost, cost));
-        record.after = lines;
-        record
+        record(module, function, self.stmt, [moves, moves], lines)
     }
 }
 
+/// The record of a change of a statement, with what it cost and costs now.
+fn record(
+    module: &Module<'_>,
+    function: &Function,
+    stmt: StmtId,
+    costs: [u32; 2],
+    lines: Vec<String>,
+) -> Record {
+    let [before, after] = costs.map(|cost| Cost { least: cost, most: cost });
+    let mut record = Record::about(module, &function.name, stmt, Kind::Passed(How::Words));
+    record.pass = Pass::Fuse;
+    record.rules = vec![NAME];
+    record.cost = Some((before, after));
+    record.after = lines;
+    record
+}
+
 /// How many bits an element has, and whether registers get its sign; `None` for what is no part of a word.
-fn element(ty: TypeWord) -> Option<(u32, bool)> {
+pub(super) fn element(ty: TypeWord) -> Option<(u32, bool)> {
     [
         (op::U8, 8, false),
         (op::B8, 8, false),
@@ -280,9 +314,27 @@ fn element(ty: TypeWord) -> Option<(u32, bool)> {
     .map(|(_, bits, signed)| (bits, signed))
 }
 
+/// Where an element lies in a word, by its first bit, and whether registers get its sign.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Place {
+    pub(super) first: usize,
+    pub(super) bits: u32,
+    pub(super) signed: bool,
+}
+
+impl Place {
+    /// The selector of `prmt` that extends it, the second word being zero.
+    fn selector(self) -> usize {
+        let (first, bytes) = (self.first / 8, self.bits as usize / 8);
+        let last = first + bytes - 1;
+        let above = if self.signed { 8 | last } else { 4 };
+        (0..4).map(|place| if place < bytes { first + place } else { above } << (4 * place)).sum()
+    }
+}
+
 impl Part {
     /// `None` for what is no whole register of integers.
-    fn of(module: &Module<'_>, node: NodeId) -> Option<Self> {
+    pub(super) fn of(module: &Module<'_>, node: NodeId) -> Option<Self> {
         let (decl, part) = module.register_of(node)?;
         let declared = module.decl(decl);
         if part.component != Component::Whole || !is_integer_type(declared.ty) {
@@ -291,12 +343,33 @@ impl Part {
         let name = String::from_utf8_lossy(module.node_text(node)).into_owned();
         Some(Self { node, name, width: declared.ty.bits()?, is_unused: false })
     }
-}
 
-/// The selector of `prmt` that extends an element of its first word; the second is zero.
-fn selector(at: usize, bytes: usize, signed: bool) -> usize {
-    let first = at * bytes;
-    let last = first + bytes - 1;
-    let above = if signed { 8 | last } else { 4 };
-    (0..4).map(|place| if place < bytes { first + place } else { above } << (4 * place)).sum()
+    /// Notes whether what a statement loads to it is unused.
+    pub(super) fn leave_unused(&mut self, graph: &Graph<'_, '_>, stmt: StmtId) {
+        let loaded = graph.accesses(stmt).find(|(access, _)| access.node == Some(self.node));
+        self.is_unused = loaded.is_some_and(|(_, value)| graph.uses(value).next().is_none());
+    }
+
+    /// The statements that move an element of a word to it.
+    pub(super) fn taken_from(
+        &self,
+        word: &str,
+        place: Place,
+        fresh: &mut dyn FnMut() -> String,
+    ) -> Vec<String> {
+        let (register, selector) = (&self.name, place.selector());
+        match (self.width, place.bits, place.first) {
+            _ if self.is_unused => Vec::new(),
+            (16, 16, 0) => vec![format!("cvt.u16.u32 {register}, {word};")],
+            (width @ (16 | 64), ..) => {
+                let part = fresh();
+                let sign = if place.signed && width == 64 { 's' } else { 'u' };
+                vec![
+                    format!("prmt.b32 {part}, {word}, 0, {selector:#06x};"),
+                    format!("cvt.{sign}{width}.{sign}32 {register}, {part};"),
+                ]
+            }
+            _ => vec![format!("prmt.b32 {register}, {word}, 0, {selector:#06x};")],
+        }
+    }
 }
