@@ -25,7 +25,8 @@ pub fn alignments(module: &Module<'_>, stmt: StmtId) -> Vec<(DeclId, u32)> {
                 _ => {}
             },
             NodeKind::Align if !pointer => {
-                let number = module.children(node).first().and_then(|&number| constant::value(module, number));
+                let number =
+                    module.children(node).first().and_then(|&number| constant::value(module, number));
                 align = number.and_then(|number| u32::try_from(number).ok());
             }
             NodeKind::Declared => {

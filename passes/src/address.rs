@@ -278,7 +278,9 @@ impl<'g, 'm, 't> Addresses<'g, 'm, 't> {
     fn zeros_of_term(&mut self, term: Term) -> u32 {
         match self.graph.terms().op(term) {
             Op::And(a, b) => self.zeros_below(a).max(self.zeros_below(b)),
-            Op::Or(a, b) | Op::Xor(a, b) | Op::Choose(_, a, b) => self.zeros_below(a).min(self.zeros_below(b)),
+            Op::Or(a, b) | Op::Xor(a, b) | Op::Choose(_, a, b) => {
+                self.zeros_below(a).min(self.zeros_below(b))
+            }
             Op::Mul(a, b) => self.zeros_below(a) + self.zeros_below(b),
             Op::Shl(a, _) => self.zeros_below(a),
             Op::Extract(a, low) => self.zeros_below(a).saturating_sub(low),
@@ -305,7 +307,8 @@ impl<'g, 'm, 't> Addresses<'g, 'm, 't> {
         }
         self.settling = Settling::Looking;
         let found = self.all_phis(sum);
-        let operands = |phi: ValueId| self.graph.operands(phi).map(|(operand, _)| operand).collect::<Vec<_>>();
+        let operands =
+            |phi: ValueId| self.graph.operands(phi).map(|(operand, _)| operand).collect::<Vec<_>>();
         let operands: Vec<(ValueId, Vec<ValueId>)> = found.iter().map(|&phi| (phi, operands(phi))).collect();
         self.phis.extend(found.iter().map(|&phi| (phi, self.graph.value(phi).width)));
         self.settling = Settling::Assumed;
@@ -358,7 +361,9 @@ impl<'g, 'm, 't> Addresses<'g, 'm, 't> {
                 continue;
             }
             match atom {
-                Atom::Value(value) if matches!(self.graph.value(value).origin, Origin::Phi(_)) => phis.push(value),
+                Atom::Value(value) if matches!(self.graph.value(value).origin, Origin::Phi(_)) => {
+                    phis.push(value)
+                }
                 Atom::Symbol(_) | Atom::Value(_) => {}
                 Atom::Extended(at, _) => work.extend(self.extended[at].parts.iter().map(|&(atom, _)| atom)),
                 Atom::Term(term) => {

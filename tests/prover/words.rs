@@ -1,4 +1,5 @@
-//! Accesses to vectors of bytes and halves, and accesses to the words that they make up: by bytes, they are the same.
+//! Accesses to bytes and halves, as vectors or one after the other, and accesses to the words that they make up: by
+//! bytes, they are the same.
 
 use crate::blocks::{kernel, stopped_texts};
 
@@ -118,5 +119,230 @@ fn what_is_not_the_word_is_not_proved() {
             [old.to_owned(), format!("{new}\n{taken}")].map(|part| kernel(&format!("{part}\n{rest}")));
         assert_eq!(stopped_texts(&old, &old), None, "{what}: the same");
         assert!(stopped_texts(&old, &new).is_some(), "{what}");
+    }
+}
+
+/// Four bytes of shared memory at an aligned address in `%r10`, and an address of which nothing is known in `%r12`.
+const PLACED: &str = "shl.b32 %r10, %r2, 2;\nmov.u32 %r11, tile;\nadd.u32 %r10, %r10, %r11;\n\
+                      add.u32 %r12, %r11, %r2;\nsetp.gt.u32 %p1, %r3, 7;\n";
+
+const BYTES: &str = "ld.shared.u8 %r4, [%r10];\nld.shared.u8 %r5, [%r10+1];\nld.shared.u8 %r6, [%r10+2];\n\
+                     ld.shared.u8 %r7, [%r10+3];";
+
+const WORD: &str = "ld.shared.b32 %r8, [%r10];";
+
+const STORED: &str = "st.shared.u8 [%r10], %r1;\nst.shared.u8 [%r10+1], %r2;\nst.shared.u8 [%r10+2], %r3;\n\
+                      st.shared.u8 [%r10+3], %r9;";
+
+const STORED_WORD: &str = "prmt.b32 %r4, %r1, %r2, 0x0040;\nprmt.b32 %r5, %r3, %r9, 0x0040;\n\
+                           prmt.b32 %r6, %r4, %r5, 0x5410;\nst.shared.b32 [%r10], %r6;";
+
+/// A replacement of a piece of text.
+type Change = (&'static str, &'static str);
+
+/// What differs from `BYTES` and `WORD`, or from `STORED` and `STORED_WORD`.
+struct Run {
+    what: &'static str,
+    stores: bool,
+    old: &'static [Change],
+    new: &'static [Change],
+    /// What comes after both.
+    after: &'static str,
+}
+
+impl Run {
+    const fn loads(what: &'static str, old: &'static [Change], new: &'static [Change]) -> Self {
+        Self { what, stores: false, old, new, after: "" }
+    }
+
+    const fn stores(what: &'static str, old: &'static [Change], new: &'static [Change]) -> Self {
+        Self { what, stores: true, old, new, after: "" }
+    }
+
+    const fn then(self, after: &'static str) -> Self {
+        Self { after, ..self }
+    }
+
+    /// The kernel before and after.
+    fn kernels(&self) -> [String; 2] {
+        let changed = |text: &str, changes: &[Change]| {
+            changes.iter().fold(text.to_owned(), |text, (from, to)| {
+                assert!(text.contains(from), "{}: `{from}` in `{text}`", self.what);
+                text.replace(from, to)
+            })
+        };
+        let (old, new) = if self.stores { (STORED, STORED_WORD) } else { (BYTES, WORD) };
+        let [taken, rest] =
+            if self.stores { [""; 2] } else { [TAKEN, "st.global.v4.b32 [%d1], {%r4, %r5, %r6, %r7};"] };
+        let whole = |accesses: String, taken: &str| {
+            kernel(&format!("{PLACED}mov.u32 %r9, 5;\n{accesses}\n{taken}\n{rest}\n{}", self.after))
+        };
+        [whole(changed(old, self.old), ""), whole(changed(new, self.new), taken)]
+    }
+}
+
+/// The end of a loop that begins at `again`.
+const AGAIN: &str = "add.u32 %r9, %r9, 1;\nsetp.lt.u32 %p2, %r9, %r1;\n@%p2 bra again;";
+
+const SAME_RUNS: [Run; 12] = [
+    Run::loads("bytes", &[], &[]),
+    Run::loads(
+        "in another order",
+        &[("%r4, [%r10]", "%r7, [%r10+9]"), ("%r7, [%r10+3]", "%r4, [%r10]"), ("%r10+9", "%r10+3")],
+        &[],
+    ),
+    Run::loads("a symbol", &[("[%r10+", "[tile+"), ("[%r10]", "[tile]")], &[("[%r10]", "[tile]")]),
+    Run::loads(
+        "registers of their own for some addresses",
+        &[
+            ("ld.shared.u8 %r4", "add.u32 %r13, %r10, 2;\nor.b32 %r14, %r10, 1;\nld.shared.u8 %r4"),
+            ("%r10+1", "%r14"),
+            ("%r10+3", "%r13+1"),
+        ],
+        &[],
+    ),
+    Run::loads(
+        "two vectors of two bytes",
+        &[
+            ("ld.shared.u8 %r4, [%r10];", ""),
+            ("ld.shared.u8 %r5, [%r10+1]", "ld.shared.v2.u8 {%r4, %r5}, [%r10]"),
+            ("ld.shared.u8 %r6, [%r10+2];", ""),
+            ("ld.shared.u8 %r7, [%r10+3]", "ld.shared.v2.u8 {%r6, %r7}, [%r10+2]"),
+        ],
+        &[],
+    ),
+    Run::loads(
+        "a store to another state space in between",
+        &[("ld.shared.u8 %r7", "st.global.u8 [%d2], %r1;\nld.shared.u8 %r7")],
+        &[("ld.shared", "st.global.u8 [%d2], %r1;\nld.shared")],
+    ),
+    Run::loads("a loop", &[("ld.shared.u8 %r4", "again:\nld.shared.u8 %r4")], &[("ld", "again:\nld")])
+        .then(AGAIN),
+    Run::loads(
+        "a loop that moves the address on by words",
+        &[
+            ("ld.shared.u8 %r4", "again:\nld.shared.u8 %r4"),
+            ("[%r10+3];", "[%r10+3];\nadd.u32 %r10, %r10, 8;"),
+        ],
+        &[("ld", "again:\nld"), ("[%r10];", "[%r10];\nadd.u32 %r10, %r10, 8;")],
+    )
+    .then(AGAIN),
+    Run::stores("bytes that are stored", &[], &[]),
+    Run::stores(
+        "bytes that are stored in another order",
+        &[("[%r10], %r1", "[%r10+9], %r3"), ("[%r10+2], %r3", "[%r10], %r1"), ("[%r10+9]", "[%r10+2]")],
+        &[],
+    ),
+    Run::stores(
+        "halves that are stored",
+        &[
+            ("st.shared.u8 [%r10], %r1;", ""),
+            ("st.shared.u8 [%r10+2], %r3;", ""),
+            ("st.shared.u8 [%r10+1], %r2", "st.shared.u16 [%r10], %r2"),
+            ("st.shared.u8 [%r10+3], %r9", "st.shared.u16 [%r10+2], %r9"),
+        ],
+        &[("st.shared", "prmt.b32 %r6, %r2, %r9, 0x5410;\nst.shared")],
+    ),
+    Run::stores(
+        "a load from another state space in between",
+        &[("st.shared.u8 [%r10+2]", "ld.global.u32 %r8, [%d2+8];\nst.shared.u8 [%r10+2]")],
+        &[("st.shared", "ld.global.u32 %r8, [%d2+8];\nst.shared")],
+    )
+    .then("st.global.u32 [%d1], %r8;"),
+];
+
+#[test]
+fn words_are_the_bytes_that_are_accessed_one_after_the_other() {
+    for run in SAME_RUNS {
+        let [old, new] = run.kernels();
+        assert_eq!(stopped_texts(&old, &new), None, "{}", run.what);
+    }
+}
+
+const OTHER_RUNS: [Run; 27] = [
+    Run::loads("an address that may be odd", &[("%r10", "%r12")], &[("%r10", "%r12")]),
+    Run::loads(
+        "a pointer",
+        &[("shared", "global"), ("%r10", "%d2")],
+        &[("shared", "global"), ("%r10", "%d2")],
+    ),
+    Run::loads("any memory", &[(".shared", ""), ("%r10", "%d2")], &[(".shared", ""), ("%r10", "%d2")]),
+    Run::loads(
+        "a word across two words",
+        &[("%r10+3", "%r10+5"), ("%r10+2", "%r10+4"), ("%r10+1", "%r10+3"), ("[%r10]", "[%r10+2]")],
+        &[("[%r10]", "[%r10+2]")],
+    ),
+    Run::loads("a byte that is not read", &[("ld.shared.u8 %r7, [%r10+3]", "mov.u32 %r7, 0")], &[]),
+    Run::loads("a byte that is read twice", &[("%r10+3", "%r10+2")], &[]),
+    Run::loads("the next word", &[], &[("%r10", "%r10+4")]),
+    Run::loads("bytes in another order", &[("%r4", "%r15"), ("%r5", "%r4"), ("%r15", "%r5")], &[]),
+    Run::loads("a sign", &[("u8 %r7", "s8 %r7")], &[]),
+    Run::loads("a guard", &[("ld.shared.u8 %r7", "mov.u32 %r7, 0;\n@%p1 ld.shared.u8 %r7")], &[]),
+    Run::loads("a volatile byte", &[("ld.shared.u8 %r7", "ld.volatile.shared.u8 %r7")], &[]),
+    Run::loads("a relaxed byte", &[("ld.shared.u8 %r7", "ld.relaxed.cta.shared.u8 %r7")], &[]),
+    Run::loads("a byte elsewhere", &[("ld.shared.u8 %r7, [%r10+3]", "ld.global.u8 %r7, [%d2+3]")], &[]),
+    Run::loads("another cache operator", &[("ld.shared.u8 %r7", "ld.shared.cs.u8 %r7")], &[]),
+    Run::loads(
+        "an address that is overwritten",
+        &[("ld.shared.u8 %r7", "add.u32 %r10, %r10, 4;\nld.shared.u8 %r7")],
+        &[],
+    ),
+    Run::loads(
+        "a store in between",
+        &[("ld.shared.u8 %r7", "st.shared.u8 [%r12], %r1;\nld.shared.u8 %r7")],
+        &[("ld.shared", "st.shared.u8 [%r12], %r1;\nld.shared")],
+    ),
+    Run::loads(
+        "a store in between that comes later",
+        &[("ld.shared.u8 %r7", "st.shared.u8 [%r12], %r1;\nld.shared.u8 %r7")],
+        &[("[%r10];", "[%r10];\nst.shared.u8 [%r12], %r1;")],
+    ),
+    Run::loads(
+        "a store to any memory in between",
+        &[("ld.shared.u8 %r7", "st.u8 [%d2], %r1;\nld.shared.u8 %r7")],
+        &[("ld.shared", "st.u8 [%d2], %r1;\nld.shared")],
+    ),
+    Run::loads(
+        "a barrier in between",
+        &[("ld.shared.u8 %r7", "bar.sync 0;\nld.shared.u8 %r7")],
+        &[("ld.shared", "bar.sync 0;\nld.shared")],
+    ),
+    Run::loads(
+        "a loop that moves the address on by bytes",
+        &[
+            ("ld.shared.u8 %r4", "again:\nld.shared.u8 %r4"),
+            ("[%r10+3];", "[%r10+3];\nadd.u32 %r10, %r10, 1;"),
+        ],
+        &[("ld", "again:\nld"), ("[%r10];", "[%r10];\nadd.u32 %r10, %r10, 1;")],
+    )
+    .then(AGAIN),
+    Run::stores("a byte that is not stored", &[("st.shared.u8 [%r10+3], %r9;", "")], &[]),
+    Run::stores("a byte that is stored twice", &[("%r10+3", "%r10+2")], &[]),
+    Run::stores("another byte", &[("[%r10+3], %r9", "[%r10+3], %r2")], &[]),
+    Run::stores("an address that may be odd, stored to", &[("%r10", "%r12")], &[("%r10", "%r12")]),
+    Run::stores(
+        "another store in between",
+        &[("st.shared.u8 [%r10+3]", "st.shared.u8 [%r12], %r1;\nst.shared.u8 [%r10+3]")],
+        &[("st.shared", "st.shared.u8 [%r12], %r1;\nst.shared")],
+    ),
+    Run::stores(
+        "a load in between",
+        &[("st.shared.u8 [%r10+3]", "ld.shared.u8 %r8, [%r12];\nst.shared.u8 [%r10+3]")],
+        &[("st.shared", "ld.shared.u8 %r8, [%r12];\nst.shared")],
+    )
+    .then("st.global.u32 [%d1], %r8;"),
+    Run::stores(
+        "a volatile byte that is stored",
+        &[("st.shared.u8 [%r10+3]", "st.volatile.shared.u8 [%r10+3]")],
+        &[],
+    ),
+];
+
+#[test]
+fn what_is_not_the_bytes_of_the_word_is_not_proved() {
+    for run in OTHER_RUNS {
+        let [old, new] = run.kernels();
+        assert_eq!(stopped_texts(&old, &old), None, "{}: the same", run.what);
+        assert!(stopped_texts(&old, &new).is_some(), "{}", run.what);
     }
 }

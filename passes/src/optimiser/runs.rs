@@ -288,7 +288,8 @@ fn deed(module: &Module<'_>, stmt: StmtId) -> Deed {
     }
     let instruction = module.opcode(stmt).and_then(|(spelling, _)| module.spellings().instruction(spelling));
     let plain = |modifier: Modifier| {
-        let shape = modifier == op::PARAM || modifier == op::V2 || modifier == op::V4 || modifier.ty().is_some();
+        let shape =
+            modifier == op::PARAM || modifier == op::V2 || modifier == op::V4 || modifier.ty().is_some();
         is_weak(modifier) || shape
     };
     let is_plain = instruction.as_ref().is_some_and(|instruction| instruction.modifiers().all(plain));
@@ -362,9 +363,10 @@ impl Finder<'_, '_, '_> {
             match (deed, taken) {
                 (Deed::Nothing, _) => {}
                 (Deed::Reads(space), taken) => {
-                    let hit = self.store.as_ref().is_some_and(|&((base, _), _)| {
-                        meet(self.bases[base].space, space)
-                    });
+                    let hit = self
+                        .store
+                        .as_ref()
+                        .is_some_and(|&((base, _), _)| meet(self.bases[base].space, space));
                     if hit {
                         self.close_store();
                     }
@@ -392,7 +394,8 @@ impl Finder<'_, '_, '_> {
     fn piece(&mut self, stmt: StmtId) -> Option<(Word, Open)> {
         let module = self.graph.module();
         let (spelling, _) = module.opcode(stmt)?;
-        let spelled = self.spelled.entry(spelling).or_insert_with(|| Spelled::of(module, spelling)).as_ref()?;
+        let spelled =
+            self.spelled.entry(spelling).or_insert_with(|| Spelled::of(module, spelling)).as_ref()?;
         let (way, (bits, signed)) = (spelled.way.clone(), spelled.element);
         let (elements, is_strong) = (spelled.elements, spelled.is_strong);
         let (base, number) = address(module, stmt, way.is_load)?;
@@ -423,8 +426,13 @@ impl Finder<'_, '_, '_> {
         }
         let is_load = self.bases[base].is_load;
         let parts = self.parts(stmt, is_load)?;
-        let place = |at: usize| Place { first: usize::try_from(first).expect("it is below 4") * 8 + at * bits as usize, bits, signed };
-        let parts: Vec<(Part, Place)> = parts.into_iter().enumerate().map(|(at, part)| (part, place(at))).collect();
+        let place = |at: usize| Place {
+            first: usize::try_from(first).expect("it is below 4") * 8 + at * bits as usize,
+            bits,
+            signed,
+        };
+        let parts: Vec<(Part, Place)> =
+            parts.into_iter().enumerate().map(|(at, part)| (part, place(at))).collect();
         let bytes = ((1 << bytes) - 1) << first;
         let piece = Piece { stmt, parts, is_copied: false };
         Some(((base, number / BYTES), Open { pieces: vec![piece], bytes }))
@@ -570,7 +578,8 @@ impl Finder<'_, '_, '_> {
             // As many words as follow each other from byte to byte.
             let mut run: Option<(u64, StmtId)> = None;
             for (&byte, &stmt) in &bytes {
-                let (first, at) = run.filter(|_| bytes.contains_key(&byte.wrapping_sub(1))).unwrap_or((byte, stmt));
+                let (first, at) =
+                    run.filter(|_| bytes.contains_key(&byte.wrapping_sub(1))).unwrap_or((byte, stmt));
                 run = Some((first, at.min(stmt)));
                 if byte - first == BYTES - 1 {
                     self.refused.push((at.min(stmt), apart));

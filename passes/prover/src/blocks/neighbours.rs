@@ -34,7 +34,10 @@ impl Walk<'_, '_> {
         }
         let changes = self.changes[1].of(shape.space);
         let fits = |event: &Event| {
-            !event.taken && event.shape.class == Class::Load && event.changes == changes && is_part(event, shape)
+            !event.taken
+                && event.shape.class == Class::Load
+                && event.changes == changes
+                && is_part(event, shape)
         };
         let parts: Vec<usize> = (0..self.events.len()).filter(|&at| fits(&self.events[at])).collect();
         let Some(parts) = self.in_order(&parts, shape) else { return Ok(None) };
@@ -56,8 +59,8 @@ impl Walk<'_, '_> {
             return Ok(None);
         }
         let (mut parts, mut bits) = (Vec::new(), 0);
-        let ordered = (first..self.events.len())
-            .filter(|&at| matches!(self.events[at].shape.class, Class::Ordered(_)));
+        let ordered =
+            (first..self.events.len()).filter(|&at| matches!(self.events[at].shape.class, Class::Ordered(_)));
         for at in ordered {
             if bits >= WORD || !is_part(&self.events[at], shape) {
                 break;
@@ -66,7 +69,8 @@ impl Walk<'_, '_> {
             parts.push(at);
         }
         let last = *parts.last().expect("the first is a part");
-        let Some(ordered) = self.in_order(&parts, shape).filter(|ordered| ordered.len() == parts.len()) else {
+        let Some(ordered) = self.in_order(&parts, shape).filter(|ordered| ordered.len() == parts.len())
+        else {
             return Ok(None);
         };
         self.is_aligned(stmt, shape)?;

@@ -139,7 +139,8 @@ impl Walk<'_, '_> {
             words::join(&mut self.arena.terms, &words, &address.text, &mut shape);
             let names = &self.sides[side].names;
             // The parameters of a function that is no entry may lie in local memory.
-            if shape.space == Some(Space::Param) && names.module.kind(names.function.head) != StmtKind::Entry {
+            if shape.space == Some(Space::Param) && names.module.kind(names.function.head) != StmtKind::Entry
+            {
                 shape.space = None;
             }
         }

@@ -103,8 +103,15 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
     if let Some([Source::Value(x), Source::Value(y), Source::Value(selector)]) = site.plain(op::PRMT_B32) {
         return x != y && site.constant(Source::Value(selector)).is_some();
     }
-    let mut from: Vec<_> = site
-        .result_bytes()
+    let bytes = site.result_bytes();
+    // A field put into a word, after which all bytes are those of one.
+    if site.step.instruction().is_some_and(|instruction| instruction.row().is(op::BFI))
+        && bytes.iter().all(|byte| matches!(byte, Some(Byte::Of(..))))
+        && matches!(site.step.sources[..], [Source::Value(x), Source::Value(y), ..] if x != y)
+    {
+        return true;
+    }
+    let mut from: Vec<_> = bytes
         .into_iter()
         .filter_map(|byte| match byte? {
             Byte::Of(value, _) | Byte::SignOf(value, _) => Some(value),
