@@ -159,7 +159,10 @@ fn facts(arena: &Arena, known: &BTreeMap<Place, Fact>) -> Vec<Option<Fact>> {
         let fact = match terms.op(term) {
             Op::Input(number) => match *arena.what(number) {
                 Input::Meeting(pair, register) => known.get(&(pair, register)).copied(),
-                _ => Some(Fact::any(width)),
+                _ => {
+                    let Assumption { known, value, .. } = arena.assumption(number);
+                    Some(Fact { known, value, ..Fact::any(width) })
+                }
             },
             _ => {
                 let of = |child: Term| facts[child.index()];
