@@ -23,7 +23,7 @@ const TARGETS: &[(&str, &str)] =
     &[("sm_35", "7.8"), ("sm_61", "7.8"), ("sm_75", "7.8"), ("sm_90", "8.7"), ("sm_120", "8.7")];
 
 /// What a kernel and its function begin with; `%in` and `%out` are the words of the thread.
-const HEAD: &str = "{\n\t.reg .b32 %r<10>;\n\t.reg .b32 %u<3>;\n\t.reg .b32 %i<4>, %s<4>;\n\t.reg .b32 %e, %t;\n\
+const HEAD: &str = "{\n\t.local .align 4 .b8 near[32];\n\t.local .align 2 .b8 far[32];\n\t.reg .b32 %r<10>;\n\t.reg .b32 %u<3>;\n\t.reg .b32 %i<4>, %s<4>;\n\t.reg .b32 %e, %t;\n\
     \t.reg .b32 %x<4>, %y<4>, %z;\n\t.reg .pred %q;\n\
     \t.reg .v4 .b32 %v;\n\t.reg .b16 %h<4>;\n\t.reg .b64 %w<4>;\n\t.reg .f32 %f<2>;\n\
     \t.reg .b64 %in, %out, %at;\n\t.reg .pred %p<4>;\n\
@@ -136,7 +136,7 @@ impl Writer<'_, '_> {
     }
 
     fn statement(&mut self) -> Result<()> {
-        match self.u.int_in_range(0..=66)? {
+        match self.u.int_in_range(0..=70)? {
             0..=16 => self.computed(Self::video),
             17..=28 => self.computed(Self::plain),
             29 | 30 => self.merges(),
@@ -160,6 +160,7 @@ impl Writer<'_, '_> {
             50..=58 => self.lanes(),
             59..=61 => self.sums_of_bytes(),
             62..=65 => self.word_parallel(),
+            66..=69 => self.runs_of_bytes(),
             _ => self.leave(),
         }
     }

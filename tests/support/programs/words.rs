@@ -1,4 +1,5 @@
-//! Words that are put together: from bytes and halves that are computed one by one, and word-parallel; sums of bytes.
+//! Words that are put together: from bytes and halves that are computed one by one, and word-parallel; sums of bytes;
+//! words of memory that are accessed byte by byte.
 //!
 //! Each in several spellings, and many of them are near-misses: one lane, mask or operand differs in one thing.
 
@@ -271,6 +272,78 @@ impl Writer<'_, '_> {
             ("{fe}", &masks[2]),
         ];
         self.lines(text, names);
+        Ok(())
+    }
+
+    /// A word that goes through local memory byte by byte, now and then with something in between, or not a word.
+    pub(super) fn runs_of_bytes(&mut self) -> Result<()> {
+        let (a, d) = (self.element()?, self.element()?);
+        let array = if self.u.ratio(3, 4)? { "near" } else { "far" };
+        let at = self.u.int_in_range(0..=5)? * 4 + if self.u.ratio(1, 6)? { 2 } else { 0 };
+        // All of it is written before.
+        for word in 0..8 {
+            for half in 0..2 {
+                self.line(&format!("st.local.u16 [{array}+{}], {a};", 4 * word + 2 * half));
+            }
+        }
+        self.line(&format!("mov.u64 %at, {array};"));
+        let base = if self.u.ratio(1, 2)? {
+            let size = if self.u.ratio(3, 4)? { 4 } else { 2 };
+            self.line(&format!("and.b32 %e, %t, 1; mad.wide.u32 %at, %e, {size}, %at;"));
+            "%at"
+        } else {
+            *self.u.choose(&["%at", array])?
+        };
+        let order = self.u.int_in_range(0..=3)?;
+        let odd = self.u.int_in_range(0..=11)?;
+        let stored = self.u.arbitrary()?;
+        let operation = self.operation()?;
+        for byte in 0..4 {
+            self.taken(&format!("%x{byte}"), &a, byte, false)?;
+            if self.u.ratio(1, 4)? {
+                self.computed_lane(byte, operation, None)?;
+            }
+        }
+        let access = |byte: u32, guard: &str, strong: &str| {
+            let place = at + byte;
+            if stored {
+                format!("{guard}st{strong}.local.u8 [{base}+{place}], %x{byte};")
+            } else {
+                format!("{guard}ld{strong}.local.u8 %x{byte}, [{base}+{place}];")
+            }
+        };
+        for byte in (0..4).map(|byte| byte ^ order) {
+            match odd {
+                0 if byte == 1 => {}
+                1 if byte == 2 => self.line(&access(byte, "@%p1 ", "")),
+                2 if byte == 2 => self.line(&access(byte, "", ".volatile")),
+                3 if byte == 2 => {
+                    self.line(&format!("st.local.u8 [{array}+{}], {a};", at + 1));
+                    self.line(&access(byte, "", ""));
+                }
+                4 if byte == 2 => {
+                    self.line(&format!("ld.local.u8 %e, [{array}+{}];", at + 3));
+                    self.line(&access(byte, "", ""));
+                    self.line(&format!("xor.b32 {a}, {a}, %e;"));
+                }
+                5 if byte == 2 => {
+                    self.line(&access(byte, "", ""));
+                    self.line(&access(byte ^ 1, "", ""));
+                }
+                6 => {
+                    self.line(&access(byte, "", ""));
+                    self.line(&format!("add.u32 %x{byte}, %x{byte}, 1;"));
+                }
+                _ => self.line(&access(byte, "", "")),
+            }
+        }
+        if stored {
+            self.line(&format!("ld.local.u16 %x0, [{base}+{at}];"));
+            self.line(&format!("ld.local.u16 %x1, [{base}+{}]; prmt.b32 {d}, %x0, %x1, 0x5410;", at + 2));
+            return Ok(());
+        }
+        let packed = *self.u.choose(PACKED)?;
+        self.lines(packed, &[("{d}", &d)]);
         Ok(())
     }
 }
