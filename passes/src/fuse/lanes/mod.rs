@@ -104,10 +104,10 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
         return x != y && site.constant(Source::Value(selector)).is_some();
     }
     let bytes = site.result_bytes();
-    // A field put into a word, after which all bytes are those of one.
-    if site.step.instruction().is_some_and(|instruction| instruction.row().is(op::BFI))
-        && bytes.iter().all(|byte| matches!(byte, Some(Byte::Of(..))))
-        && matches!(site.step.sources[..], [Source::Value(x), Source::Value(y), ..] if x != y)
+    // A field that is put into a word, after which all bytes are those of one other word.
+    if let [Source::Value(x), Source::Value(y), ..] = site.step.sources[..]
+        && site.step.instruction().is_some_and(|instruction| instruction.row().is(op::BFI))
+        && bytes.iter().all(|byte| matches!(byte, Some(Byte::Of(of, _)) if *of != x && *of != y))
     {
         return true;
     }
