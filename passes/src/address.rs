@@ -362,7 +362,7 @@ impl<'g, 'm, 't> Addresses<'g, 'm, 't> {
             }
             match atom {
                 Atom::Value(value) if matches!(self.graph.value(value).origin, Origin::Phi(_)) => {
-                    phis.push(value)
+                    phis.push(value);
                 }
                 Atom::Symbol(_) | Atom::Value(_) => {}
                 Atom::Extended(at, _) => work.extend(self.extended[at].parts.iter().map(|&(atom, _)| atom)),

@@ -62,7 +62,7 @@ pub(super) fn best(
     let fresh = Fresh::new(module.text());
     let task = Task { most_rounds, module, options, clock, functions, fresh };
     let ((halves, bugs), (words, refused)) = (task.halves(), task.words());
-    let told = bugs.into_iter().chain(refused).collect();
+    let mut told: Vec<Record> = bugs.into_iter().chain(refused).collect();
     if halves.is_none() && words.is_empty() {
         return with(Run::new(most_rounds, module, options, clock, empty).finish(module, watch), told);
     }
@@ -73,7 +73,8 @@ pub(super) fn best(
     }
     if !words.is_empty() {
         let all = task.run(anew(), Some(task.with(&words)));
-        let useful = task.proved(task.useful(&words, &all.outcome));
+        let (useful, unproved) = task.proved(task.useful(&words, &all.outcome));
+        told.extend(unproved);
         let all = if useful == words { all } else { task.run(anew(), Some(task.with(&useful))) };
         best = task.better(best, all);
     }
@@ -166,17 +167,40 @@ impl Task<'_, '_> {
         words.iter().filter_map(useful).collect()
     }
 
-    /// The accesses of those functions of which it is proved that they do the same with accesses to words.
-    fn proved(&self, mut words: BTreeMap<usize, Words>) -> BTreeMap<usize, Words> {
+    /// The accesses of those functions of which it is proved that they do the same with accesses to words, and records of
+    /// the runs of others. A function of which that is not proved keeps those of vectors, if it is proved with these.
+    fn proved(&self, words: BTreeMap<usize, Words>) -> (BTreeMap<usize, Words>, Vec<Record>) {
+        let (mut proved, unproved) = self.proved_whole(words);
+        let (mut vectors, mut records) = (BTreeMap::new(), Vec::new());
+        for (number, words) in unproved {
+            let function = self.functions.iter().find(|(other, _)| *other == number);
+            let (_, function) = function.expect("only functions that may be changed have words");
+            let (left, runs) = words.without_runs(self.module, function);
+            // Without runs, all of it was tried.
+            vectors.extend(left.filter(|_| !runs.is_empty()).map(|left| (number, left)));
+            records.extend(runs.into_iter().filter(|_| self.options.explain));
+        }
+        proved.extend(self.proved_whole(vectors).0);
+        (proved, records)
+    }
+
+    /// The accesses of those functions of which it is proved that they do the same with all of them, and of those of
+    /// which it is not.
+    fn proved_whole(
+        &self,
+        words: BTreeMap<usize, Words>,
+    ) -> (BTreeMap<usize, Words>, BTreeMap<usize, Words>) {
+        if words.is_empty() {
+            return (words, BTreeMap::new());
+        }
         let edited = self.with(&words).edits.apply(self.module.text());
         let text = edited.expect("edits are of statements, which do not overlap").to_vec();
         let new = parsed(&text);
         let (before, after) = (functions(self.module), functions(&new));
-        words.retain(|&number, _| {
+        words.into_iter().partition(|&(number, _)| {
             let [before, after] = [(self.module, &before[number]), (&new, &after[number])];
             matches!(blocks::compare(before, after, self.options.semantics), blocks::Outcome::Proved(_))
-        });
-        words
+        })
     }
 
     /// The functions of one run, and of another those that are better there.

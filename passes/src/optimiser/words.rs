@@ -118,6 +118,19 @@ impl Words {
         (useful != Self { vectors: Vec::new(), runs: Vec::new() }).then_some(useful)
     }
 
+    /// The vectors alone, and records of the runs, which were not proved; `None` if there are no vectors.
+    pub(super) fn without_runs(
+        self,
+        module: &Module<'_>,
+        function: &Function,
+    ) -> (Option<Self>, Vec<Record>) {
+        let unproved =
+            |run: Run| Record::about(module, &function.name, run.first(), Kind::Missed(Why::Unproved));
+        let records = self.runs.into_iter().map(unproved).collect();
+        let vectors = Self { vectors: self.vectors, runs: Vec::new() };
+        ((!vectors.vectors.is_empty()).then_some(vectors), records)
+    }
+
     /// Makes the accesses those to words; a record for each statement.
     pub(super) fn write(
         &self,
