@@ -14,8 +14,8 @@ use std::fmt::Write;
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Sample {
     /// The statement without `;`, or several with `;` between them. Registers: `%h`, `%r`, `%d` of 16, 32 and 64 bits,
-    /// and predicates `%p`. Number 0 is the result; sources are 1 to 3, of 32 bits 1 to 7, and of predicates 1. What
-    /// is computed on the way is in `%t0` to `%t99`, of 32 bits.
+    /// and predicates `%p`. Number 0 is the result; sources are 1 to 3, of 32 bits 1 to 7, and of predicates 1 and 2.
+    /// What is computed on the way is in `%t0` to `%t99`, of 32 bits.
     pub(crate) text: String,
     /// The letter of the result.
     pub(crate) result: char,
@@ -29,8 +29,10 @@ impl Sample {
         if loads.is_empty() {
             loads.push('r');
         }
-        if self.text.contains("%p1") {
-            loads.push('p');
+        for predicate in ["%p1", "%p2"] {
+            if self.text.contains(predicate) {
+                loads.push('p');
+            }
         }
         loads
     }
@@ -210,17 +212,20 @@ impl SampleAssembler {
                     offset += bits / 8;
                 }
             }
-            let predicate = if loads.ends_with('p') {
+            let mut predicate = String::new();
+            let predicates = loads.chars().filter(|&letter| letter == 'p').count();
+            for number in 1..=predicates {
                 let letter =
                     if loads.contains('r') { 'r' } else { loads.chars().next().expect("a source is loaded") };
                 // It is stored under itself as well, so that the baseline computes it too.
-                format!(
-                    "setp.ne.s{0} %p1, %{letter}3, 77; @%p1 st.volatile.global.u{0} [%d9+64], %{letter}3;",
-                    bits(letter)
-                )
-            } else {
-                String::new()
-            };
+                predicate += &format!(
+                    "setp.ne.s{0} %p{number}, %{letter}{1}, 77; \
+                     @%p{number} st.volatile.global.u{0} [%d9+{2}], %{letter}{1};",
+                    bits(letter),
+                    4 - number,
+                    64 * number
+                );
+            }
             let source = loads.chars().next().expect("a source is loaded");
             // Registers that are only declared change what the oldest assembler makes of others.
             let words = if *sources > 3 { "%r<8>" } else { "%r<4>" };
@@ -235,7 +240,8 @@ impl SampleAssembler {
             writeln!(
                 text,
                 ".visible .entry k{i}(.param .u64 q) {{\n{temporary}.reg .b16 %h<4>; .reg .b32 {words}; .reg .b64 %d<10>; \
-                 .reg .pred %p<2>;\nld.param.u64 %d9, [q];{load}\n{predicate}\n{sample}{}\n{store}\nret; }}",
+                 .reg .pred %p<{}>;\nld.param.u64 %d9, [q];{load}\n{predicate}\n{sample}{}\n{store}\nret; }}",
+                predicates.max(1) + 1,
                 if sample.is_empty() { "" } else { ";" }
             )
             .expect("writing to a string cannot fail");

@@ -2,7 +2,7 @@
 //!
 //! Names of tables and of GPUs restrict it to these and their columns, and the others stay as they are:
 //! `cargo run --release --example costs -- plain.tsv sm_90`.
-//! With `--check` nothing is written, and every line that would be written otherwise is shown; with `--sample` some
+//! With `--new` only rows that a table does not have are measured. With `--check` nothing is written, and every line that would be written otherwise is shown; with `--sample` some
 //! forms that the table does not have are measured instead, on all GPUs, and compared with what the optimiser takes
 //! for their costs. NVIDIA's assemblers are expected in `target/nvidia`, where `sh .ci/tools` puts them.
 
@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let check = arguments.iter().any(|argument| argument == "--check");
     let gpus: Vec<&String> = arguments.iter().filter(|argument| argument.starts_with("sm_")).collect();
+    let only_new = arguments.iter().any(|argument| argument == "--new");
     let wanted = |gpu: &str| gpus.is_empty() || gpus.iter().any(|wanted| *wanted == gpu);
     if arguments.iter().any(|argument| argument == "--sample") {
         let mut good = true;
@@ -51,14 +52,15 @@ fn main() -> ExitCode {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("passes/src/cost").join(file);
         let before = std::fs::read_to_string(&path).expect("the table is part of the repository");
         let mut columns: BTreeMap<String, Vec<Cells>> = table::rows(&before).collect();
+        let measured: Vec<&Row> =
+            rows.iter().filter(|row| !only_new || !columns.contains_key(&row.name)).collect();
         for row in &rows {
             columns.entry(row.name.clone()).or_insert_with(|| vec![None; GENERATIONS.len()]);
         }
         for (i, generation) in GENERATIONS.iter().enumerate().filter(|(_, generation)| wanted(generation.gpu))
         {
             let began = Instant::now();
-            let measured = rows::measure(&rows, generation);
-            for (row, cells) in rows.iter().zip(measured) {
+            for (row, cells) in measured.iter().zip(rows::measure(&measured, generation)) {
                 columns.get_mut(&row.name).expect("every row has columns")[i] = cells;
             }
             say(&format!("{file}: {} in {:.0} s", generation.gpu, began.elapsed().as_secs_f64()));

@@ -31,6 +31,7 @@ fn literals(words: &str) -> Vec<Vec<Option<i64>>> {
     let fields = [(0, 8), (8, 8), (16, 8), (24, 8), (0, 16), (16, 16)];
     let opcode = words.split('.').next().expect("a word has a first part");
     match opcode {
+        _ if words.ends_with(".pred") => Vec::new(),
         "shl" | "shr" => last(&[1, 4, 7, 8, 16, 24, 31], 1),
         "and" | "or" | "xor" => {
             last(&[255, 0xffff, -0x0100_0000, 0x00ff_00ff, 0x0101_0101, 0x7f7f_7f7f, -0x7f7f_7f80, 128], 1)
@@ -95,6 +96,11 @@ const SHAPES: &[(&str, &[&str], char, &str)] = &[
     ("shr.*", &ALL, '*', "*r"),
     ("mov.*", &ALL, '*', "*"),
     ("selp.*", &ALL, '*', "**p"),
+    ("mov.pred", &NONE, 'p', "p"),
+    ("not.pred", &NONE, 'p', "p"),
+    ("and.pred", &NONE, 'p', "pp"),
+    ("or.pred", &NONE, 'p', "pp"),
+    ("xor.pred", &NONE, 'p', "pp"),
     ("popc.*", &["b32", "b64"], 'r', "*"),
     ("clz.*", &["b32", "b64"], 'r', "*"),
     ("brev.*", &["b32", "b64"], '*', "*"),
@@ -282,7 +288,7 @@ impl Shape {
                     format!("%t{i}")
                 }
                 (_, Some(value)) => value.to_string(),
-                ('p', None) => "%p1".to_owned(),
+                ('p', None) => format!("%p{}", self.sources[..=i].matches('p').count()),
                 (letter, None) => format!("%{}{}", letter.to_ascii_lowercase(), i % 3 + 1),
             };
             text = format!("{text}, {source}");

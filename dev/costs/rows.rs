@@ -45,9 +45,9 @@ pub(crate) fn target(generation: &Generation) -> String {
 }
 
 /// What all rows cost on a generation.
-pub(crate) fn measure(rows: &[Row], generation: &Generation) -> Vec<Cells> {
+pub(crate) fn measure(rows: &[&Row], generation: &Generation) -> Vec<Cells> {
     let target = target(generation);
-    let all = |row: &'_ Row| row.cells.iter().chain(&row.parts).flatten().cloned().collect::<Vec<_>>();
+    let all = |row: &&Row| row.cells.iter().chain(&row.parts).flatten().cloned().collect::<Vec<_>>();
     let mut samples: Vec<Sample> = rows.iter().flat_map(all).collect();
     samples.sort();
     samples.dedup();
@@ -66,5 +66,5 @@ pub(crate) fn measure(rows: &[Row], generation: &Generation) -> Vec<Cells> {
         let found = row.cells.iter().map(cell).collect::<Option<Vec<_>>>();
         found.filter(|_| !is_sum(row)).map(Into::into)
     };
-    rows.iter().map(cells).collect()
+    rows.iter().map(|row| cells(row)).collect()
 }

@@ -5,28 +5,39 @@
 //! recognisers only propose: each proposal is proved before it is written, so one that sees too much costs time, and
 //! nothing else.
 
+mod booleans;
 mod lanes;
 mod signature;
 
 pub use signature::Signatures;
 
 use crate::rules::Rule;
+use ptxopt_grammar::constant;
 use ptxopt_grammar::table::Row;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::table::types::TypeWord;
 use ptxopt_grammar::tree::{Module, StmtId};
 
 /// The recognisers.
-pub static RULES: &[&[Rule]] = &[lanes::RULES, signature::RULES];
+pub static RULES: &[&[Rule]] = &[lanes::RULES, signature::RULES, booleans::RULES];
 
 /// Whether a statement suggests that there are words of bytes or halves to recognise: functions without one are not
 /// analysed, so this is quick, and is asked of every statement.
 #[must_use]
 pub fn is_seed(module: &Module<'_>, stmt: StmtId) -> bool {
     signature::is_seed(module, stmt)
-        || module
-            .row(stmt)
-            .is_some_and(|row| lanes::is_seed(module, stmt, row) || accesses_parts(module, stmt, row))
+        || module.row(stmt).is_some_and(|row| {
+            lanes::is_seed(module, stmt, row)
+                || accesses_parts(module, stmt, row)
+                || tests_bit(module, stmt, row)
+        })
+}
+
+/// Whether a statement compares the lowest bit of a word.
+fn tests_bit(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
+    let second = module.operands(stmt).get(2).and_then(|&node| constant::value(module, node));
+    let instruction = module.opcode(stmt).and_then(|(spelling, _)| module.spellings().instruction(spelling));
+    row.is(op::SETP) && instruction.is_some_and(|instruction| booleans::is_seed(instruction, second))
 }
 
 /// Whether a statement loads or stores several bytes or halves at once.
