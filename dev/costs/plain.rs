@@ -96,7 +96,6 @@ const SHAPES: &[(&str, &[&str], char, &str)] = &[
     ("shr.*", &ALL, '*', "*r"),
     ("mov.*", &ALL, '*', "*"),
     ("selp.*", &ALL, '*', "**p"),
-    ("mov.pred", &NONE, 'p', "p"),
     ("not.pred", &NONE, 'p', "p"),
     ("and.pred", &NONE, 'p', "pp"),
     ("or.pred", &NONE, 'p', "pp"),

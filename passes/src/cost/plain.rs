@@ -117,6 +117,11 @@ pub(super) fn cost(generation: usize, instruction: Instruction, operands: &[Oper
         // The instruction that uses the constant has it as its own, and is measured with it.
         return Cost::NOTHING;
     }
+    if instruction == op::MOV_PRED {
+        // A copy like others. It cannot be measured, since what is done under two copies of a predicate is branched
+        // around together.
+        return Cost::NOTHING;
+    }
     let Some(rows) = TABLE.get(&instruction) else { return Cost::UNKNOWN };
     let mut found = None;
     // Without a constant, all are the same.

@@ -18,6 +18,9 @@ use ptxopt_grammar::table::instruction::{Instruction, op};
 /// The most values that are looked through.
 const MOST_VALUES: usize = 16;
 
+/// How many steps are looked at of what predicates are made of.
+const DEEPEST_BELOW: usize = 3;
+
 /// The most cuts of a term that are kept, the first found.
 const MOST_CUTS: usize = 8;
 
@@ -56,7 +59,7 @@ fn booleans(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         return;
     }
     let Some(mut bits) = Bits::of(site) else { return };
-    for cut in bits.cuts() {
+    for cut in bits.cuts(bits.root) {
         if let Some(recipe) = bits.spelled(&cut)
             && !out.contains(&recipe)
         {
@@ -73,7 +76,9 @@ fn asks(site: &Site<'_, '_, '_>) -> bool {
         site.step.sources.iter().filter(|&&source| width(site.graph, source).is_some_and(|width| width > 1));
     match site.step.width {
         1 => row.is(op::SETP) && words.count() > 0,
-        16 | 32 => (row.is(op::SELP) || row.is(op::MIN) || row.is(op::MAX)) && words.count() > 0,
+        16 | 32 => {
+            [op::SELP, op::MIN, op::MAX, op::AND].into_iter().any(|of| row.is(of)) && words.count() > 0
+        }
         _ => false,
     }
 }
@@ -90,12 +95,26 @@ fn width(graph: &Graph<'_, '_>, source: Source) -> Option<u32> {
 enum Home {
     /// A predicate.
     Predicate(ValueId),
-    /// A word of this many bits that has no other bit.
-    Word(ValueId, u32),
+    /// A word in whose demanded bits the bit shows.
+    Word(Word),
+}
+
+/// A word that is one of two numbers.
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    value: ValueId,
+    width: u32,
+    /// What it is where the bit is not set.
+    unset: u64,
+    /// The bits of it to compare: all, or those that are demanded, since others may be changed.
+    mask: Option<u64>,
 }
 
 /// A cut: terms of one bit, in order.
 type Cut = Vec<Term>;
+
+/// The results of a function of the bits of a cut, for each of their combinations; the first bit is the lowest.
+type Results = [u64; 1 << MOST_BITS];
 
 /// The value of a site over bits.
 struct Bits {
@@ -104,6 +123,8 @@ struct Bits {
     width: u32,
     /// Where terms can be read, and where what they are not.
     homes: HashMap<Term, [Option<Home>; 2]>,
+    /// The cuts of terms, themselves included if they can be read.
+    cuts: HashMap<Term, Vec<Cut>>,
 }
 
 impl Bits {
@@ -113,7 +134,13 @@ impl Bits {
         let value = graph.value(site.value);
         let core = value.core?;
         let inner = inner(site, core)?;
-        let mut all = Self { terms: Terms::new(), root: core, width: value.width, homes: HashMap::new() };
+        let mut all = Self {
+            terms: Terms::new(),
+            root: core,
+            width: value.width,
+            homes: HashMap::new(),
+            cuts: HashMap::new(),
+        };
         let mut built: HashMap<ValueId, Term> = HashMap::new();
         // Values are made of earlier values, so those below are built first.
         let mut stack: Vec<ValueId> = inputs_of(graph.terms(), core).into_iter().collect();
@@ -144,79 +171,130 @@ impl Bits {
     ) -> Term {
         let graph = site.graph;
         let entry = graph.value(value);
+        let width = entry.width;
         let readable = entry.register.is_some() && !matches!(entry.origin, Origin::Read(_));
-        let number = value.number();
-        if let Some(def) = def {
-            let input = &mut |number| built[&ValueId::of_input(number)];
-            let term = self.terms.import(graph.terms(), def, input);
-            if entry.width == 1 && readable {
-                self.settle(term, Home::Predicate(value));
-            }
-            return term;
+        let input = &mut |number| built[&ValueId::of_input(number)];
+        let mut term = match def {
+            Some(def) => self.terms.import(graph.terms(), def, input),
+            None => self.terms.input(value.number(), width),
+        };
+        if is_bit(site, value) && self.cuts(term).is_empty() {
+            let bit = self.terms.input(value.number(), 1);
+            self.settle_word(site, bit, (value, 0, 1));
+            return self.terms.zero_extend(bit, width);
         }
-        if entry.width == 1 {
-            let term = self.terms.input(number, 1);
+        if width == 1 {
+            if let Some(bit) = self.same_bit(term) {
+                term = bit;
+            }
             if readable {
                 self.settle(term, Home::Predicate(value));
             }
-            term
-        } else if is_bit(site, value) {
-            let bit = self.terms.input(number, 1);
-            if readable {
-                self.settle(bit, Home::Word(value, entry.width));
-            }
-            self.terms.zero_extend(bit, entry.width)
-        } else {
-            self.terms.input(number, entry.width)
+        } else if let Some([least, most]) = self.two_values(term) {
+            // The word as one of two numbers, so that it is a function of one bit.
+            let [zero, one] = [least, most].map(|number| self.terms.constant(number.into(), width));
+            let bit = self.terms.equal(term, one);
+            self.settle_word(site, bit, (value, least, most));
+            term = self.terms.choose(bit, one, zero);
+        }
+        term
+    }
+
+    /// Notes that a bit can be read from a word of two numbers.
+    fn settle_word(&mut self, site: &Site<'_, '_, '_>, bit: Term, (value, unset, set): (ValueId, u64, u64)) {
+        let entry = site.graph.value(value);
+        let width = entry.width;
+        let all = u64::MAX >> (64 - width.clamp(1, 64));
+        let demanded = u64::try_from(site.knowledge.demanded[value.index()] & u128::from(all))
+            .expect("it was cut to 64 bits");
+        let mask = demanded & (unset ^ set);
+        let readable = entry.register.is_some() && !matches!(entry.origin, Origin::Read(_));
+        if readable && matches!(width, 16 | 32) && mask != 0 {
+            let mask = (demanded != all).then_some(mask);
+            self.settle(bit, Home::Word(Word { value, width, unset, mask }));
         }
     }
 
     /// Notes where a bit can be read.
     fn settle(&mut self, term: Term, home: Home) {
-        let (term, inverted) = self.stripped(term);
+        self.cuts.remove(&term);
+        let (term, inverted) = match self.terms.op(term) {
+            Op::Not(inner) => (inner, true),
+            _ => (term, false),
+        };
+        // It had none of one bit before.
+        self.cuts.remove(&term);
         if self.terms.value(term).is_none() {
             self.homes.entry(term).or_default()[usize::from(inverted)].get_or_insert(home);
         }
     }
 
-    /// A bit without its negation, and whether it had one.
-    fn stripped(&self, term: Term) -> (Term, bool) {
-        match self.terms.op(term) {
-            Op::Not(inner) => (inner, true),
-            _ => (term, false),
+    /// The bit that a bit is the same as, or the opposite of, however it is computed of that.
+    fn same_bit(&mut self, term: Term) -> Option<Term> {
+        let cuts = self.cuts(term);
+        let (bit, results) = cuts.iter().find_map(|cut| match cut[..] {
+            [bit] if bit != term => Some((bit, self.results(term, cut)?)),
+            _ => None,
+        })?;
+        match results {
+            [0, 1, ..] => Some(bit),
+            [1, 0, ..] => Some(self.terms.not(bit)),
+            _ => None,
         }
     }
 
-    /// The cuts of the value.
-    fn cuts(&self) -> Vec<Cut> {
-        let mut all: HashMap<Term, Vec<Cut>> = HashMap::new();
-        for term in self.terms.cone(self.root) {
-            let mut cuts: Vec<Cut> = vec![Cut::new()];
-            for child in self.terms.children(term) {
-                let below = &all[&child];
-                let both = |cut: &Cut| below.iter().filter_map(|other| union(cut, other)).collect::<Vec<_>>();
-                cuts = cuts.iter().flat_map(both).collect();
-                cuts.dedup();
-                cuts.truncate(MOST_CUTS);
-            }
-            if matches!(self.terms.op(term), Op::Input(_)) {
-                cuts.clear();
-            }
-            // The nearest first.
-            if self.homes.contains_key(&term) {
-                cuts.insert(0, vec![term]);
-            }
-            all.insert(term, cuts);
-        }
-        all.remove(&self.root).unwrap_or_default()
+    /// The two numbers that a word may be, if so; not those of an extended bit.
+    fn two_values(&mut self, term: Term) -> Option<[u64; 2]> {
+        self.cuts(term).iter().find_map(|cut| {
+            let results = self.results(term, cut)?;
+            let both = two_of(&results)?;
+            (cut.len() == MOST_BITS).then_some(both)
+        })
     }
 
-    /// The value as a function of the bits of a cut: for each of their combinations, the first lowest.
-    fn results(&self, cut: &Cut) -> Option<[u64; 1 << MOST_BITS]> {
+    /// The cuts of a term.
+    fn cuts(&mut self, root: Term) -> Vec<Cut> {
+        let mut stack = vec![root];
+        while let Some(&term) = stack.last() {
+            let before = stack.len();
+            if !self.cuts.contains_key(&term) {
+                stack.extend(self.terms.children(term).filter(|child| !self.cuts.contains_key(child)));
+            }
+            if stack.len() > before {
+                continue;
+            }
+            stack.pop();
+            if !self.cuts.contains_key(&term) {
+                let cuts = self.cuts_of(term);
+                self.cuts.insert(term, cuts);
+            }
+        }
+        self.cuts[&root].clone()
+    }
+
+    /// The cuts of a term, given those of its operands, the nearest first.
+    fn cuts_of(&self, term: Term) -> Vec<Cut> {
+        let is_input = matches!(self.terms.op(term), Op::Input(_));
+        let mut cuts: Vec<Cut> = if is_input { Vec::new() } else { vec![Cut::new()] };
+        for child in self.terms.children(term) {
+            let below = &self.cuts[&child];
+            let both = |cut: &Cut| below.iter().filter_map(|other| union(cut, other)).collect::<Vec<_>>();
+            cuts = cuts.iter().flat_map(both).collect();
+            cuts.dedup();
+            cuts.truncate(MOST_CUTS);
+        }
+        if self.homes.contains_key(&term) {
+            cuts.insert(0, vec![term]);
+        }
+        cuts
+    }
+
+    /// A term as a function of the bits of a cut.
+    fn results(&self, root: Term, cut: &Cut) -> Option<Results> {
         let mut terms = Terms::new();
         let mut made: HashMap<Term, Term> =
             cut.iter().zip(0..).map(|(&bit, number)| (bit, terms.input(number, 1))).collect();
-        let mut stack = vec![self.root];
+        let mut stack = vec![root];
         while let Some(&term) = stack.last() {
             let before = stack.len();
             if !made.contains_key(&term) {
@@ -231,8 +309,8 @@ impl Bits {
                 made.insert(term, new);
             }
         }
-        let mut program = Program::<u64>::compile(&terms, &[made[&self.root]])?;
-        let mut results = [0; 1 << MOST_BITS];
+        let mut program = Program::<u64>::compile(&terms, &[made[&root]])?;
+        let mut results = Results::default();
         for (result, number) in results.iter_mut().zip(0_u64..) {
             let mut found = [0];
             program.run(&[number & 1, number >> 1], &mut found);
@@ -242,75 +320,83 @@ impl Bits {
     }
 
     /// The value as logic of the bits of a cut.
-    fn spelled(&mut self, cut: &Cut) -> Option<Recipe> {
-        let results = self.results(cut)?;
-        let (one, other) = (results[0], results.iter().copied().find(|&result| result != results[0])?);
-        if results.iter().any(|&result| result != one && result != other) {
-            return None;
-        }
-        let (most, least) = (one.max(other), one.min(other));
+    fn spelled(&self, cut: &Cut) -> Option<Recipe> {
+        let results = self.results(self.root, cut)?;
+        let [least, most] = two_of(&results)?;
         let truth =
             results.iter().zip(0..).fold(0_u8, |truth, (&result, at)| truth | u8::from(result == most) << at);
-        let mut logic = Logic { homes: &self.homes, cut, steps: Vec::new() };
+        let (bit, mut steps) = Logic::of(&self.homes, cut, truth)?;
         if self.width == 1 {
-            let bit = logic.function(truth)?;
             if let Source::Value(_) = bit {
-                logic.steps.push(Step::copy(bit, 1));
+                steps.push(Step::copy(bit, 1));
             }
-            return Some(Recipe::of(logic.steps));
+            return Some(Recipe::of(steps));
         }
-        let [plain, inverted] = [truth, !truth & 0b1111].map(|truth| {
-            let mut logic = Logic { homes: &self.homes, cut, steps: Vec::new() };
-            logic.function(truth).map(|bit| (bit, logic.steps))
-        });
-        let ((plain, mut steps), (inverted, swapped)) = (plain?, inverted?);
-        let choose = op::SELP.of(if self.width == 16 { op::B16 } else { op::B32 });
-        let (sources, fewer) = if swapped.len() < steps.len() {
-            ([Source::Constant(least), Source::Constant(most), inverted], swapped)
+        let (inverted, fewer) = Logic::of(&self.homes, cut, !truth & 0b1111)?;
+        let numbers = [most, least].map(Source::Constant);
+        let (sources, mut steps) = if fewer.len() < steps.len() {
+            ([numbers[1], numbers[0], inverted], fewer)
         } else {
-            ([Source::Constant(most), Source::Constant(least), plain], std::mem::take(&mut steps))
+            ([numbers[0], numbers[1], bit], steps)
         };
-        steps = fewer;
+        let choose = op::SELP.of(if self.width == 16 { op::B16 } else { op::B32 });
         steps.push(Step::wide(choose, &sources, self.width));
         Some(Recipe::of(steps))
     }
 }
 
-/// The values that are looked through; `None` if a word is neither looked through nor a bit. Of what a predicate is made
-/// only other predicates are.
+/// The two numbers among results, the smaller first; `None` if there is one, or if there are more.
+fn two_of(results: &Results) -> Option<[u64; 2]> {
+    let [least, most] = [results.iter().min()?, results.iter().max()?];
+    let two = least != most && results.iter().all(|result| result == least || result == most);
+    two.then_some([*least, *most])
+}
+
+/// The values that are looked through: the words between the site and the nearest predicates, then a little of what
+/// these are made of, to see which are opposite or made of each other. `None` if a word is made of anything but bits.
 fn inner(site: &Site<'_, '_, '_>, core: Term) -> Option<HashSet<ValueId>> {
     let graph = site.graph;
     let mut inner: HashSet<ValueId> = HashSet::new();
+    let mut asked: Vec<ValueId> = Vec::new();
+    let mut predicates: Vec<ValueId> = Vec::new();
+    let mut made_of_bits = true;
+    // With each word whether it is only reached through words of one bit, which can be read themselves.
     let mut front: Vec<(ValueId, bool)> =
         inputs_of(graph.terms(), core).into_iter().map(|value| (value, false)).collect();
-    let mut asked = Vec::new();
-    let mut has_predicate = false;
-    while !front.is_empty() {
+    while made_of_bits && !front.is_empty() {
         let mut next = Vec::new();
-        for (value, below) in front {
+        for (value, hidden) in std::mem::take(&mut front) {
             let entry = graph.value(value);
-            has_predicate |= entry.width == 1;
-            if inner.contains(&value) || entry.width > 1 && below {
-                continue;
-            }
             asked.push(value);
+            let hidden = hidden || is_bit(site, value);
             match entry.def {
+                _ if entry.width == 1 => predicates.push(value),
                 Some(def) if inner.len() < MOST_VALUES => {
-                    inner.insert(value);
-                    let below = below || entry.width == 1;
-                    next.extend(inputs_of(graph.terms(), def).into_iter().map(|value| (value, below)));
+                    if inner.insert(value) {
+                        next.extend(inputs_of(graph.terms(), def).into_iter().map(|value| (value, hidden)));
+                    }
                 }
-                _ if entry.width == 1 || is_bit(site, value) => {}
-                _ => {
-                    site.asked.borrow_mut().extend(asked);
-                    return None;
-                }
+                _ => made_of_bits &= hidden,
             }
         }
         front = next;
     }
+    let has_predicates = !predicates.is_empty();
+    for _ in 0..DEEPEST_BELOW {
+        let mut next = Vec::new();
+        for value in std::mem::take(&mut predicates) {
+            let def = graph.value(value).def.filter(|_| made_of_bits && inner.len() < 2 * MOST_VALUES);
+            asked.push(value);
+            if let Some(def) = def
+                && inner.insert(value)
+            {
+                next.extend(inputs_of(graph.terms(), def));
+            }
+        }
+        predicates = next;
+    }
     site.asked.borrow_mut().extend(asked);
-    has_predicate.then_some(inner)
+    (made_of_bits && has_predicates).then_some(inner)
 }
 
 /// Whether only the lowest bit of a word may be set.
@@ -335,7 +421,18 @@ struct Logic<'b> {
     steps: Vec<Step>,
 }
 
-impl Logic<'_> {
+impl<'b> Logic<'b> {
+    /// The function with this table of results, and the steps that make it.
+    fn of(
+        homes: &'b HashMap<Term, [Option<Home>; 2]>,
+        cut: &'b Cut,
+        truth: u8,
+    ) -> Option<(Source, Vec<Step>)> {
+        let mut logic = Self { homes, cut, steps: Vec::new() };
+        let bit = logic.function(truth)?;
+        Some((bit, logic.steps))
+    }
+
     fn push(&mut self, instruction: Instruction, sources: &[Source]) -> Source {
         self.steps.push(Step::wide(instruction, sources, 1));
         Source::Step(self.steps.len() - 1)
@@ -356,14 +453,19 @@ impl Logic<'_> {
         if let Some(Home::Predicate(value)) = opposite {
             return self.push(op::NOT.of(op::PRED), &[Source::Value(value)]);
         }
-        let (word, width, is_set) = match (same, opposite) {
-            (Some(Home::Word(word, width)), _) => (word, width, true),
-            (_, Some(Home::Word(word, width))) => (word, width, false),
+        let (word, compare) = match (same, opposite) {
+            (Some(Home::Word(word)), _) => (word, op::NE),
+            (_, Some(Home::Word(word))) => (word, op::EQ),
             _ => unreachable!("a bit of a cut can be read"),
         };
-        let ty = if width == 16 { op::B16 } else { op::B32 };
-        let compare = if is_set { op::NE } else { op::EQ };
-        self.push(op::SETP.with(&[compare, ty]), &[Source::Value(word), Source::Constant(0)])
+        let ty = if word.width == 16 { op::B16 } else { op::B32 };
+        let mut compared = (Source::Value(word.value), word.unset);
+        if let Some(mask) = word.mask {
+            let sources = [compared.0, Source::Constant(mask)];
+            self.steps.push(Step::wide(op::AND.of(ty), &sources, word.width));
+            compared = (Source::Step(self.steps.len() - 1), word.unset & mask);
+        }
+        self.push(op::SETP.with(&[compare, ty]), &[compared.0, Source::Constant(compared.1)])
     }
 
     /// The function with this table of results, the first bit of the cut lowest; `None` for one without inputs.
@@ -375,7 +477,11 @@ impl Logic<'_> {
             0b1100 => return Some(self.literal(1, true)),
             0b0011 => return Some(self.literal(1, false)),
             0b0110 | 0b1001 => {
-                let sources = [self.literal(0, true), self.literal(1, truth == 0b0110)];
+                // Two negations cancel each other, so each bit is taken as it is there.
+                let mut as_is = [0, 1].map(|at| self.is_there(at, true) || !self.is_there(at, false));
+                let even = as_is[0] == as_is[1];
+                as_is[1] ^= even != (truth == 0b0110);
+                let sources = [self.literal(0, as_is[0]), self.literal(1, as_is[1])];
                 return Some(self.push(op::XOR.of(op::PRED), &sources));
             }
             _ => {}
