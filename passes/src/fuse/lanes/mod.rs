@@ -21,6 +21,7 @@ use crate::rules::{Pass, Rule};
 use crate::site::Site;
 use pieces::Pieces;
 use ptxopt_grammar::constant;
+use ptxopt_grammar::meaning::term::ones;
 use ptxopt_grammar::table::Row;
 use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::tree::{Module, NodeKind, StmtId};
@@ -95,10 +96,16 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
     if let Some([x, y]) =
         [op::OR_B32, op::XOR_B32, op::ADD_U32].into_iter().find_map(|join| joined(site, join))
     {
-        // Bytes side by side: of each, one of the two is zero.
-        let zeros = [x, y].map(|source| site.fact(source).zeros());
-        let byte = |at: u32| zeros.map(|zeros| zeros >> (8 * at) & 0xff == 0xff);
-        return (0..4).all(|at| byte(at).contains(&true)) && (0..4).any(|at| byte(at) == [true, false]);
+        return side_by_side([x, y].map(|source| site.fact(source).zeros()));
+    }
+    if let Some([x, factor, y]) = joined(site, op::MAD_LO_U32) {
+        // A word that is shifted by whole bytes, and another one.
+        let Some(factor) = site.constant(factor).filter(|factor| factor.is_power_of_two()) else {
+            return false;
+        };
+        let far = factor.trailing_zeros();
+        let shifted = site.fact(x).zeros() << far | ones(far);
+        return matches!(far, 8 | 16 | 24) && side_by_side([shifted, site.fact(y).zeros()]);
     }
     if let Some([Source::Value(x), Source::Value(y), Source::Value(selector)]) = site.plain(op::PRMT_B32) {
         return x != y && site.constant(Source::Value(selector)).is_some();
@@ -124,8 +131,14 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
     from.len() > 1
 }
 
+/// Whether of each byte of two words one is zero, and not always the same one; given the bits of each that are zero.
+fn side_by_side(zeros: [u128; 2]) -> bool {
+    let byte = |at: u32| zeros.map(|zeros| zeros >> (8 * at) & 0xff == 0xff);
+    (0..4).all(|at| byte(at).contains(&true)) && (0..4).any(|at| byte(at) == [true, false])
+}
+
 /// The operands of an instruction that puts its operands together, whatever its type.
-fn joined(site: &Site<'_, '_, '_>, join: Instruction) -> Option<[Source; 2]> {
+fn joined<const N: usize>(site: &Site<'_, '_, '_>, join: Instruction) -> Option<[Source; N]> {
     let own = site.instruction()?.representative();
     (own == join).then(|| site.step.sources[..].try_into().ok())?
 }

@@ -127,6 +127,7 @@ impl Pieces {
             Op::And(a, b) => self.both(a, b, low, width, Terms::and),
             Op::Or(a, b) => self.both(a, b, low, width, Terms::or),
             Op::Xor(a, b) => self.both(a, b, low, width, Terms::xor),
+            Op::Add(a, b) if self.never_carries(a, b, low + width) => self.both(a, b, low, width, Terms::or),
             Op::Add(a, b) if low == 0 => self.both(a, b, low, width, Terms::add),
             Op::Mul(a, b) if low == 0 => self.both(a, b, low, width, Terms::mul),
             Op::Choose(condition, then, otherwise) => {
@@ -150,6 +151,12 @@ impl Pieces {
             | Op::UnsignedLess(..)
             | Op::SignedLess(..) => return None,
         })
+    }
+
+    /// Whether two terms have no low bit in common, so that their sum has the bits of both there.
+    fn never_carries(&mut self, a: Term, b: Term, bits: u32) -> bool {
+        let [a, b] = [a, b].map(|of| self.fact(of).zeros());
+        (a | b) & ones(bits) == ones(bits)
     }
 
     fn both(

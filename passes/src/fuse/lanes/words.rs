@@ -88,7 +88,11 @@ impl Words {
         // What moves the same words otherwise is no gain, and may need to know what these words are made of.
         let moved = moved.filter(|recipe| !recipe.values().all(|value| own.values().any(|own| own == value)));
         let computed = self.word(&lanes, 0).and_then(|word| self.made_of(word));
-        [moved, computed].into_iter().flatten().filter(|recipe| *recipe != own).collect()
+        let collected = match moved {
+            Some(_) => None,
+            None => self.collected(&lanes).and_then(|word| self.made_of(word)),
+        };
+        [moved, computed, collected].into_iter().flatten().filter(|recipe| *recipe != own).collect()
     }
 
     /// The steps that make a word, if it is made here.
@@ -207,6 +211,59 @@ impl Words {
             }
         }
         None
+    }
+
+    /// A word whose lanes are read from more words than two: of all ways to choose these one with the fewest, put
+    /// together two at a time.
+    fn collected(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
+        let number = |lane: &Option<Term>| lane.filter(|&lane| self.number(lane).is_some());
+        let numbers: Vec<Option<Term>> = lanes.iter().map(number).collect();
+        let number = numbers.iter().any(Option::is_some).then(|| self.constant(&numbers)).flatten();
+        let moved: Vec<(usize, &[Home])> = lanes
+            .iter()
+            .enumerate()
+            .filter(|&(at, _)| numbers[at].is_none())
+            .filter_map(|(at, lane)| Some((at, self.pieces.homes((*lane)?))))
+            .collect();
+        let mut words: Vec<(Source, Vec<(usize, usize)>)> = Vec::new();
+        let mut left = moved;
+        while let Some(&(_, homes)) = left.first() {
+            // The word with most of the lanes that are left, the furthest of these; in their places where it can be.
+            let in_word = |word: ValueId| {
+                let place = |&(at, homes): &(usize, &[Home])| {
+                    let places = homes.iter().filter(|&&(value, _)| value == word).map(|&(_, place)| place);
+                    Some((at, places.min_by_key(|&place| place != at)?))
+                };
+                left.iter().filter_map(place).collect::<Vec<_>>()
+            };
+            let best = homes
+                .iter()
+                .map(|&(word, _)| (word, in_word(word)))
+                .reduce(|best, next| if next.1.len() > best.1.len() { next } else { best });
+            let (word, places) = best?;
+            left.retain(|(at, _)| places.iter().all(|(place, _)| place != at));
+            words.push((Source::Value(word), places));
+        }
+        if let Some(number) = number {
+            let places = numbers.iter().enumerate().filter(|(_, lane)| lane.is_some());
+            words.push((Source::Constant(number.into()), places.map(|(at, _)| (at, at)).collect()));
+        }
+        let mut words = words.into_iter();
+        let (mut word, mut places) = words.next()?;
+        for (next, lanes_of_next) in words {
+            // Lanes that were put together stand in their places, and so do those that nothing is known of yet.
+            let mut all: Vec<usize> = (0..lanes.len()).collect();
+            for &(at, place) in &places {
+                all[at] = place;
+            }
+            for &(at, place) in &lanes_of_next {
+                all[at] = lanes.len() + place;
+            }
+            let selector = Source::Constant(self.digits(&all));
+            word = self.push(Step::plain(op::PRMT_B32, &[word, next, selector]));
+            places = places.iter().chain(&lanes_of_next).map(|&(at, _)| (at, at)).collect();
+        }
+        Some(word)
     }
 
     /// The selector of `prmt` that takes these lanes of two words.
