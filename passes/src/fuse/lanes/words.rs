@@ -88,11 +88,18 @@ impl Words {
         // What moves the same words otherwise is no gain, and may need to know what these words are made of.
         let moved = moved.filter(|recipe| !recipe.values().all(|value| own.values().any(|own| own == value)));
         let computed = self.word(&lanes, 0).and_then(|word| self.made_of(word));
-        let collected = match moved {
-            Some(_) => None,
-            None => self.collected(&lanes).and_then(|word| self.made_of(word)),
-        };
-        [moved, computed, collected].into_iter().flatten().filter(|recipe| *recipe != own).collect()
+        let mut all: Vec<Recipe> = [moved, computed].into_iter().flatten().collect();
+        if all.is_empty() {
+            // The operands of what puts the word together now hold most of it, and are not to be computed.
+            let operands: Vec<ValueId> = own.values().collect();
+            for nearest in [false, true] {
+                let collected =
+                    self.collected(&lanes, &operands, nearest).and_then(|word| self.made_of(word));
+                all.extend(collected.filter(|recipe| !all.contains(recipe)));
+            }
+        }
+        all.retain(|recipe| *recipe != own);
+        all
     }
 
     /// The steps that make a word, if it is made here.
@@ -213,22 +220,21 @@ impl Words {
         None
     }
 
-    /// A word whose lanes are read from more words than two: of all ways to choose these one with the fewest, put
-    /// together two at a time.
-    fn collected(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
+    /// A word whose lanes are read from more words than two, put together two at a time: from those that hold most of
+    /// the lanes, or from those furthest away.
+    fn collected(&mut self, lanes: &[Option<Term>], without: &[ValueId], nearest: bool) -> Option<Source> {
         let number = |lane: &Option<Term>| lane.filter(|&lane| self.number(lane).is_some());
         let numbers: Vec<Option<Term>> = lanes.iter().map(number).collect();
         let number = numbers.iter().any(Option::is_some).then(|| self.constant(&numbers)).flatten();
-        let moved: Vec<(usize, &[Home])> = lanes
+        let mut left: Vec<(usize, &[Home])> = lanes
             .iter()
             .enumerate()
             .filter(|&(at, _)| numbers[at].is_none())
             .filter_map(|(at, lane)| Some((at, self.pieces.homes((*lane)?))))
             .collect();
         let mut words: Vec<(Source, Vec<(usize, usize)>)> = Vec::new();
-        let mut left = moved;
         while let Some(&(_, homes)) = left.first() {
-            // The word with most of the lanes that are left, the furthest of these; in their places where it can be.
+            // Lanes stay in their places where they can.
             let in_word = |word: ValueId| {
                 let place = |&(at, homes): &(usize, &[Home])| {
                     let places = homes.iter().filter(|&&(value, _)| value == word).map(|&(_, place)| place);
@@ -236,11 +242,15 @@ impl Words {
                 };
                 left.iter().filter_map(place).collect::<Vec<_>>()
             };
-            let best = homes
-                .iter()
-                .map(|&(word, _)| (word, in_word(word)))
-                .reduce(|best, next| if next.1.len() > best.1.len() { next } else { best });
-            let (word, places) = best?;
+            let allowed = homes.iter().filter(|(word, _)| !without.contains(word));
+            let mut all = allowed.map(|&(word, _)| (word, in_word(word)));
+            let furthest = all.next()?;
+            let (word, places) = match nearest {
+                true => {
+                    all.fold(furthest, |best, next| if next.1.len() > best.1.len() { next } else { best })
+                }
+                false => furthest,
+            };
             left.retain(|(at, _)| places.iter().all(|(place, _)| place != at));
             words.push((Source::Value(word), places));
         }
