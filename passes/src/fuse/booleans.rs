@@ -218,10 +218,8 @@ impl Bits {
     /// Notes where a bit can be read.
     fn settle(&mut self, term: Term, home: Home) {
         self.cuts.remove(&term);
-        let (term, inverted) = match self.terms.op(term) {
-            Op::Not(inner) => (inner, true),
-            _ => (term, false),
-        };
+        let (term, inverted) =
+            if let Op::Not(inner) = self.terms.op(term) { (inner, true) } else { (term, false) };
         // It had none of one bit before.
         self.cuts.remove(&term);
         if self.terms.value(term).is_none() {

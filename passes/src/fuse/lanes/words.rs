@@ -88,15 +88,16 @@ impl Words {
         // What moves the same words otherwise is no gain, and may need to know what these words are made of.
         let moved = moved.filter(|recipe| !recipe.values().all(|value| own.values().any(|own| own == value)));
         let computed = self.word(&lanes, 0).and_then(|word| self.made_of(word));
+        // The operands of what puts the word together now hold most of it, and are not to be computed.
+        let operands: Vec<ValueId> = own.values().collect();
+        let all_moved =
+            moved.as_ref().is_some_and(|recipe| recipe.values().all(|value| !operands.contains(&value)));
         let mut all: Vec<Recipe> = [moved, computed].into_iter().flatten().collect();
-        if all.is_empty() {
-            // The operands of what puts the word together now hold most of it, and are not to be computed.
-            let operands: Vec<ValueId> = own.values().collect();
-            for nearest in [false, true] {
-                let collected =
-                    self.collected(&lanes, &operands, nearest).and_then(|word| self.made_of(word));
-                all.extend(collected.filter(|recipe| !all.contains(recipe)));
-            }
+        // What joins the word with others has its bytes too, and is put together as a whole.
+        let whole = site.graph.joined(site.value).is_none();
+        for nearest in [false, true].into_iter().filter(|_| whole && !all_moved) {
+            let collected = self.collected(&lanes, &operands, nearest).and_then(|word| self.made_of(word));
+            all.extend(collected.filter(|recipe| !all.contains(recipe)));
         }
         all.retain(|recipe| *recipe != own);
         all
