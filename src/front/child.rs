@@ -54,6 +54,9 @@ pub(crate) fn command_line() -> Option<Vec<OsString>> {
 
 #[cfg(unix)]
 fn limit(seconds: u64) {
+    // Nobody waits for what it does once the front is gone.
+    #[cfg(target_os = "linux")]
+    let _set = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let memory = settings::memory(&|name| std::env::var_os(name)).unwrap_or(u64::MAX);
     // A file with what the process had in memory, left in the folder of a build, is of no use to anyone.
@@ -103,11 +106,19 @@ fn ended(mut child: Child, time: Duration) -> Result<(ExitStatus, String), Strin
     let stderr = child.stderr.take();
     let (sender, receiver) = mpsc::channel();
     // Its messages end when it does. The thread ends with them, at the latest when the child is killed.
-    let reader = std::thread::spawn(move || {
+    let reader = std::thread::Builder::new().spawn(move || {
         let said = stderr.map_or(Ok(String::new()), messages);
         let _heard = sender.send(());
         said.unwrap_or_default()
     });
+    let reader = match reader {
+        Ok(reader) => reader,
+        Err(error) => {
+            let _ended = child.kill();
+            let _status = child.wait();
+            return Err(format!("the optimiser cannot be watched: {error}"));
+        }
+    };
     let in_time = receiver.recv_timeout(time) != Err(mpsc::RecvTimeoutError::Timeout);
     if !in_time {
         // If it has just ended by itself, there is nothing to end.

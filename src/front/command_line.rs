@@ -1,15 +1,15 @@
 //! NVIDIA's command line: what the inputs are, where the output goes, and for which GPU.
 //!
 //! All arguments are kept as they came; only the words of inputs and of the output are replaced where other files stand
-//! for them. An option that is not known here is taken for one without a value, and nothing is refused: the real
-//! assembler decides what is wrong with its command line. What follows an unknown option may then be mistaken for an
-//! input; it is replaced only if it is a file with PTX in it.
+//! for them. Nothing is refused: the real assembler decides what is wrong with its command line. What follows an option
+//! that is not known here may be its value or an input, so such a command is left alone, and so is one that the assembler
+//! will complain of. An unknown option whose value is in the same argument is kept like others.
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
 /// The options that take a value, which is the next argument or follows an equals sign: long and short names.
-const WITH_VALUE: [(&str, &str); 25] = [
+const WITH_VALUE: [(&str, &str); 26] = [
     ("Ofast-compile", "Ofc"),
     ("allow-expensive-optimizations", "allow-expensive-optimizations"),
     ("apply-controls", "apply-controls"),
@@ -33,10 +33,55 @@ const WITH_VALUE: [(&str, &str); 25] = [
     ("options-file", "optf"),
     ("output-file", "o"),
     ("position-independent-code", "pic"),
+    // In no list of the assembler's; Triton has it.
+    ("regAllocOptLevel", "regAllocOptLevel"),
     ("register-usage-level", "regUsageLevel"),
     ("sanitize", "sanitize"),
     ("split-compile", "split-compile"),
 ];
+
+/// The other options that the assemblers tell of: they have no value.
+const WITHOUT_VALUE: [(&str, &str); 35] = [
+    ("compile-as-tools-patch", "astoolspatch"),
+    ("compile-only", "c"),
+    ("compiler-annotations", "annotate"),
+    ("device-debug", "g"),
+    ("disable-optimizer-constants", "disable-optimizer-consts"),
+    ("disable-warnings", "w"),
+    ("dont-merge-basicblocks", "no-bb-merge"),
+    ("extensible-whole-program", "ewp"),
+    ("g-tensor-memory-access-check", "g-tmem-access-check"),
+    ("generate-line-info", "lineinfo"),
+    ("gno-fabric-access-check", "gno-fabric-access-check"),
+    ("gno-tensor-memory-access-check", "gno-tmem-access-check"),
+    ("jobserver", "jobserver"),
+    ("legacy-bar-warp-wide-behavior", "legacy-bar-warp-wide-behavior"),
+    ("make-errors-visible-at-exit", "make-errors-visible-at-exit"),
+    // With its value in the same argument.
+    ("", "m32"),
+    ("", "m64"),
+    ("optimize-float-atomics", "opt-fp-atomics"),
+    ("override-directive-values", "override-directive-values"),
+    ("preserve-relocs", "preserve-relocs"),
+    ("return-at-end", "ret-end"),
+    ("sp-bounds-check", "sp-bounds-check"),
+    ("suppress-async-bulk-multicast-advisory-warning", "suppress-async-bulk-multicast-advisory-warning"),
+    ("suppress-debug-info", "suppress-debug-info"),
+    ("suppress-double-demote-warning", "suppress-double-demote-warning"),
+    ("suppress-position-independent-code-warning", "suppress-position-independent-code-warning"),
+    ("suppress-sparse-mma-advisory-info", "suppress-sparse-mma-advisory-info"),
+    ("suppress-stack-size-warning", "suppress-stack-size-warning"),
+    ("verbose", "v"),
+    ("verbose2", "v2"),
+    ("version", "V"),
+    ("warn-on-double-precision-use", "warn-double-usage"),
+    ("warn-on-local-memory-usage", "warn-lmem-usage"),
+    ("warn-on-spills", "warn-spills"),
+    ("warning-as-error", "Werror"),
+];
+
+/// Options that are in no list of the assembler's, with which it writes further files or answers at once.
+const UNTOLD: [&str; 2] = ["fdevice-time-trace", "query-controls"];
 
 /// Options that only ask for something to be printed.
 const ASKS: [(&str, &str); 3] = [("help", "h"), ("list-arch", "arch-ls"), ("list-version", "version-ls")];
@@ -142,6 +187,8 @@ struct Found {
     version: bool,
     asks: bool,
     debug: bool,
+    /// Whether the assembler will complain of how the output is named.
+    odd_output: bool,
 }
 
 impl Found {
@@ -151,6 +198,9 @@ impl Found {
         }
         if self.version {
             return Asked::Version;
+        }
+        if self.odd_output {
+            return Asked::Untouched(None);
         }
         if self.debug {
             // Debug information names the registers of the text as it came.
@@ -184,14 +234,17 @@ impl Reader<'_> {
         while let Some(argument) = arguments.next() {
             match option(argument)? {
                 None => self.input(argument),
-                Some(Switch { name, value: Some(value) }) => {
+                Some(Switch { name, value: Some(value) }) if !is_untold(name) => {
                     self.option(name, &[argument], Some(OsStr::new(value)))?;
                 }
                 Some(Switch { name, value: None }) if takes_value(name) => match arguments.next() {
                     Some(value) => self.option(name, &[argument, value], Some(value))?,
                     None => self.option(name, &[argument], None)?,
                 },
-                Some(Switch { name, value: None }) => self.option(name, &[argument], None)?,
+                Some(Switch { name, value: None }) if is_flag(name) => {
+                    self.option(name, &[argument], None)?;
+                }
+                Some(_) => return Err(format!("the option `{}` is not known", argument.display())),
             }
         }
         Ok(())
@@ -214,6 +267,7 @@ impl Reader<'_> {
             return Err("PTX stands on the command line".to_owned());
         }
         if name.is("output-file", "o") {
+            found.odd_output |= value.is_none() || found.output.is_some();
             found.output = value.map(PathBuf::from);
             found.words.extend(words.iter().map(|&word| Word::Output(word.clone())));
             return Ok(());
@@ -235,7 +289,8 @@ impl Reader<'_> {
             return Err("files of options name each other".to_owned());
         }
         let text = (self.read)(file).ok_or_else(|| format!("the options in `{file}` cannot be read"))?;
-        self.arguments(&split(&text))
+        let arguments = split(&text).ok_or_else(|| format!("the options in `{file}` are oddly quoted"))?;
+        self.arguments(&arguments)
     }
 }
 
@@ -257,7 +312,7 @@ enum Name<'a> {
 impl Name<'_> {
     fn is(self, long: &str, short: &str) -> bool {
         match self {
-            Self::Long(name) => name == long,
+            Self::Long(name) => name == long && !long.is_empty(),
             Self::Short(name) => name == short && !short.is_empty(),
         }
     }
@@ -265,6 +320,16 @@ impl Name<'_> {
 
 fn takes_value(name: Name<'_>) -> bool {
     WITH_VALUE.iter().any(|(long, short)| name.is(long, short))
+}
+
+fn is_untold(name: Name<'_>) -> bool {
+    UNTOLD.iter().any(|untold| name.is(untold, untold))
+}
+
+fn is_flag(name: Name<'_>) -> bool {
+    let level = |short: &str| short.strip_prefix('O').is_some_and(|level| level.parse::<u8>().is_ok());
+    WITHOUT_VALUE.iter().chain(&ASKS).any(|(long, short)| name.is(long, short))
+        || matches!(name, Name::Short(short) if level(short))
 }
 
 /// The option that an argument is; `None` for an input.
@@ -284,8 +349,10 @@ fn option(argument: &OsStr) -> Result<Option<Switch<'_>>, String> {
     Ok(Some(Switch { name, value }))
 }
 
-/// The arguments in a file: between blanks, which double quotes and backslashes make part of an argument.
-fn split(text: &str) -> Vec<OsString> {
+/// The arguments in a file: between blanks, which double quotes and backslashes make part of an argument. `None` where
+/// the assemblers do not agree with that, or refuse it: a quote that is not closed or comes after a backslash, and a
+/// backslash at the end.
+fn split(text: &str) -> Option<Vec<OsString>> {
     let mut arguments = Vec::new();
     let (mut argument, mut begun, mut quoted) = (String::new(), false, false);
     let mut characters = text.chars();
@@ -294,8 +361,10 @@ fn split(text: &str) -> Vec<OsString> {
             '"' => (begun, quoted) = (true, !quoted),
             '\\' => {
                 begun = true;
-                argument.extend(characters.next());
+                argument.push(characters.next().filter(|&next| next != '"')?);
             }
+            // No blank for the assemblers.
+            '\u{c}' => return None,
             blank if blank.is_ascii_whitespace() && !quoted => {
                 if std::mem::take(&mut begun) {
                     arguments.push(std::mem::take(&mut argument).into());
@@ -310,7 +379,7 @@ fn split(text: &str) -> Vec<OsString> {
     if begun {
         arguments.push(argument.into());
     }
-    arguments
+    (!quoted).then_some(arguments)
 }
 
 #[cfg(test)]
@@ -321,9 +390,12 @@ mod tests {
         let files = |name: &str| match name {
             "more" => Some("--gpu-name sm_80 \"a b.ptx\" c\\ d.ptx\n-o out.cubin".to_owned()),
             "itself" => Some("-optf itself".to_owned()),
+            "open" => Some("k.ptx -arch sm_80 -o \"x".to_owned()),
+            "escaped" => Some("k.ptx -arch sm_80 -o \\\"x\\\"".to_owned()),
+            "ends" => Some("k.ptx -arch sm_80 -o x\\".to_owned()),
             _ => None,
         };
-        understand(&split(line), &files)
+        understand(&split(line).expect("it is well quoted"), &files)
     }
 
     fn assembly(line: &str) -> Assembly {
@@ -340,13 +412,7 @@ mod tests {
     fn the_lines_of_clang_triton_and_nvcc_are_understood() {
         for (line, gpu, input, output, verbose) in [
             ("-m64 -O3 --gpu-name sm_75 --output-file k.cubin k.s", "sm_75", "k.s", "k.cubin", false),
-            (
-                "-m64 -g0 -O3 -v --gpu-name sm_86 --output-file /t/k.o /t/k.s",
-                "sm_86",
-                "/t/k.s",
-                "/t/k.o",
-                true,
-            ),
+            ("-m64 -O3 -v --gpu-name sm_86 --output-file /t/k.o /t/k.s", "sm_86", "/t/k.s", "/t/k.o", true),
             ("-lineinfo -v --gpu-name=sm_90a f.ptx -o f.ptx.o", "sm_90a", "f.ptx", "f.ptx.o", true),
             ("-arch=sm_90 -m64 --generate-line-info k.ptx -o k.cubin", "sm_90", "k.ptx", "k.cubin", false),
             ("-arch sm_90 -m 64 -maxrregcount 32 k.ptx", "sm_90", "k.ptx", "elf.o", false),
@@ -364,9 +430,9 @@ mod tests {
     fn arguments_come_back_as_they_were_but_for_files() {
         let line = "-lineinfo a.ptx -arch=sm_90 -o x.cubin -v b.ptx";
         let assembly = assembly(line);
-        assert_eq!(assembly.arguments(&[None, None], None), split(line));
+        assert_eq!(Some(assembly.arguments(&[None, None], None)), split(line));
         let changed = assembly.arguments(&[None, Some("/tmp/b.ptx".into())], Some(Path::new("/tmp/y")));
-        assert_eq!(changed, split("-lineinfo a.ptx -arch=sm_90 -v /tmp/b.ptx --output-file /tmp/y"));
+        assert_eq!(Some(changed), split("-lineinfo a.ptx -arch=sm_90 -v /tmp/b.ptx --output-file /tmp/y"));
     }
 
     #[test]
@@ -374,7 +440,13 @@ mod tests {
         let all = assembly("-v -optf=more -O2");
         assert_eq!(names(&all), ["a b.ptx", "c d.ptx"]);
         assert_eq!((&*all.gpu, all.output.as_path()), ("sm_80", Path::new("out.cubin")));
-        for wrong in ["--options-file nowhere", "-optf itself k.ptx -arch sm_80"] {
+        for wrong in [
+            "--options-file nowhere",
+            "-optf itself k.ptx -arch sm_80",
+            "-optf open",
+            "-optf escaped",
+            "-optf ends",
+        ] {
             assert!(matches!(understood(wrong), Asked::Untouched(Some(_))), "{wrong}");
         }
         // The assembler opens a file of this name.
@@ -392,10 +464,19 @@ mod tests {
             "-g -arch=sm_90 k.ptx",
             "--device-debug -arch=sm_90 k.ptx",
             "-arch compute_90 k.ptx",
+            "-arch sm_90 k.ptx -v -o",
+            "-arch sm_90 k.ptx -v -o x -o y",
         ] {
             assert_eq!(understood(line), Asked::Untouched(None), "{line}");
         }
-        for line in ["k.ptx", "-ias .version -arch sm_90", "-arch sm_90 - -", "-arch"] {
+        for line in [
+            "k.ptx",
+            "-ias .version -arch sm_90",
+            "-arch sm_90 - -",
+            "-arch",
+            "-arch sm_90 k.ptx --tool-name foo",
+            "-arch sm_90 k.ptx -fdevice-time-trace=t.json",
+        ] {
             let quiet = line == "-arch";
             assert!(matches!(understood(line), Asked::Untouched(why) if why.is_none() == quiet), "{line}");
         }

@@ -34,9 +34,14 @@ pub(super) fn better(
     let came = vec![None; files.len()];
     let run = |files: &[Option<PathBuf>], name: &str| assembled(front, inputs, files, name);
     let (before, after) = std::thread::scope(|scope| {
-        let before = scope.spawn(|| run(&came, "before"));
+        let before = std::thread::Builder::new().spawn_scoped(scope, || run(&came, "before"));
         let after = run(files, "after");
-        (before.join().unwrap_or_else(|_| Err("a thread was lost".to_owned())), after)
+        let before = match before {
+            Ok(before) => before.join().unwrap_or_else(|_| Err("a thread was lost".to_owned())),
+            // One after the other, where there can be no more threads.
+            Err(_) => run(&came, "before"),
+        };
+        (before, after)
     });
     let (before, mut after) = (before?, after?);
     if !before.said.status.success() {

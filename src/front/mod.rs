@@ -85,7 +85,12 @@ impl Front {
         if self.settings.disabled {
             return self.unchanged(arguments, None);
         }
-        match command_line::understand(arguments, &|file| fs::read_to_string(file).ok()) {
+        // What is read from a pipe is lost for the assembler.
+        let read = |file: &str| {
+            let is_regular = fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
+            is_regular.then(|| fs::read_to_string(file).ok())?
+        };
+        match command_line::understand(arguments, &read) {
             Asked::Version => self.version(arguments),
             Asked::Untouched(why) => {
                 if let Some(why) = why {
@@ -234,7 +239,8 @@ impl Front {
     fn log(&self, assembly: &Assembly, news: &str) {
         let Some(path) = &self.settings.log else { return };
         let names: Vec<String> = assembly.inputs.iter().map(ToString::to_string).collect();
-        let line = format!("{} for {}: {news}\n", names.join(", "), assembly.gpu);
+        let line = format!("{} for {}: {news}", names.join(", "), assembly.gpu);
+        let line = format!("{}\n", crate::printable::shown(&line));
         let appended = OpenOptions::new().create(true).append(true).open(path);
         if let Err(error) = appended.and_then(|mut log| log.write_all(line.as_bytes())) {
             tell(&format!("the log `{}` cannot be written: {error}", path.display()));

@@ -52,13 +52,13 @@ impl Real {
                     "`{VARIABLE}` names `{program}`, which is ptxopt itself and not NVIDIA's assembler"
                 ));
             }
-            return Ok(Self { program });
+            return Ok(Self { program: absolute(program) });
         }
         let path = given("PATH").unwrap_or_default();
         let folders = FOLDERS.into_iter().filter_map(given).map(|folder| Path::new(&folder).join("bin"));
         let places = std::env::split_paths(&path).chain(folders).map(|folder| folder.join("ptxas"));
         let found = places.into_iter().find(|program| is_program(program) && !is_own(program, own));
-        found.map(|program| Self { program }).ok_or_else(|| {
+        found.map(|program| Self { program: absolute(program) }).ok_or_else(|| {
             format!(
                 "there is no `ptxas` of NVIDIA in `PATH` and none in `CUDA_HOME`; the environment variable `{VARIABLE}` \
                  says where it is"
@@ -123,12 +123,23 @@ fn fed<T>(
     let mut child = command.spawn()?;
     let mut stdin = child.stdin.take();
     std::thread::scope(|scope| {
-        scope.spawn(move || {
+        let feeder = std::thread::Builder::new().spawn_scoped(scope, move || {
             // A program that does not read to the end closes the pipe; what that means is its own affair.
             stdin.as_mut().map(|stdin| stdin.write_all(text))
         });
+        if let Err(error) = feeder {
+            // It would wait for a text that does not come.
+            let _ended = child.kill();
+            let _status = child.wait();
+            return Err(error);
+        }
         wait(child)
     })
+}
+
+/// A path that is not looked up in `PATH` once more.
+fn absolute(program: PathBuf) -> PathBuf {
+    std::path::absolute(&program).unwrap_or(program)
 }
 
 /// Whether a file is ptxopt, as far as files can tell.

@@ -69,6 +69,37 @@ fn an_assembler_that_fails_or_is_killed_ends_the_build_as_it_would_alone() {
 }
 
 #[test]
+fn options_from_a_pipe_are_read_by_the_assembler_alone() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    bench.write("options", "-o front.cubin");
+    let mut command = bench.front("-arch=sm_75 blend.s --options-file /dev/stdin");
+    let piped = Command::new("cat").arg(bench.path("options")).stdout(Stdio::piped()).spawn();
+    let mut piped = piped.expect("there is `cat`");
+    command.stdin(piped.stdout.take().expect("it is piped"));
+    let output = run(&mut command);
+    assert!(piped.wait().expect("it ends").success());
+    as_it_came(&bench, "-arch=sm_75 blend.s", &output, "/dev/stdin");
+}
+
+#[test]
+fn the_output_of_a_line_that_the_assembler_refuses_is_not_written() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    let line = "-arch=sm_75 blend.s -v -o";
+    let (real, front) = (bench.real(line), run(&mut bench.front(line)));
+    assert_eq!((front.status.code(), said(&front)), (real.status.code(), said(&real)));
+    assert_eq!(real.status.code(), Some(255));
+    assert!(!bench.path("elf.o").exists());
+}
+
+#[test]
+fn an_assembler_is_found_by_a_relative_name() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    symlink(&bench.real, bench.path("ptxas")).expect("a link can be made");
+    let output = run(bench.front("-arch=sm_75 blend.s -o front.cubin").env("PTXOPT_PTXAS", "ptxas"));
+    assert!(output.status.success(), "{}", said(&output));
+}
+
+#[test]
 fn an_assembler_that_is_missing_or_ptxopt_itself_is_told() {
     let Some(bench) = Bench::new("13.5") else { return };
     let told = |command: &mut Command, why: &str| {

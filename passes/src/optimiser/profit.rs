@@ -76,9 +76,10 @@ impl Profit<'_, '_, '_> {
     pub(super) fn pays(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
         if is_fused(spelling) {
             // An operation is fused with one other.
-            let fused = self.overpriced(gain).max(self.shifted_into_place(gain, spelling));
-            return gain.saved - fused >= LEAST_OF_FUSING
-                && self.is_cheaper_alone(gain.stmt, spelling);
+            let overpriced = self.overpriced(gain);
+            let fused =
+                self.shifted_into_place(gain, spelling).map_or(overpriced, |shifts| shifts.max(overpriced));
+            return gain.saved - fused >= LEAST_OF_FUSING && self.is_cheaper_alone(gain.stmt, spelling);
         }
         gain.saved >= self.least_gain(gain, &spelling.recipe)
             && !self.is_left_to_the_assembler(gain, spelling)
@@ -93,17 +94,17 @@ impl Profit<'_, '_, '_> {
     }
 
     /// How many shifts the assembler does together with what puts bytes into one word: it knows that `x << 8 | y` is a
-    /// sum where `y` is a byte, and has an instruction for that.
-    fn shifted_into_place(&self, gain: &Gain<'_>, spelling: &Spelling) -> i64 {
+    /// sum where `y` is a byte, and has an instruction for that. `None` if a spelling does more than to move bytes.
+    fn shifted_into_place(&self, gain: &Gain<'_>, spelling: &Spelling) -> Option<i64> {
         if !spelling.recipe.steps.iter().all(|step| step.is(op::PRMT_B32)) {
-            return 0;
+            return None;
         }
         let count = |is: fn(&Row) -> bool| {
             let stmts = gain.gone.iter().chain([&gain.stmt]);
             stmts.filter(|&&stmt| self.graph.module().row(stmt).is_some_and(is)).count()
         };
         let (shifts, joins) = (count(|row| row.is(op::SHL)), count(|row| row.is(op::OR) || row.is(op::ADD)));
-        i64::try_from(shifts.min(joins)).expect("a function has fewer statements")
+        i64::try_from(shifts.min(joins)).ok()
     }
 
     /// Whether a step puts a word together from halves, which costs an instruction that is in no table, since it has a
