@@ -8,6 +8,7 @@
 pub use crate::kind::{NodeKind, StmtKind};
 use crate::names::{Decl, Scope};
 use crate::spelling::Spellings;
+use crate::table::instruction::Instruction;
 use crate::token::{Tok, Tokens};
 use std::ops::Range;
 
@@ -259,6 +260,12 @@ impl<'t> Module<'t> {
             token += 1;
         }
         Some((SpellingId(payload), TokenId(token)))
+    }
+
+    /// The instruction that a statement is; `None` for another statement, and for an unknown opcode or modifier.
+    #[must_use]
+    pub fn instruction(&self, stmt: StmtId) -> Option<Instruction> {
+        self.spellings().instruction(self.opcode(stmt)?.0)
     }
 
     /// The distinct spellings of opcodes.

@@ -156,6 +156,12 @@ impl Instruction {
         self.modifiers().last().filter(|last| last.ty().is_some())
     }
 
+    /// How many bits the type has that it ends with.
+    #[must_use]
+    pub fn last_bits(self) -> Option<u32> {
+        self.last_type()?.ty()?.bits()
+    }
+
     /// Whether it is of this row, with one type and, before that, no modifiers but these.
     #[must_use]
     pub fn is_typed(self, mnemonic: Mnemonic, before: &[Modifier]) -> bool {

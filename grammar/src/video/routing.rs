@@ -97,6 +97,15 @@ impl Lanes {
         }
     }
 
+    /// A word with a number in every lane.
+    #[must_use]
+    pub const fn every(self, lane: u32) -> u32 {
+        match self {
+            Self::Two => 0x0001_0001 * lane,
+            Self::Four => 0x0101_0101 * lane,
+        }
+    }
+
     /// The letter that begins a mask or a selector.
     pub(super) const fn letter(self) -> char {
         match self {

@@ -14,8 +14,7 @@ pub use signature::Signatures;
 use crate::rules::Rule;
 use ptxopt_grammar::constant;
 use ptxopt_grammar::table::Row;
-use ptxopt_grammar::table::instruction::op;
-use ptxopt_grammar::table::types::TypeWord;
+use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::tree::{Module, StmtId};
 
 /// The recognisers.
@@ -36,17 +35,15 @@ pub fn is_seed(module: &Module<'_>, stmt: StmtId) -> bool {
 /// Whether a statement compares the lowest bit of a word.
 fn tests_bit(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
     let second = module.operands(stmt).get(2).and_then(|&node| constant::value(module, node));
-    let instruction = module.opcode(stmt).and_then(|(spelling, _)| module.spellings().instruction(spelling));
-    row.is(op::SETP) && instruction.is_some_and(|instruction| booleans::is_seed(instruction, second))
+    row.is(op::SETP)
+        && module.instruction(stmt).is_some_and(|instruction| booleans::is_seed(instruction, second))
 }
 
 /// Whether a statement loads or stores several bytes or halves at once.
 fn accesses_parts(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
-    let accesses = |spelling| {
-        let instruction = module.spellings().instruction(spelling)?;
-        let bits = instruction.last_type()?.ty().and_then(TypeWord::bits)?;
-        Some(bits < 32 && instruction.modifiers().any(|modifier| modifier == op::V2 || modifier == op::V4))
+    let accesses = |instruction: Instruction| {
+        let narrow = instruction.last_bits().is_some_and(|bits| bits < 32);
+        narrow && instruction.modifiers().any(|modifier| modifier == op::V2 || modifier == op::V4)
     };
-    (row.is(op::LD) || row.is(op::ST))
-        && module.opcode(stmt).and_then(|(spelling, _)| accesses(spelling)) == Some(true)
+    (row.is(op::LD) || row.is(op::ST)) && module.instruction(stmt).is_some_and(accesses)
 }

@@ -37,8 +37,7 @@ impl Graph<'_, '_> {
         if self.module.node_kind(to) != NodeKind::Name || self.module.registers_of(to).count() > 1 {
             return None;
         }
-        let (spelling, _) = self.module.opcode(stmt)?;
-        let instruction = self.module.spellings().instruction(spelling)?;
+        let instruction = self.module.instruction(stmt)?;
         if let [vector] = from
             && instruction.row().moves
             && self.module.node_kind(*vector) == NodeKind::Vector

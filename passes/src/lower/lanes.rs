@@ -43,12 +43,8 @@ impl Geometry {
     }
 
     /// A number in every lane.
-    pub(super) const fn every(self, number: u64) -> Source {
-        let repeated = match self.lanes {
-            Lanes::Two => 0x0001_0001,
-            Lanes::Four => 0x0101_0101,
-        };
-        Source::Constant(repeated * number)
+    pub(super) const fn every(self, number: u32) -> Source {
+        Source::Constant(self.lanes.every(number) as u64)
     }
 
     /// The highest bit of every lane.

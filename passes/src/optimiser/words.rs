@@ -195,8 +195,7 @@ impl Access {
             return None;
         }
         let row = module.row(stmt).filter(|row| row.is(op::LD) || row.is(op::ST))?;
-        let (spelling, _) = module.opcode(stmt)?;
-        let instruction = module.spellings().instruction(spelling)?;
+        let instruction = module.instruction(stmt)?;
         let ty = instruction.last_type()?.ty()?;
         let before: Vec<Modifier> = instruction.modifiers().filter(|other| other.ty().is_none()).collect();
         let (&vector, kept) = before.split_last()?;

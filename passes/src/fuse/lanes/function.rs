@@ -68,26 +68,24 @@ impl Words {
             *result = u32::try_from(results[0]).expect("a lane has few bits");
         }
         let leaves = cuts::lanes(cut);
+        let ordered = |[x, y]: [Term; 2], swapped| if swapped { vec![y, x] } else { vec![x, y] };
         match leaves[..] {
             [x, y] => match table.function(&behaviour) {
                 Some(Function::Simd(operation, swapped)) => {
-                    let operands = if swapped { vec![y, x] } else { vec![x, y] };
-                    let exchanged: Vec<Term> = operands.iter().rev().copied().collect();
-                    let function = Key::Simd(operation);
-                    let commutes = table.commutes(operation);
-                    let other = commutes.then_some(Made { function, operands: exchanged });
-                    [Made { function, operands }].into_iter().chain(other).collect()
+                    let orders =
+                        if table.commutes(operation) { vec![swapped, !swapped] } else { vec![swapped] };
+                    let made =
+                        |swapped| Made { function: Key::Simd(operation), operands: ordered([x, y], swapped) };
+                    orders.into_iter().map(made).collect()
                 }
                 Some(Function::Mask(operation, swapped)) => {
-                    let operands = if swapped { vec![y, x] } else { vec![x, y] };
-                    vec![Made { function: Key::Mask(operation), operands }]
+                    vec![Made { function: Key::Mask(operation), operands: ordered([x, y], swapped) }]
                 }
                 Some(Function::Floor(sign)) => {
                     vec![Made { function: Key::Floor(sign), operands: vec![x, y] }]
                 }
                 Some(Function::Biased(operation, swapped)) => {
-                    let operands = if swapped { vec![y, x] } else { vec![x, y] };
-                    vec![Made { function: Key::Biased(operation), operands }]
+                    vec![Made { function: Key::Biased(operation), operands: ordered([x, y], swapped) }]
                 }
                 Some(Function::Logic(0b1100)) => vec![Made { function: Key::Same, operands: vec![x] }],
                 Some(Function::Logic(0b1010)) => vec![Made { function: Key::Same, operands: vec![y] }],

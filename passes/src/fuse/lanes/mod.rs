@@ -45,18 +45,15 @@ const LANES: Rule = Rule {
 
 /// Whether a statement takes a byte of a word, or puts a word together.
 pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
-    let operands = || module.operands(stmt);
-    let number = |at: usize, wanted: &[u64]| {
-        let number = operands().get(at).and_then(|&node| constant::value(module, node));
-        number.is_some_and(|number| wanted.contains(&number))
+    let number = |at: usize, wanted: fn(u64) -> bool| {
+        let number = module.operands(stmt).get(at).and_then(|&node| constant::value(module, node));
+        number.is_some_and(wanted)
     };
-    let spread =
-        || operands().get(2).and_then(|&node| constant::value(module, node)).is_some_and(spread::is_mask);
     row.is(op::PRMT)
-        || row.is(op::AND) && (number(2, &[0xff, 0xffff]) || spread())
+        || row.is(op::AND) && number(2, |mask| matches!(mask, 0xff | 0xffff) || spread::is_mask(mask))
         || row.is(op::CVT) && converts_byte(module, stmt)
-        || row.is(op::BFE) && number(3, &[8, 16])
-        || row.is(op::SHL) && number(2, &[8, 16, 24])
+        || row.is(op::BFE) && number(3, |bits| matches!(bits, 8 | 16))
+        || row.is(op::SHL) && number(2, |bits| matches!(bits, 8 | 16 | 24))
         || row.is(op::MOV) && packs_word(module, stmt)
 }
 
@@ -76,16 +73,14 @@ fn lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
 
 /// Whether a conversion has a byte as its operand.
 fn converts_byte(module: &Module<'_>, stmt: StmtId) -> bool {
-    let instruction = module.opcode(stmt).and_then(|(spelling, _)| module.spellings().instruction(spelling));
-    instruction.and_then(Instruction::last_type).and_then(|last| last.ty()?.bits()) == Some(8)
+    module.instruction(stmt).and_then(Instruction::last_bits) == Some(8)
 }
 
 /// Whether a move puts a word of 32 bits together.
 fn packs_word(module: &Module<'_>, stmt: StmtId) -> bool {
     let is_vector =
         || module.operands(stmt).get(1).map(|&node| module.node_kind(node)) == Some(NodeKind::Vector);
-    let instruction = module.opcode(stmt).and_then(|(spelling, _)| module.spellings().instruction(spelling));
-    instruction.and_then(Instruction::last_type).and_then(|last| last.ty()?.bits()) == Some(32) && is_vector()
+    module.instruction(stmt).and_then(Instruction::last_bits) == Some(32) && is_vector()
 }
 
 /// Whether several lanes of the result were computed by instructions of their own.

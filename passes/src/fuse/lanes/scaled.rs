@@ -84,7 +84,7 @@ impl Words {
         let odd = self.added_up(&words, first.number, |words, word| {
             words.push(Step::plain(op::PRMT_B32, &[word, Source::Constant(0), Source::Constant(ODD)]))
         });
-        Some(self.side_by_side_again(even?, odd?, first.shift))
+        Some(self.interleaved(even?, odd?, first.shift))
     }
 
     /// A weighted sum of words of which `halves` takes two lanes.
@@ -118,7 +118,7 @@ impl Words {
     }
 
     /// The bytes that begin at a bit of each half of two words, in turns.
-    fn side_by_side_again(&mut self, even: Source, odd: Source, shift: u32) -> Source {
+    fn interleaved(&mut self, even: Source, odd: Source, shift: u32) -> Source {
         let (from, selector) = match shift {
             0 => ([even, odd], 0x6240),
             8 => ([even, odd], 0x7351),

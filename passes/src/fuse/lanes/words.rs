@@ -440,23 +440,17 @@ impl Words {
 
     /// Half the sum of unsigned lanes, rounded down: what both have, and half of what one of them has.
     fn floor(&mut self, x: Source, y: Source) -> Source {
-        let high = Source::Constant(match self.lanes {
-            Lanes::Four => 0xfefe_fefe,
-            Lanes::Two => 0xfffe_fffe,
-        });
+        let but_lowest = Source::Constant((!self.lanes.every(1)).into());
         let both = self.push(Step::plain(op::AND_B32, &[x, y]));
         let one = self.push(Step::plain(op::XOR_B32, &[x, y]));
-        let one = self.push(Step::plain(op::AND_B32, &[one, high]));
+        let one = self.push(Step::plain(op::AND_B32, &[one, but_lowest]));
         let half = self.push(Step::plain(op::SHR_U32, &[one, Source::Constant(1)]));
         self.push(Step::plain(op::ADD_U32, &[both, half]))
     }
 
     /// A word with the highest bits of its lanes inverted.
     fn biased(&mut self, word: Source) -> Source {
-        let high = match self.lanes {
-            Lanes::Four => 0x8080_8080,
-            Lanes::Two => 0x8000_8000,
-        };
+        let high = u64::from(self.lanes.every(1 << (self.lanes.bits() - 1)));
         match word {
             Source::Constant(number) => Source::Constant(number ^ high),
             Source::Value(_) | Source::Step(_) => {

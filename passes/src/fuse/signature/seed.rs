@@ -4,7 +4,7 @@
 //! `prmt`. Other code hardly has such numbers, so that functions without them need not be analysed.
 
 use ptxopt_grammar::constant;
-use ptxopt_grammar::table::instruction::{Instruction, Mnemonic, op};
+use ptxopt_grammar::table::instruction::{Mnemonic, op};
 use ptxopt_grammar::tree::{Module, StmtId};
 
 /// The instructions that word-parallel code has numbers in that are the same in all lanes.
@@ -29,7 +29,7 @@ pub(in crate::fuse) fn is_seed(module: &Module<'_>, stmt: StmtId) -> bool {
         module.stmt_nodes(stmt).filter_map(|node| constant::value(module, node)).any(wanted)
     };
     if WORDS.iter().any(|&mnemonic| row.is(mnemonic)) {
-        let saturates = || matches!(instruction(module, stmt), Some(op::ADD_SAT_S32 | op::SUB_SAT_S32));
+        let saturates = || matches!(module.instruction(stmt), Some(op::ADD_SAT_S32 | op::SUB_SAT_S32));
         if has(&is_periodic)
             || row.is(op::AND) && has(&|number| number == CARRY)
             || (row.is(op::ADD) || row.is(op::SUB)) && saturates()
@@ -41,7 +41,7 @@ pub(in crate::fuse) fn is_seed(module: &Module<'_>, stmt: StmtId) -> bool {
         return is_compared(module, stmt);
     }
     // A packed difference is a packed sum with negated halves.
-    row.is(op::NEG) && instruction(module, stmt).is_some_and(|negates| negates.last_type() == Some(op::S16))
+    row.is(op::NEG) && module.instruction(stmt).is_some_and(|negates| negates.last_type() == Some(op::S16))
         || row.is(op::PRMT) && has(&|number| SIGNS.contains(&number))
 }
 
@@ -60,16 +60,11 @@ fn is_compared(module: &Module<'_>, stmt: StmtId) -> bool {
     let near = stmt.index().saturating_sub(NEAR)..=stmt.index() + NEAR;
     let near = *near.start()..(near.end() + 1).min(module.stmts().len());
     near.filter_map(StmtId::new).any(|near| {
-        instruction(module, near).is_some_and(|near| {
+        module.instruction(near).is_some_and(|near| {
             [op::MIN, op::MAX].contains(&near.mnemonic())
                 && [Some(op::S32), Some(op::U32)].contains(&near.last_type())
         })
     })
-}
-
-fn instruction(module: &Module<'_>, stmt: StmtId) -> Option<Instruction> {
-    let (spelling, _) = module.opcode(stmt)?;
-    module.spellings().instruction(spelling)
 }
 
 /// Whether a number of 32 bits is the same in all bytes or in both halves, and no mere sign. What is the same in both

@@ -241,11 +241,6 @@ pub(super) fn adds(op: SimdOp) -> bool {
     }
 }
 
-/// A number in each lane.
-fn in_each(lanes: Lanes, lane: u32) -> u32 {
-    (0..32).step_by(lanes.bits() as usize).fold(0, |word, shift| word | lane << shift)
-}
-
 /// The operands that forms are tried with.
 fn variants(form: &Simd) -> Vec<[Operand; 3]> {
     use Operand::{Inverted, Leaf, Number};
@@ -266,7 +261,7 @@ fn variants(form: &Simd) -> Vec<[Operand; 3]> {
     let lanes = form.routing.lanes();
     let bits = lanes.bits();
     for lane in [0, 1, (1 << (bits - 1)) - 1, 1 << (bits - 1), (1 << bits) - 1] {
-        let number = Number(in_each(lanes, lane));
+        let number = Number(lanes.every(lane));
         for word in [Leaf(0), Inverted(0)] {
             all.extend([[word, number, zero], [number, word, zero]]);
         }

@@ -156,7 +156,7 @@ pub(super) fn deed(module: &Module<'_>, stmt: StmtId) -> Deed {
     if has(&[Effects::CONVERGENT, Effects::IMPURE]) || !is_store && has(&[Effects::ACTS, Effects::ORDERED]) {
         return Deed::Any;
     }
-    let instruction = module.opcode(stmt).and_then(|(spelling, _)| module.spellings().instruction(spelling));
+    let instruction = module.instruction(stmt);
     let plain = |modifier: Modifier| {
         let shape =
             modifier == op::PARAM || modifier == op::V2 || modifier == op::V4 || modifier.ty().is_some();
