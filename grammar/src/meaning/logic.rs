@@ -157,23 +157,45 @@ pub(crate) fn bfe(code: &mut Code<'_, '_>) -> Option<()> {
     let (position, length) = (code.value(position, 32)?, code.value(length, 32)?);
     let terms = &mut *code.terms;
     let (position, length) = (byte(terms, position, width), byte(terms, length, width));
+    let result = if !shape.signed() {
+        let field = terms.lshr(a, position);
+        let mask = low_ones(terms, length);
+        terms.and(field, mask)
+    } else if let Some((position, length)) = terms.value(position).zip(terms.value(length)) {
+        fixed_signed_field(terms, a, position, length)
+    } else {
+        signed_field(terms, a, position, length)
+    };
+    code.write(d, result)
+}
+
+/// A signed field whose place is known: some bits, and copies of the highest of them above.
+fn fixed_signed_field(terms: &mut Terms, a: Term, position: u128, length: u128) -> Term {
+    let width = terms.width(a);
+    if length == 0 {
+        return terms.constant(0, width);
+    }
+    let least = |number: u128, bound: u32| u32::try_from(number).map_or(bound, |number| number.min(bound));
+    // Bits beyond the highest one of the word are copies of it.
+    let low = least(position, width - 1);
+    let field = terms.extract(a, low, least(length, width - low));
+    terms.sign_extend(field, width)
+}
+
+fn signed_field(terms: &mut Terms, a: Term, position: Term, length: Term) -> Term {
+    let width = terms.width(a);
     let field = terms.lshr(a, position);
     let mask = low_ones(terms, length);
     let field = terms.and(field, mask);
-    let result = if shape.signed() {
-        let sign = field_sign(terms, a, position, length);
-        let fill = terms.not(mask);
-        // Bits of the field beyond the highest bit of the word are copies of the sign too.
-        let all = terms.constant(u128::MAX, width);
-        let moved = terms.lshr(all, position);
-        let missing = terms.not(moved);
-        let fill = terms.or(fill, missing);
-        let filled = terms.or(field, fill);
-        terms.choose(sign, filled, field)
-    } else {
-        field
-    };
-    code.write(d, result)
+    let sign = field_sign(terms, a, position, length);
+    let fill = terms.not(mask);
+    // Bits of the field beyond the highest bit of the word are copies of the sign too.
+    let all = terms.constant(u128::MAX, width);
+    let moved = terms.lshr(all, position);
+    let missing = terms.not(moved);
+    let fill = terms.or(fill, missing);
+    let filled = terms.or(field, fill);
+    terms.choose(sign, filled, field)
 }
 
 /// The bit that fills a signed field: its highest bit, or that of the word if the field reaches beyond it; zero if the
@@ -422,4 +444,29 @@ pub(crate) fn bmsk(code: &mut Code<'_, '_>) -> Option<()> {
         let ones = low_ones(terms, length);
         terms.shl(ones, position)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::meaning::concrete::evaluate;
+
+    #[test]
+    fn signed_fields_are_the_same_whether_their_place_is_known() {
+        for width in [32, 64] {
+            let mut terms = Terms::new();
+            let [a, position, length] = [0, 1, 2].map(|number| terms.input(number, width));
+            let general = signed_field(&mut terms, a, position, length);
+            for at in (0..70).chain([127, 128, 255]) {
+                for bits in (0..70).chain([127, 128, 255]) {
+                    let fixed = fixed_signed_field(&mut terms, a, at, bits);
+                    for word in [0, 1, 0x80, 0xff, 0x7fff_ffff_8000_0000, 0x1234_5678_9abc_def0, u128::MAX] {
+                        let word = word & (u128::MAX >> (128 - width));
+                        let results = evaluate(&terms, &[general, fixed], &[word, at, bits]);
+                        assert_eq!(results[0], results[1], "{bits} bits of {word:#x} from {at}");
+                    }
+                }
+            }
+        }
+    }
 }

@@ -5,6 +5,7 @@
 //! scopes that shadow registers, registers that are never written, vectors, calls, exchanges between threads, stores
 //! between merges. Every kernel is legal and ends; each thread has words of its own to read and to write.
 
+mod chains;
 mod idioms;
 mod instructions;
 mod rare;
@@ -136,7 +137,7 @@ impl Writer<'_, '_> {
     }
 
     fn statement(&mut self) -> Result<()> {
-        match self.u.int_in_range(0..=70)? {
+        match self.u.int_in_range(0..=80)? {
             0..=16 => self.computed(Self::video),
             17..=28 => self.computed(Self::plain),
             29 | 30 => self.merges(),
@@ -161,6 +162,9 @@ impl Writer<'_, '_> {
             59..=61 => self.sums_of_bytes(),
             62..=65 => self.word_parallel(),
             66..=69 => self.runs_of_bytes(),
+            70..=73 => self.chain_of_booleans(),
+            74..=76 => self.packed_words(),
+            77..=79 => self.halves(),
             _ => self.leave(),
         }
     }

@@ -118,7 +118,7 @@ const PARALLEL: &[&str] = &[
 
 impl Writer<'_, '_> {
     /// Lines with names in the place of what stands in braces.
-    fn lines(&mut self, text: &str, names: &[(&str, &str)]) {
+    pub(super) fn lines(&mut self, text: &str, names: &[(&str, &str)]) {
         let text = names.iter().fold(text.to_owned(), |text, (name, is)| text.replace(name, is));
         for line in text.split_inclusive(';') {
             self.line(line.trim());

@@ -18,6 +18,9 @@ const MOST_LEAVES: usize = 6;
 /// The most cuts of a term that are kept, the first found.
 const MOST_CUTS: usize = 12;
 
+/// How many bits what is less than a lane must have to be one when it is extended.
+const BYTE: u32 = 8;
+
 /// A set of terms, in order.
 pub(super) type Cut = Vec<Leaf>;
 
@@ -81,9 +84,13 @@ impl Pieces {
     /// A term as a lane, if it is one.
     fn leaf(&mut self, term: Term) -> Option<Leaf> {
         let width = self.terms.width(term);
-        // What is extended is the lane, not what extends it.
+        // What is extended is the lane, not what extends it, unless it is less than a lane.
         let op = self.terms.op(term);
-        let extends = matches!(op, Op::ZeroExtend(_) | Op::SignExtend(_) | Op::Concat(..));
+        let extends = if let Op::ZeroExtend(inner) | Op::SignExtend(inner) = op {
+            self.terms.width(inner) != BYTE || self.bits == BYTE
+        } else {
+            matches!(op, Op::Concat(..))
+        };
         if matches!(op, Op::Constant(_)) || extends && width > self.bits {
             return None;
         }

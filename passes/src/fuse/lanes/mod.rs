@@ -51,7 +51,7 @@ pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
     };
     row.is(op::PRMT)
         || row.is(op::AND) && number(2, |mask| matches!(mask, 0xff | 0xffff) || spread::is_mask(mask))
-        || row.is(op::CVT) && converts_byte(module, stmt)
+        || row.is(op::CVT) && converts_lane(module, stmt)
         || row.is(op::BFE) && number(3, |bits| matches!(bits, 8 | 16))
         || row.is(op::SHL) && number(2, |bits| matches!(bits, 8 | 16 | 24))
         || row.is(op::MOV) && packs_word(module, stmt)
@@ -71,9 +71,11 @@ fn lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     }
 }
 
-/// Whether a conversion has a byte as its operand.
-fn converts_byte(module: &Module<'_>, stmt: StmtId) -> bool {
-    module.instruction(stmt).and_then(Instruction::last_bits) == Some(8)
+/// Whether a conversion has a byte as its operand, or a signed half.
+fn converts_lane(module: &Module<'_>, stmt: StmtId) -> bool {
+    module.instruction(stmt).is_some_and(|instruction| {
+        instruction.last_bits() == Some(8) || instruction.last_type() == Some(op::S16)
+    })
 }
 
 /// Whether a move puts a word of 32 bits together.

@@ -1,31 +1,32 @@
 //! Sums: what is added up lane by lane, as dot products and as SIMD instructions that add their lanes up.
 //!
 //! The operands of a chain of additions are taken together. Those that are the same function of lanes of other words
-//! are one instruction for each four of them: products of lanes, lanes with weights (`dp4a`), and whatever a SIMD
-//! instruction computes before it adds it up. Sums wrap, so the order does not matter, nor does the lane that each
-//! stands in.
+//! are one instruction for each word of them: products of lanes, lanes with weights (`dp4a`, `dp2a`), and whatever a
+//! SIMD instruction computes before it adds it up (`kind`, `dot`). Sums wrap, so the order does not matter, nor does
+//! the lane that each stands in.
+
+mod dot;
+mod kind;
 
 use super::cuts;
-use super::operation::{Operation, SAMPLES, Table};
+use super::operation::{Operation, Table};
 use super::pieces::Pieces;
 use super::words::Words;
 use crate::graph::Join;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
+use kind::{Kind, adding, classify};
 use ptxopt_grammar::meaning::concrete::Program;
 use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::table::instruction::{Instruction, op};
-use ptxopt_grammar::video::{Form, Lanes, Routing, Sign, Simd, SimdOp, SimdThen};
+use ptxopt_grammar::video::{Form, Lanes, Routing, Simd};
 
 /// The most operands of a sum that are taken together.
 const MOST_OPERANDS: usize = 24;
 
 /// What lanes and their products are less than, with some room.
-const MOST_NARROW: i128 = 1 << 20;
-
-/// How many lanes an instruction adds up.
-const LANES: usize = 4;
+const MOST_NARROW: i128 = 1 << 24;
 
 /// The rule.
 pub(super) const RULE: Rule = Rule {
@@ -49,17 +50,6 @@ pub(super) const RULE: Rule = Rule {
     propose: sum,
 };
 
-/// What is added up of lanes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    /// Products of lanes with these signs.
-    Product(Sign, Sign),
-    /// A lane with this sign, times a number.
-    Weighted(Sign),
-    /// What a SIMD instruction adds up.
-    Simd(Operation),
-}
-
 /// An operand of a sum.
 #[derive(Clone, Debug)]
 struct Addend {
@@ -82,10 +72,12 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     if !adds_lanes(site) {
         return;
     }
-    let Some(pieces) = Pieces::of(site, Lanes::Four.bits()) else { return };
-    let root = pieces.root;
-    let mut sum = Sum { words: Words::over(pieces, Lanes::Four) };
-    out.extend(sum.recipe(root));
+    for lanes in Lanes::ALL {
+        let Some(pieces) = Pieces::of(site, lanes.bits()) else { continue };
+        let root = pieces.root;
+        let mut sum = Sum { words: Words::over(pieces, lanes) };
+        out.extend(sum.recipe(root));
+    }
 }
 
 /// Whether several operands of a sum have so few bits that they may be lanes, or what is computed of lanes. That is
@@ -229,12 +221,13 @@ impl Sum {
     /// Operands that are one instruction: lanes of the same words, which need not be moved. Where lanes are missing,
     /// those of other words take their places, but for lanes with weights, where a missing one has the weight zero.
     fn bunches(&self, kind: Kind, addends: Vec<Addend>) -> Vec<Vec<Addend>> {
+        let count = usize::from(self.words.lanes.count());
         let home = |lane: &Term| self.words.pieces.homes(*lane).first().copied();
         let words = |addend: &Addend| addend.lanes.iter().map(|lane| Some(home(lane)?.0)).collect::<Vec<_>>();
         let takes = |bunch: &[Addend], addend: &Addend| {
             let place = |addend: &Addend| home(&addend.lanes[0]).map(|(_, place)| place);
             let is_apart = |other: &Addend| words(other) == words(addend) && place(other) != place(addend);
-            bunch.len() < LANES && bunch.iter().all(is_apart)
+            bunch.len() < count && bunch.iter().all(is_apart)
         };
         let mut bunches: Vec<Vec<Addend>> = Vec::new();
         for addend in addends {
@@ -246,7 +239,7 @@ impl Sum {
         let mut joined: Vec<Vec<Addend>> = Vec::new();
         for bunch in bunches {
             let weighs = matches!(kind, Kind::Weighted(_)) && words(&bunch[0])[0].is_some();
-            match joined.iter_mut().find(|other| !weighs && other.len() + bunch.len() <= LANES) {
+            match joined.iter_mut().find(|other| !weighs && other.len() + bunch.len() <= count) {
                 Some(other) => other.extend(bunch),
                 None => joined.push(bunch),
             }
@@ -256,12 +249,12 @@ impl Sum {
 
     /// One instruction for some operands, added to a total.
     fn added(&mut self, kind: Kind, some: &[Addend], total: Source) -> Option<Source> {
-        let mut places: [Option<&Addend>; LANES] = [None; LANES];
+        let mut places: Vec<Option<&Addend>> = vec![None; self.words.lanes.count().into()];
         for addend in some {
             let home = self.words.pieces.homes(addend.lanes[0]).first().map_or(0, |&(_, place)| place);
             let free = |place: &usize| places[*place].is_none();
-            let place = [home].into_iter().chain(0..LANES).find(free).expect("there are as many places");
-            places[place] = Some(addend);
+            let place = [home].into_iter().chain(0..places.len()).find(free);
+            places[place.expect("there are as many places")] = Some(addend);
         }
         let lanes = |number: usize| -> Vec<Option<Term>> {
             places.iter().map(|addend| addend.map(|addend| addend.lanes[number])).collect()
@@ -272,38 +265,18 @@ impl Sum {
                 let second = self.words.word(&lanes(1), 1)?;
                 let mask = places.iter().zip(0..).filter(|(addend, _)| addend.is_some());
                 let mask = mask.fold(0, |mask, (_, place)| mask | 1 << place);
-                let routing = Routing::plain(Lanes::Four).masked(mask)?;
+                let routing = Routing::plain(self.words.lanes).masked(mask)?;
                 let Operation { op, atype, btype } = operation;
                 let form = Form::Simd(Simd { op: adding(op), atype, btype, routing });
                 let sources = [first, second, total].map(|source| self.words.register(source));
                 Some(self.words.push(Step::video(form, &sources)))
             }
-            Kind::Product(one, other) => {
-                // Where nothing is multiplied, one of the two must be zero.
-                let zero = self.words.pieces.terms.constant(0, Lanes::Four.bits());
-                let second: Vec<_> = lanes(1).into_iter().map(|lane| lane.or(Some(zero))).collect();
-                let second = self.words.word(&second, 1)?;
-                Some(self.dot([one, other], [first, second, total]))
-            }
+            Kind::Product(one, other) => self.product([one, other], first, &lanes(1), total),
             Kind::Weighted(sign) => {
-                let weights = places.map(|addend| addend.map_or(0, |addend| addend.weight));
-                let signed = if weights.iter().all(|weight| (0..256).contains(weight)) {
-                    Sign::Unsigned
-                } else if weights.iter().all(|weight| (-128..128).contains(weight)) {
-                    Sign::Signed
-                } else {
-                    return None;
-                };
-                let bytes = weights.iter().rev().fold(0_u64, |word, &weight| {
-                    word << 8 | u64::try_from(weight & 0xff).expect("it was cut to a byte")
-                });
-                Some(self.dot([sign, signed], [first, Source::Constant(bytes), total]))
+                let weights = places.iter().map(|addend| addend.map_or(0, |addend| addend.weight));
+                self.weighted(sign, first, &weights.collect::<Vec<_>>(), total)
             }
         }
-    }
-
-    fn dot(&mut self, signs: [Sign; 2], sources: [Source; 3]) -> Source {
-        self.words.push(Step::plain(op::DP4A.with(&signs.map(Sign::modifier)), &sources))
     }
 
     /// An operand as a function of lanes.
@@ -313,8 +286,12 @@ impl Sum {
         all.iter().find_map(|cut| {
             let lanes = cuts::lanes(cut);
             let results = self.results(narrow, cut)?;
-            let (kind, weight, exchanged) = classify(&results, lanes.len())?;
+            let (kind, weight, exchanged) = classify(&results, lanes.len(), self.words.lanes)?;
             let lanes = if exchanged { lanes.into_iter().rev().collect() } else { lanes };
+            let (kind, lanes) = match (kind, self.words.lanes) {
+                (Kind::Product(one, other), Lanes::Two) => self.half_and_byte([one, other], &lanes)?,
+                _ => (kind, lanes),
+            };
             Some(Addend { kind, term, lanes, weight })
         })
     }
@@ -336,7 +313,7 @@ impl Sum {
     fn results(&self, term: Term, cut: &cuts::Cut) -> Option<Vec<u32>> {
         let (terms, function) = self.words.pieces.function(term, cut);
         let mut program = Program::<u64>::compile(&terms, &[function])?;
-        let table = Table::of(Lanes::Four);
+        let table = Table::of(self.words.lanes);
         let run = |&[x, y]: &[u32; 2]| {
             let mut results = [0];
             program.run(&[x.into(), y.into()], &mut results);
@@ -344,52 +321,4 @@ impl Sum {
         };
         table.samples.iter().map(run).collect()
     }
-}
-
-/// The form that adds its lanes up.
-const fn adding(op: SimdOp) -> SimdOp {
-    match op {
-        SimdOp::Arithmetic { op, dtype, .. } => SimdOp::Arithmetic { op, dtype, then: SimdThen::Add },
-        SimdOp::Set { compare, .. } => SimdOp::Set { compare, accumulate: true },
-    }
-}
-
-/// What gives these results: the weight of a lane, and whether two lanes are in the other order.
-fn classify(results: &[u32], lanes: usize) -> Option<(Kind, i64, bool)> {
-    let table = Table::of(Lanes::Four);
-    assert_eq!(results.len(), SAMPLES, "there is a result for each sample");
-    let is = |compute: &dyn Fn(u32, u32) -> i64| {
-        let cut = |sum: i64| sum & i64::from(u32::MAX);
-        let same = |(&[x, y], &result): (&[u32; 2], &u32)| cut(compute(x, y)) == i64::from(result);
-        table.samples.iter().zip(results).all(same)
-    };
-    let value = |lane: u32, sign: Sign| match sign {
-        Sign::Unsigned => i64::from(lane),
-        Sign::Signed => i64::from(lane) - if lane < 0x80 { 0 } else { 0x100 },
-    };
-    if lanes == 1 {
-        let one = table.samples.iter().position(|&[x, _]| x == 1).expect("one is among the samples");
-        let weight = i64::from(results[one].cast_signed());
-        let sign = Sign::ALL.into_iter().find(|&sign| is(&|x, _| weight * value(x, sign)))?;
-        return (weight != 0).then_some((Kind::Weighted(sign), weight, false));
-    }
-    for one in Sign::ALL {
-        for other in Sign::ALL {
-            if is(&|x, y| value(x, one) * value(y, other)) {
-                return Some((Kind::Product(one, other), 0, false));
-            }
-        }
-    }
-    for operation in table.sums() {
-        for exchanged in [false, true] {
-            let compute = |x, y| {
-                let (x, y) = if exchanged { (y, x) } else { (x, y) };
-                operation.uncut(x, y, Lanes::Four.bits()).into()
-            };
-            if is(&compute) {
-                return Some((Kind::Simd(operation), 0, exchanged));
-            }
-        }
-    }
-    None
 }
