@@ -9,6 +9,7 @@
 
 use super::dominators;
 use super::lists::Lists;
+use hashbrown::HashSet;
 use petgraph::visit::{DfsPostOrder, GraphBase, IntoNeighbors, VisitMap, Visitable};
 use ptxopt_grammar::table::Control;
 use ptxopt_grammar::tree::{DeclId, Module, NodeKind, StmtId, StmtKind};
@@ -128,8 +129,10 @@ impl Flow {
         Ok(flow)
     }
 
-    /// Blocks begin at labels and after what can leave; the entry comes before all of them.
+    /// Blocks begin at labels that something branches to, and after what can leave; the entry comes before all of them.
+    /// Other labels are there for debuggers only.
     fn cut(module: &Module<'_>, body: &Range<usize>) -> Self {
+        let targets = targets(module, body);
         let [first, end] =
             [body.start, body.end].map(|at| u32::try_from(at).expect("statements have 32-bit numbers"));
         let mut blocks = Vec::new();
@@ -138,7 +141,8 @@ impl Flow {
         let mut start = first;
         for at in first..end {
             let stmt = id(at as usize);
-            if module.kind(stmt) == StmtKind::Label && at > start {
+            let entered = || label(module, stmt).is_some_and(|label| targets.contains(label));
+            if module.kind(stmt) == StmtKind::Label && at > start && entered() {
                 blocks.push(start..at);
                 start = at;
             }
@@ -199,7 +203,7 @@ impl Flow {
                     }
                 }
             }
-            // Each label begins a block of its own, so only the next block can be there twice.
+            // Each target begins a block of its own, so only the next block can be there twice.
             let next = (block, BlockId::numbered(number + 1));
             if falls && !edges[begin..].contains(&next) {
                 edges.push(next);
@@ -214,8 +218,7 @@ impl Flow {
         for (at, &block) in self.block_of.iter().enumerate() {
             let stmt = id(self.first + at);
             if module.kind(stmt) == StmtKind::Label {
-                let declared = module.stmt_nodes(stmt).find_map(|node| module.decl_of(node));
-                labels.extend(declared.map(|label| (label, block)));
+                labels.extend(label(module, stmt).map(|label| (label, block)));
             }
         }
         labels.sort_unstable();
@@ -387,6 +390,39 @@ pub(super) fn control(module: &Module<'_>, stmt: StmtId) -> Option<Control> {
         | StmtKind::CallTargets
         | StmtKind::CallPrototype => None,
     }
+}
+
+/// The labels of a function that control can come to other than from the statement before.
+enum Targets {
+    Some(HashSet<DeclId>),
+    All,
+}
+
+impl Targets {
+    fn contains(&self, label: DeclId) -> bool {
+        match self {
+            Self::Some(some) => some.contains(&label),
+            Self::All => true,
+        }
+    }
+}
+
+/// Where branches lead: an indirect one to any label.
+fn targets(module: &Module<'_>, body: &Range<usize>) -> Targets {
+    let mut some = HashSet::new();
+    for stmt in body.clone().map(id) {
+        match control(module, stmt) {
+            Some(Control::Branch) => some.extend(target(module, stmt)),
+            Some(Control::IndirectBranch | Control::Unknown) => return Targets::All,
+            Some(Control::Next | Control::Call | Control::Return | Control::Exit | Control::Trap) | None => {}
+        }
+    }
+    Targets::Some(some)
+}
+
+/// The name that a label defines.
+fn label(module: &Module<'_>, stmt: StmtId) -> Option<DeclId> {
+    module.stmt_nodes(stmt).find_map(|node| module.decl_of(node))
 }
 
 fn target(module: &Module<'_>, stmt: StmtId) -> Option<DeclId> {
