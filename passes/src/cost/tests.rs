@@ -191,6 +191,15 @@ fn plain_instructions_cost_what_the_assembler_makes_of_them() {
 }
 
 #[test]
+fn a_zero_costs_no_more_than_a_register_where_it_is_as_good() {
+    let cost = |words: &str, operands: &[OperandKind]| costs("sm_90").plain(parsed(words), operands);
+    let [register, zero, number] =
+        [OperandKind::Register, OperandKind::Constant(0), OperandKind::Constant(0x0101_0101)];
+    let with_register = cost("dp4a.u32.u32", &[register, number, register]);
+    assert_eq!(cost("dp4a.u32.u32", &[register, number, zero]).most, with_register.most);
+}
+
+#[test]
 fn what_is_unknown_makes_no_edit_pay() {
     use OperandKind::Register;
     let known = Cost::exactly(1000);

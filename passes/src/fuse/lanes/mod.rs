@@ -55,6 +55,7 @@ pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
         || row.is(op::BFE) && number(3, |bits| matches!(bits, 8 | 16))
         || row.is(op::SHL) && number(2, |bits| matches!(bits, 8 | 16 | 24))
         || row.is(op::MOV) && packs_word(module, stmt)
+        || [op::ADD, op::SUB, op::MIN, op::MAX].into_iter().any(|of| row.is(of)) && has_half(module, stmt)
 }
 
 fn lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
@@ -76,6 +77,12 @@ fn converts_lane(module: &Module<'_>, stmt: StmtId) -> bool {
     module.instruction(stmt).is_some_and(|instruction| {
         instruction.last_bits() == Some(8) || instruction.last_type() == Some(op::S16)
     })
+}
+
+/// Whether an instruction computes with numbers of 16 bits.
+fn has_half(module: &Module<'_>, stmt: StmtId) -> bool {
+    let ty = module.instruction(stmt).and_then(Instruction::last_type);
+    ty == Some(op::S16) || ty == Some(op::U16)
 }
 
 /// Whether a move puts a word of 32 bits together.

@@ -128,7 +128,12 @@ impl Pieces {
             Op::Or(a, b) => self.both(a, b, low, width, Terms::or),
             Op::Xor(a, b) => self.both(a, b, low, width, Terms::xor),
             Op::Add(a, b) if self.never_carries(a, b, low + width) => self.both(a, b, low, width, Terms::or),
-            Op::Add(a, b) if low == 0 => self.both(a, b, low, width, Terms::add),
+            Op::Add(a, b) => {
+                let carry = self.carry(a, b, low)?;
+                let sum = self.both(a, b, low, width, Terms::add);
+                let carry = self.terms.constant(carry.into(), width);
+                self.terms.add(sum, carry)
+            }
             Op::Mul(a, b) if low == 0 => self.both(a, b, low, width, Terms::mul),
             Op::Choose(condition, then, otherwise) => {
                 let [then, otherwise] = [then, otherwise].map(|of| self.part(of, low, width));
@@ -136,7 +141,6 @@ impl Pieces {
             }
             Op::Input(_)
             | Op::Constant(_)
-            | Op::Add(..)
             | Op::Mul(..)
             | Op::UnsignedDivide(..)
             | Op::UnsignedRemainder(..)
@@ -151,6 +155,18 @@ impl Pieces {
             | Op::UnsignedLess(..)
             | Op::SignedLess(..) => return None,
         })
+    }
+
+    /// What the lower bits of two terms carry over when they are added, if that is known.
+    fn carry(&mut self, a: Term, b: Term, low: u32) -> Option<bool> {
+        let [a, b] = [a, b].map(|of| self.fact(of));
+        let range = |of: Fact| (of.ones() & ones(low), !of.zeros() & ones(low));
+        let ((least, most), (other_least, other_most)) = (range(a), range(b));
+        if most + other_most <= ones(low) {
+            Some(false)
+        } else {
+            (least + other_least > ones(low)).then_some(true)
+        }
     }
 
     /// Whether two terms have no low bit in common, so that their sum has the bits of both there.
