@@ -80,11 +80,22 @@ impl Table {
 
     /// The fewest instructions of any spelling of the idiom by producers for the same GPU, to see what is left to do.
     pub(crate) fn fewest(&self, name: &str, producer: &str) -> u32 {
-        let idiom = |name: &str| name.split("__").next().unwrap_or_default().to_owned();
         let same = |(other, by, _): &(&str, &str, &Kernel)| {
-            idiom(other) == idiom(name) && by.ends_with('f') == producer.ends_with('f')
+            idiom(other) == idiom(name) && is_family(by) == is_family(producer)
         };
         self.cells().filter(same).map(|(.., kernel)| kernel.after).min().unwrap_or_default()
+    }
+
+    /// Whether a kernel was left as it is and is as short as any spelling of its idiom that was fused.
+    fn is_shortest(&self, name: &str, producer: &str, kernel: &Kernel) -> bool {
+        let fewest = self.fewest(name, producer);
+        let fused = |(other, by, cell): (&str, &str, &Kernel)| {
+            idiom(other) == idiom(name) && is_family(by) == is_family(producer) && cell.is_fused()
+        };
+        !kernel.is_fused()
+            && kernel.before <= fewest
+            && kernel.after == kernel.before
+            && self.cells().any(fused)
     }
 
     /// One line for each producer.
@@ -93,10 +104,12 @@ impl Table {
             let cells: Vec<&Kernel> =
                 self.cells().filter(|(_, by, _)| *by == producer).map(|(.., kernel)| kernel).collect();
             let fused = cells.iter().filter(|kernel| kernel.is_fused()).count();
+            let own = self.cells().filter(|(_, by, _)| *by == producer);
+            let shortest = own.filter(|(name, by, kernel)| self.is_shortest(name, by, kernel)).count();
             let longer = cells.iter().filter(|kernel| kernel.after > kernel.before).count();
             let sum = |count: fn(&Kernel) -> u32| cells.iter().map(|kernel| count(kernel)).sum::<u32>();
             format!(
-                "| {producer} | {} | {fused} | {longer} | {} | {} | {:.3} |",
+                "| {producer} | {} | {fused} | {shortest} | {longer} | {} | {} | {:.3} |",
                 cells.len(),
                 sum(|kernel| kernel.before),
                 sum(|kernel| kernel.after),
@@ -117,7 +130,10 @@ impl Table {
         for (name, row) in &self.rows {
             let cells = producers.iter().map(|producer| {
                 let kernel = row.get(*producer);
-                kernel.map_or_else(String::new, |kernel| cell(kernel, reasons, name, producer))
+                kernel.map_or_else(String::new, |kernel| match self.is_shortest(name, producer, kernel) {
+                    true => format!("{} *shortest*", kernel.before),
+                    false => cell(kernel, reasons, name, producer),
+                })
             });
             let count = || by_hand::count(name, gpu).map_or_else(String::new, |count| count.to_string());
             let cells: Vec<String> = cells.chain(by_hand.then(count)).collect();
@@ -125,6 +141,16 @@ impl Table {
         }
         out
     }
+}
+
+/// What the spellings of an idiom have in common.
+fn idiom(name: &str) -> &str {
+    name.split("__").next().unwrap_or_default()
+}
+
+/// Whether a producer's code is for a family of GPUs, on which it is measured.
+fn is_family(producer: &str) -> bool {
+    producer.ends_with('f')
 }
 
 /// `33 → 20 lanes`, or `33` and why not; with what the assembler makes of it where that is longer.

@@ -76,10 +76,11 @@ where it does, *unrolled* says so. Each module is optimised for the GPU named, w
 const IDIOMS: &str = "A row is an idiom and its spelling, a column a compiler and the target that it compiled for; the sources are in
 `tests/corpus/src/idioms`. After the counts stand the rules that fused it (`ptxopt explain RULE`), or in parentheses
 those that made it shorter in another way. Where nothing did, there is the reason: one word of [the
-remarks](remarks.md), *unseen* where no rule proposed anything, or the number of a reason below the tables.
+remarks](remarks.md), *unseen* where no rule proposed anything, or the number of a reason below the tables. *Shortest* is
+what was left as it is and is as short as any spelling of the same idiom that was fused.
 ";
 
-const SUMMARY: &str = "| producer | kernels | fused | longer | before | after | geometric mean |\n|---|---|---|---|---|---|---|\n";
+const SUMMARY: &str = "| producer | kernels | fused | shortest | longer | before | after | geometric mean |\n|---|---|---|---|---|---|---|---|\n";
 
 impl Page {
     pub(crate) fn markdown(&self) -> String {

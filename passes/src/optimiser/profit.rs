@@ -200,7 +200,14 @@ impl Profit<'_, '_, '_> {
             Some(row) if row.video.is_some() && number => 0,
             // What it costs here is less than alone: it shares parts with others.
             Some(row) if row.video.is_some() && here < alone => i64::from((here / 3).max(1)),
-            Some(row) if is_interesting(row) || number || self.is_sum_of_dot_product(gain) => 1,
+            Some(row)
+                if is_interesting(row)
+                    || number
+                    || self.is_sum_of_dot_product(gain)
+                    || self.packs_moves(gain) =>
+            {
+                1
+            }
             Some(_) | None => 2,
         }
     }
@@ -209,6 +216,14 @@ impl Profit<'_, '_, '_> {
     fn is_sum_of_dot_product(&self, gain: &Gain<'_>) -> bool {
         let is = |stmt: &StmtId, row: fn(&Row) -> bool| self.graph.module().row(*stmt).is_some_and(row);
         is(&gain.stmt, |row| row.is(op::ADD)) && gain.gone.iter().any(|stmt| is(stmt, is_dot_product))
+    }
+
+    /// Whether a statement puts a word together from halves, which is a move that has no price, and several that have
+    /// one go with it.
+    fn packs_moves(&self, gain: &Gain<'_>) -> bool {
+        let moves =
+            || gain.gone.iter().filter(|&&stmt| self.is_byte_move(stmt) && self.cost_of(stmt).least > 0);
+        self.graph.step(gain.stmt).is_some_and(|step| step.code == Code::Pack) && moves().count() > 1
     }
 
     /// Whether a statement is plain code that is left as it is. The assembler does the algebra of plain code itself,
@@ -228,8 +243,7 @@ impl Profit<'_, '_, '_> {
         }
         let goes = |stmt: &StmtId| self.cost_of(*stmt).least > 0;
         let joined = || {
-            self.is_byte_move(gain.stmt)
-                && gain.gone.iter().any(goes)
+            (self.is_byte_move(gain.stmt) && gain.gone.iter().any(goes) || self.packs_moves(gain))
                 && self.is_cheaper_alone(gain.stmt, spelling)
         };
         let of_video = || self.is_video(gain.stmt) || gain.gone.iter().any(|&stmt| self.is_video(stmt));
