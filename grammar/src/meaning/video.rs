@@ -219,8 +219,10 @@ fn mad(terms: &mut Terms, form: Mad, [a, b, c]: [Term; 3]) -> Term {
     let negated = matches!(sum, Sum::NegatedProduct | Sum::NegatedAddend);
     let signed = atype == Sign::Signed || btype == Sign::Signed || negated;
     let sign = if signed { Sign::Signed } else { Sign::Unsigned };
-    let a = select(terms, a, part_a, atype, PRODUCT);
-    let b = select(terms, b, part_b, btype, PRODUCT);
+    // Without a shift or a clamp, upper bits decide nothing.
+    let width = if saturate || scale.bits() > 0 { PRODUCT } else { 32 };
+    let a = select(terms, a, part_a, atype, width);
+    let b = select(terms, b, part_b, btype, width);
     let product = terms.mul(a, b);
     let (product, c, one) = match sum {
         Sum::Plain => (product, c, 0),
@@ -228,15 +230,18 @@ fn mad(terms: &mut Terms, form: Mad, [a, b, c]: [Term; 3]) -> Term {
         Sum::NegatedProduct => (terms.not(product), c, 1),
         Sum::NegatedAddend => (product, terms.not(c), 1),
     };
-    let c = extend(terms, c, sign, PRODUCT);
-    let one = terms.constant(one, PRODUCT);
+    let c = extend(terms, c, sign, width);
+    let one = terms.constant(one, width);
     let tmp = terms.add(product, c);
     let tmp = terms.add(tmp, one);
-    let amount = terms.constant(scale.bits().into(), PRODUCT);
+    let amount = terms.constant(scale.bits().into(), width);
     let tmp = terms.ashr(tmp, amount);
+    if width == 32 {
+        return tmp;
+    }
     // The manual keeps 64 bits of the sum, and clamps the number that they give.
     let tmp = terms.extract(tmp, 0, 64);
-    let tmp = extend(terms, tmp, sign, PRODUCT);
+    let tmp = extend(terms, tmp, sign, width);
     let tmp = if saturate { clamp(terms, tmp, sign, 32) } else { tmp };
     terms.extract(tmp, 0, 32)
 }
