@@ -136,29 +136,25 @@ pub(super) fn cost(generation: usize, instruction: Instruction, operands: &[Oper
     }
     let cells = found.and_then(|columns| columns[generation].as_deref());
     let cost = cells.map_or(Cost::UNKNOWN, |cells| cells[0]);
-    // A row for any constants says little. A zero may be a register to the assembler, which always has one.
+    // A row for any constants says little. A zero that is added is a register to the assembler, which always has one.
     let vague = cost.least < cost.most;
-    let as_register = vague.then(|| zero_as_register(generation, instruction, operands)).flatten();
+    let as_register = vague.then(|| added_zero_as_register(generation, instruction, operands)).flatten();
     Cost { most: as_register.map_or(cost.most, |other| other.most.clamp(cost.least, cost.most)), ..cost }
 }
 
-/// What an instruction costs with a register in the place of a zero, if that makes no difference where all others are
-/// registers.
-fn zero_as_register(generation: usize, instruction: Instruction, operands: &[OperandKind]) -> Option<Cost> {
-    let constants = operands.iter().filter(|operand| matches!(operand, OperandKind::Constant(_)));
-    if constants.count() < 2 {
-        return None;
-    }
-    let registers = vec![OperandKind::Register; operands.len()];
-    let zero = |at: &usize| operands[*at] == OperandKind::Constant(0);
-    (0..operands.len()).filter(zero).find_map(|at| {
-        let mut only_zero = registers.clone();
-        only_zero[at] = OperandKind::Constant(0);
-        let mut others = operands.to_vec();
-        others[at] = OperandKind::Register;
-        let cost = |operands: &[OperandKind]| cost(generation, instruction, operands);
-        (cost(&only_zero) == cost(&registers)).then(|| cost(&others))
-    })
+/// What an instruction costs with a register in the place of a zero as its third source, if that makes no difference
+/// where all others are registers.
+fn added_zero_as_register(
+    generation: usize,
+    instruction: Instruction,
+    operands: &[OperandKind],
+) -> Option<Cost> {
+    let &[first, second, OperandKind::Constant(0)] = operands else { return None };
+    let registers = [OperandKind::Register; 3];
+    let only_zero = [OperandKind::Register, OperandKind::Register, OperandKind::Constant(0)];
+    let others = [first, second, OperandKind::Register];
+    let cost = |operands: &[OperandKind]| cost(generation, instruction, operands);
+    (others != registers && cost(&only_zero) == cost(&registers)).then(|| cost(&others))
 }
 
 /// What stands for an operand in the table, where its value says more than its kind.
