@@ -22,7 +22,7 @@
 //! # Ok::<(), ptxopt::UnknownName>(())
 //! ```
 //!
-//! With the feature `cli`, which is on by default, the package has the commands `ptxopt` and `ptxopt-ptxas`. Their
+//! With the feature `build` there is a builder for build scripts, `ptxopt::build::Ptx`. With the feature `cli`, which is on by default, the package has the commands `ptxopt` and `ptxopt-ptxas`. Their
 //! modules are public only for the tests of this repository, and not documented here.
 
 // The examples of the readme are compiled with those of these pages.
@@ -30,6 +30,8 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+#[cfg(feature = "build")]
+pub mod build;
 mod foreign;
 mod library;
 mod lines;
@@ -54,18 +56,27 @@ mod front;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod input;
+#[cfg(all(feature = "build", not(feature = "cli")))]
+#[allow(dead_code, unreachable_pub, reason = "the command uses more of it")]
+mod input;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod measure;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod output;
+#[cfg(all(feature = "build", not(feature = "cli")))]
+#[allow(dead_code, unreachable_pub, reason = "the command uses more of it")]
+mod output;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod remarks;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod render;
+#[cfg(all(feature = "build", not(feature = "cli")))]
+#[allow(dead_code, unreachable_pub, reason = "the command uses more of it")]
+mod render;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod summary;

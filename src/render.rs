@@ -4,6 +4,7 @@
 //! shown, each cut to the part near the place, and bytes that are not UTF-8 are read as Latin-1. Control characters are
 //! shown as symbols, so that an input cannot send escape sequences to the terminal.
 
+use crate::library::Refusal;
 use crate::printable::visible;
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Snippet};
 use ptxopt_grammar::MOST_DIAGNOSTICS;
@@ -75,6 +76,22 @@ impl Renderer {
     pub fn refusal(&self, message: &str, help: &str) -> String {
         let title = Level::ERROR.primary_title(clean(message));
         self.0.render(&[title.element(Level::HELP.message(clean(help)))]) + "\n"
+    }
+
+    /// Why `text`, whose file is `name`, was refused.
+    pub(crate) fn refused(&self, name: &str, text: &[u8], refusal: &Refusal) -> String {
+        match refusal {
+            Refusal::Wrong(diagnostics) => self.diagnostics(name, text, diagnostics),
+            Refusal::Foreign(foreign) => match foreign.diagnostic() {
+                Some(diagnostic) => self.diagnostics(name, text, &[diagnostic]),
+                None => self.refusal(&format!("`{name}` is {}", foreign.what), foreign.help),
+            },
+            Refusal::Older { target, gpu } => {
+                let message = format!("`{name}` is for `.target {target}`, and such code does not run on {gpu}");
+                let help = format!("choose a GPU that runs code for {target}, or compile for {gpu}");
+                self.refusal(&message, &help)
+            }
+        }
     }
 
     /// The errors in `text`, whose file is `name`: the first diagnostics in the order of the text, and their number.

@@ -314,30 +314,21 @@ fn similar_subcommand(word: &str) -> Option<String> {
 
 /// Parses an input; the failure says what is wrong with it.
 fn parse<'t>(console: &Console, input: &Input, text: &'t [u8]) -> Result<Module<'t>, Failure> {
-    library::read(text).map_err(|refusal| refused(console, input, text, refusal))
+    library::read(text).map_err(|refusal| refused(console, input, text, &refusal))
 }
 
 /// Refuses a GPU on which code for the module's target does not run.
 fn refuse_older(console: &Console, input: &Input, module: &Module<'_>, gpus: &[Gpu]) -> Result<(), Failure> {
-    library::refuse_older(module, gpus).map_err(|refusal| refused(console, input, module.text(), refusal))
+    library::refuse_older(module, gpus).map_err(|refusal| refused(console, input, module.text(), &refusal))
 }
 
 /// Why an input was refused, for people.
-fn refused(console: &Console, input: &Input, text: &[u8], refusal: Refusal) -> Failure {
-    let (name, renderer) = (input.to_string(), &console.renderer);
-    let invalid = |message| Failure { status: Status::Invalid, message };
-    match refusal {
-        Refusal::Wrong(diagnostics) => invalid(renderer.diagnostics(&name, text, &diagnostics)),
-        Refusal::Foreign(foreign) => invalid(match foreign.diagnostic() {
-            Some(diagnostic) => renderer.diagnostics(&name, text, &[diagnostic]),
-            None => renderer.refusal(&format!("`{name}` is {}", foreign.what), foreign.help),
-        }),
-        Refusal::Older { target, gpu } => {
-            let message = format!("`{input}` is for `.target {target}`, and such code does not run on {gpu}");
-            let help = format!("choose a `--gpu` that runs code for {target}, or compile for {gpu}");
-            Failure { status: Status::Usage, message: console.renderer.refusal(&message, &help) }
-        }
-    }
+fn refused(console: &Console, input: &Input, text: &[u8], refusal: &Refusal) -> Failure {
+    let status = match refusal {
+        Refusal::Wrong(_) | Refusal::Foreign(_) => Status::Invalid,
+        Refusal::Older { .. } => Status::Usage,
+    };
+    Failure { status, message: console.renderer.refused(&input.to_string(), text, refusal) }
 }
 
 #[cfg(test)]

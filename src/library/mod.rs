@@ -68,8 +68,12 @@ use std::time::Duration;
 /// # Ok::<(), ptxopt::Diagnostics>(())
 /// ```
 pub fn optimize(text: &[u8], options: &Options) -> Result<Outcome, Diagnostics> {
-    let refused = |refusal| Diagnostics::new(text, refusal);
-    let accepted = accept(text, &options.optimiser.gpus, options.strict).map_err(refused)?;
+    outcome(text, options).map_err(|refusal| Diagnostics::new(text, refusal))
+}
+
+/// As [`optimize`], for callers who show the refusal in their own way.
+pub(crate) fn outcome(text: &[u8], options: &Options) -> Result<Outcome, Refusal> {
+    let accepted = accept(text, &options.optimiser.gpus, options.strict)?;
     let outcome = accepted.optimise(&options.optimiser, &|| Duration::ZERO, &mut |_round, _text| ());
     Ok(Outcome::new(&accepted, outcome))
 }

@@ -83,7 +83,7 @@ impl Job {
         let text = input.read().map_err(|error| Failure::reading(console, input, &error))?;
         times.reading = clock.lap();
         let accepted = accept(&text, &plan.options.gpus, plan.strict)
-            .map_err(|refusal| refused(console, input, &text, refusal))?;
+            .map_err(|refusal| refused(console, input, &text, &refusal))?;
         let module = &accepted.module;
         let warnings = console.renderer.warnings(&name, &text, &accepted.warnings);
         let mut told = Told { warnings, ..Told::default() };

@@ -1,0 +1,248 @@
+//! For build scripts: PTX of a package is optimised when Cargo builds it, with the feature `build`.
+//!
+//! ```toml
+//! [build-dependencies]
+//! ptxopt = { version = "0.1", default-features = false, features = ["build"] }
+//! ```
+//!
+//! `build.rs` names the files; the program has what was made of them:
+//!
+//! ```no_run
+//! // build.rs
+//! fn main() {
+//!     ptxopt::build::Ptx::new().file("kernels/k.ptx").gpu("sm_86").compile();
+//! }
+//! ```
+//!
+//! ```ignore
+//! // src/lib.rs
+//! const KERNELS: &str = include_str!(concat!(env!("OUT_DIR"), "/k.ptx"));
+//! ```
+//!
+//! Cargo runs the script again when one of the files changes. It compiles build scripts without optimisation, also for
+//! `cargo build --release`; with many kernels it is worth saying otherwise in the `Cargo.toml` of the workspace:
+//!
+//! ```toml
+//! [profile.dev.build-override]
+//! opt-level = 2
+//!
+//! [profile.release.build-override]
+//! opt-level = 2
+//! ```
+
+mod cargo;
+#[cfg(test)]
+mod tests;
+
+use crate::input::Input;
+use crate::library::{self, Options, Outcome, RemarkKind};
+use crate::output::Output;
+use crate::render::{Colour, Renderer};
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process;
+
+/// Copies the files as they are, if it is set to anything but `0`: for finding out whether ptxopt is to blame.
+const DISABLE: &str = "PTXOPT_DISABLE";
+
+/// Files of PTX that are optimised when Cargo builds the package.
+///
+/// ```
+/// # let folder = std::env::temp_dir().join(format!("ptxopt-build-{}", std::process::id()));
+/// # std::fs::create_dir_all(&folder)?;
+/// # let kernels = folder.join("average.ptx");
+/// # std::fs::write(&kernels, ".version 8.0\n.target sm_75\n.func (.reg .b32 %d) f(.reg .b32 %a)\n{\n\
+/// #     vavrg4.u32.u32.u32 %d, %a, 5, %a;\n\tret;\n}\n")?;
+/// use ptxopt::build::Ptx;
+///
+/// let mut ptx = Ptx::new();
+/// ptx.file(&kernels).gpu("sm_86");
+/// # ptx.out_dir(folder.join("out"));
+/// # std::fs::create_dir_all(folder.join("out"))?;
+/// let written = ptx.try_compile()?;
+/// assert!(written[0].ends_with("average.ptx"));
+/// assert!(!std::fs::read_to_string(&written[0])?.contains("vavrg4"));
+/// # std::fs::remove_dir_all(folder)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Ptx {
+    files: Vec<PathBuf>,
+    gpus: Vec<String>,
+    options: Options,
+    out_dir: Option<PathBuf>,
+}
+
+/// Why nothing was written: for a file that is not PTX, what is wrong with it, with the line, the column and the line of
+/// the file. It prints as several lines and ends with a line break.
+#[derive(Clone, Debug)]
+pub struct Error(String);
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl Ptx {
+    /// No file, for the `.target` of each.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Adds a file; relative paths begin at the folder of `Cargo.toml`, in which Cargo runs build scripts. The result
+    /// has the same name. A file in `OUT_DIR`, which the script itself has made, is replaced.
+    pub fn file(&mut self, path: impl AsRef<Path>) -> &mut Self {
+        self.files.push(path.as_ref().to_owned());
+        self
+    }
+
+    /// Adds files, as [`file`](Self::file) does.
+    pub fn files<P: AsRef<Path>>(&mut self, paths: impl IntoIterator<Item = P>) -> &mut Self {
+        for path in paths {
+            self.file(path);
+        }
+        self
+    }
+
+    /// Optimises for a GPU such as `sm_86` instead of the `.target` of each file; of several, nothing is written that
+    /// is worse on any of them.
+    pub fn gpu(&mut self, name: impl Into<String>) -> &mut Self {
+        self.gpus.push(name.into());
+        self
+    }
+
+    /// What else to do; the GPUs of these options and those of [`gpu`](Self::gpu) are added up.
+    pub fn options(&mut self, options: Options) -> &mut Self {
+        self.options = options;
+        self
+    }
+
+    /// Writes into this folder, which must exist, instead of `OUT_DIR`.
+    pub fn out_dir(&mut self, folder: impl AsRef<Path>) -> &mut Self {
+        self.out_dir = Some(folder.as_ref().to_owned());
+        self
+    }
+
+    /// Optimises and writes the files, and returns the paths of what was written, in the order of the files. Each is
+    /// written completely or not at all; if one is refused, none is written.
+    ///
+    /// For Cargo, it prints when to run the script again, and a warning for every unknown part of a file. A bug of
+    /// ptxopt that its own checks catch is a warning too, and the function or the file stays as it was.
+    ///
+    /// If it fails, it says so on standard error, with the lines in question, and ends the process with status 1, by
+    /// which Cargo fails the build.
+    #[expect(clippy::must_use_candidate, reason = "the path is known: it is in `OUT_DIR`")]
+    pub fn compile(&self) -> Vec<PathBuf> {
+        self.try_compile().unwrap_or_else(|error| {
+            // If standard error cannot be written, this cannot be reported.
+            let _unheard = write!(io::stderr(), "\n{error}\n");
+            process::exit(1)
+        })
+    }
+
+    /// As [`compile`](Self::compile), for scripts that go on without, or have more to say.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such GPU, a file cannot be read, is not PTX or does not run on the GPU, or a result cannot be
+    /// written.
+    pub fn try_compile(&self) -> Result<Vec<PathBuf>, Error> {
+        self.run(&|name| std::env::var_os(name), &mut io::stdout().lock())
+    }
+
+    /// With the variables of an environment, and where Cargo reads.
+    fn run(
+        &self,
+        variable: &dyn Fn(&str) -> Option<OsString>,
+        cargo: &mut dyn Write,
+    ) -> Result<Vec<PathBuf>, Error> {
+        let renderer = Renderer::new(Colour::None);
+        let failure = |message: String| Error(renderer.failure(&message));
+        let telling = |error: io::Error| failure(format!("cannot write `<stdout>`: {error}"));
+        let out_dir = self.out_dir.clone().or_else(|| variable("OUT_DIR").map(PathBuf::from));
+        let out_dir = out_dir.ok_or_else(|| {
+            failure("`OUT_DIR` is not set: Cargo sets it for build scripts, and nothing else does".to_owned())
+        })?;
+        let options = self.all_options().map_err(&failure)?;
+        let outputs = self.outputs(&out_dir).map_err(&failure)?;
+        // Before anything can fail: what failed must run again when it is mended.
+        cargo::depends(cargo, &self.files, &out_dir, DISABLE).map_err(telling)?;
+        let disabled = variable(DISABLE).is_some_and(|value| !value.is_empty() && value != "0");
+        let mut results = Vec::new();
+        let mut failures = String::new();
+        for path in &self.files {
+            let input = Input::File(path.clone());
+            match input.read() {
+                Err(error) => failures += &renderer.failure(&format!("cannot read `{input}`: {error}")),
+                Ok(text) if disabled => results.push(text),
+                Ok(text) => match guarded(|| library::outcome(&text, &options)) {
+                    Ok(Ok(outcome)) => {
+                        warn(cargo, &input, &outcome).map_err(telling)?;
+                        results.push(outcome.text.unwrap_or(text));
+                    }
+                    Ok(Err(refusal)) => failures += &renderer.refused(&input.to_string(), &text, &refusal),
+                    Err(()) => {
+                        let warning = format!("{input}: left as it is: a bug of ptxopt, please report it");
+                        cargo::warning(cargo, &warning).map_err(telling)?;
+                        results.push(text);
+                    }
+                },
+            }
+        }
+        if !failures.is_empty() {
+            return Err(Error(failures));
+        }
+        for (output, text) in outputs.iter().zip(&results) {
+            let written = Output::File(output.clone()).write(std::iter::once(&text[..]));
+            written.map_err(|error| failure(format!("cannot write `{}`: {error}", output.display())))?;
+        }
+        Ok(outputs)
+    }
+
+    fn all_options(&self) -> Result<Options, String> {
+        let named = |options: Options, name: &String| options.gpu(name).map_err(|unknown| unknown.to_string());
+        self.gpus.iter().try_fold(self.options.clone(), named)
+    }
+
+    /// Where each file goes.
+    fn outputs(&self, out_dir: &Path) -> Result<Vec<PathBuf>, String> {
+        let mut taken: BTreeMap<&OsStr, &Path> = BTreeMap::new();
+        let output = |path: &PathBuf| out_dir.join(path.file_name().unwrap_or_default());
+        for path in &self.files {
+            let name = path.file_name().ok_or_else(|| format!("`{}` is not a file", path.display()))?;
+            if !cargo::can_name(path) {
+                return Err(format!("`{}`: Cargo cannot be told of a file with this name", path.display()));
+            }
+            if let Some(other) = taken.insert(name, path) {
+                let (one, other) = (other.display(), path.display());
+                return Err(format!("`{one}` and `{other}` would be written to the same file"));
+            }
+        }
+        Ok(self.files.iter().map(output).collect())
+    }
+}
+
+/// Runs what may panic, which is a bug; the message goes to standard error as usual.
+fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, ()> {
+    // Nothing that it could leave half done is used afterwards: text and options are only read.
+    catch_unwind(AssertUnwindSafe(run)).map_err(drop)
+}
+
+/// What a user of the package should know about a file that was optimised.
+fn warn(cargo: &mut dyn Write, input: &Input, outcome: &Outcome) -> io::Result<()> {
+    for unknown in &outcome.warnings {
+        cargo::warning(cargo, &format!("{input}:{unknown}"))?;
+    }
+    for bug in outcome.remarks.iter().filter(|remark| remark.kind == RemarkKind::Failure) {
+        cargo::warning(cargo, &format!("{input}:{bug}"))?;
+    }
+    Ok(())
+}

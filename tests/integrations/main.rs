@@ -1,0 +1,74 @@
+//! ptxopt in the builds of others: by the example projects below this folder, each with the real build tool.
+//!
+//! Where a tool is absent a test says so and passes; `sh .ci/tools --integrations` installs those that are not from the
+//! system.
+
+#![cfg(unix)]
+
+mod cargo;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// The folder of this repository.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs a command to its end.
+pub(crate) fn run(command: &mut Command) -> Output {
+    command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+}
+
+/// What a command printed.
+pub(crate) fn printed(output: &Output) -> String {
+    [&output.stdout[..], &output.stderr].map(String::from_utf8_lossy).concat()
+}
+
+/// Runs a command that must succeed, and returns what it printed.
+pub(crate) fn done(command: &mut Command) -> String {
+    let output = run(command);
+    assert!(output.status.success(), "{command:?}: {}", printed(&output));
+    printed(&output)
+}
+
+/// An example of this folder, copied to where it may be changed.
+pub(crate) fn copy_of(example: &str, to: &Path) -> PathBuf {
+    let copy = to.join(example);
+    copy_folder(&root().join("tests/integrations").join(example), &copy);
+    copy
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder can be made");
+    for entry in fs::read_dir(from).expect("it is a folder") {
+        let entry = entry.expect("it can be listed");
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_type().expect("it has one").is_dir() {
+            copy_folder(&from, &to);
+        } else {
+            fs::copy(&from, &to).unwrap_or_else(|error| panic!("{}: {error}", from.display()));
+        }
+    }
+}
+
+/// Replaces the only place of `from` in a file.
+pub(crate) fn change(path: &Path, from: &str, to: &str) {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    assert_eq!(text.matches(from).count(), 1, "{from:?} in {}", path.display());
+    fs::write(path, text.replace(from, to)).expect("a file can be written");
+}
+
+/// Cargo, for a copy of an example: offline, with the versions that this repository uses, and this ptxopt. What it
+/// builds is kept below `target` for the next time.
+pub(crate) fn cargo(package: &Path, arguments: &[&str]) -> Command {
+    fs::copy(root().join("Cargo.lock"), package.join("Cargo.lock")).expect("it can be copied");
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(program);
+    command.args(arguments).arg("--offline").current_dir(package);
+    command.arg("--config").arg(format!("patch.crates-io.ptxopt.path={:?}", root()));
+    command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cargo"));
+    command.env_remove("PTXOPT_DISABLE");
+    command
+}
