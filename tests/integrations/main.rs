@@ -6,14 +6,45 @@
 #![cfg(unix)]
 
 mod cargo;
+mod cmake;
 
 use std::fs;
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 /// The folder of this repository.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The commands of this repository.
+pub(crate) const PTXOPT: &str = env!("CARGO_BIN_EXE_ptxopt");
+
+/// A program that `sh .ci/tools --integrations` installs, or that of the system; `None`, and a line that says so, where
+/// there is neither.
+pub(crate) fn tool(name: &str) -> Option<PathBuf> {
+    let installed = root().join("target/builders/bin").join(name);
+    let runs = |program: &PathBuf| {
+        Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
+    };
+    let found = [installed, PathBuf::from(name)].into_iter().find(runs);
+    if found.is_none() {
+        skipped(&format!("there is no `{name}`; `sh .ci/tools --integrations` installs it"));
+    }
+    found
+}
+
+/// Says why a test did nothing. Not by a macro of the standard library: the test harness would keep that to itself.
+pub(crate) fn skipped(why: &str) {
+    std::io::stderr().write_all(format!("SKIPPED: {why}\n").as_bytes()).expect("stderr can be written");
+}
+
+/// Writes a script.
+pub(crate) fn program(path: &Path, script: &str) {
+    fs::write(path, script).expect("a file can be written");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
 }
 
 /// Runs a command to its end.
