@@ -7,6 +7,7 @@
 
 mod cargo;
 mod cmake;
+mod python;
 
 use std::fs;
 use std::io::Write;

@@ -1,0 +1,12 @@
+# Says to find_package which version this is: that of the command which is installed with it.
+execute_process(COMMAND "${CMAKE_CURRENT_LIST_DIR}/../../../bin/ptxopt" --version OUTPUT_VARIABLE _ptxopt_version)
+if(_ptxopt_version MATCHES "^ptxopt ([0-9.]+)")
+  set(PACKAGE_VERSION "${CMAKE_MATCH_1}")
+  if(NOT PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION)
+    set(PACKAGE_VERSION_COMPATIBLE TRUE)
+  endif()
+  if(PACKAGE_VERSION VERSION_EQUAL PACKAGE_FIND_VERSION)
+    set(PACKAGE_VERSION_EXACT TRUE)
+  endif()
+endif()
+unset(_ptxopt_version)
