@@ -1,6 +1,15 @@
 //! A package whose build script optimises its kernels, built by Cargo.
 
-use crate::{cargo, change, copy_of, done, printed, run};
+use crate::{change, copy_of, done, printed, root, run};
+use std::path::Path;
+use std::process::Command;
+
+/// Cargo, with this ptxopt.
+fn cargo(package: &Path, arguments: &[&str]) -> Command {
+    let mut command = crate::cargo(package, arguments);
+    command.arg("--config").arg(format!("patch.crates-io.ptxopt.path={:?}", root()));
+    command
+}
 
 #[test]
 fn a_build_script_optimises_and_what_is_wrong_fails_the_build() {

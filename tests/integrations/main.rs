@@ -8,6 +8,7 @@
 mod cargo;
 mod cmake;
 mod python;
+mod refactoring;
 
 use std::fs;
 use std::io::Write;
@@ -92,14 +93,13 @@ pub(crate) fn change(path: &Path, from: &str, to: &str) {
     fs::write(path, text.replace(from, to)).expect("a file can be written");
 }
 
-/// Cargo, for a copy of an example: offline, with the versions that this repository uses, and this ptxopt. What it
-/// builds is kept below `target` for the next time.
+/// Cargo, for a copy of an example: offline, with the versions that this repository uses. What it builds is kept below
+/// `target` for the next time.
 pub(crate) fn cargo(package: &Path, arguments: &[&str]) -> Command {
     fs::copy(root().join("Cargo.lock"), package.join("Cargo.lock")).expect("it can be copied");
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(program);
     command.args(arguments).arg("--offline").current_dir(package);
-    command.arg("--config").arg(format!("patch.crates-io.ptxopt.path={:?}", root()));
     command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cargo"));
     command.env_remove("PTXOPT_DISABLE");
     command
