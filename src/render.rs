@@ -87,7 +87,8 @@ impl Renderer {
                 None => self.refusal(&format!("`{name}` is {}", foreign.what), foreign.help),
             },
             Refusal::Older { target, gpu } => {
-                let message = format!("`{name}` is for `.target {target}`, and such code does not run on {gpu}");
+                let message =
+                    format!("`{name}` is for `.target {target}`, and such code does not run on {gpu}");
                 let help = format!("choose a GPU that runs code for {target}, or compile for {gpu}");
                 self.refusal(&message, &help)
             }

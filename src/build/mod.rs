@@ -208,7 +208,8 @@ impl Ptx {
     }
 
     fn all_options(&self) -> Result<Options, String> {
-        let named = |options: Options, name: &String| options.gpu(name).map_err(|unknown| unknown.to_string());
+        let named =
+            |options: Options, name: &String| options.gpu(name).map_err(|unknown| unknown.to_string());
         self.gpus.iter().try_fold(self.options.clone(), named)
     }
 

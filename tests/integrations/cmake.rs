@@ -133,7 +133,9 @@ fn what_is_wrong_fails_the_build_with_its_line_until_it_is_mended() {
         let output = run(&mut project.build());
         let said = printed(&output);
         assert!(!output.status.success(), "{said}");
-        for part in ["average.ptx:19:2", "19 |     vavrg4.u32.u32.u32 %r4, %r2, %r3;", "is not valid PTX: 1 error"] {
+        for part in
+            ["average.ptx:19:2", "19 |     vavrg4.u32.u32.u32 %r4, %r2, %r3;", "is not valid PTX: 1 error"]
+        {
             assert!(said.contains(part), "{generator:?}: {said}");
         }
         assert_eq!(project.result("average.ptx"), before);
@@ -227,5 +229,9 @@ fn what_is_not_ptxopt_is_not_found() {
     let Some(project) = Project::new("cmake/files", GENERATORS[0], &[]) else { return };
     program(&project.ptxopt, "#!/bin/sh\necho something else\n");
     let output = run(&mut project.configure());
-    assert!(!output.status.success() && printed(&output).contains("Could NOT find Ptxopt"), "{}", printed(&output));
+    assert!(
+        !output.status.success() && printed(&output).contains("Could NOT find Ptxopt"),
+        "{}",
+        printed(&output)
+    );
 }

@@ -9,6 +9,7 @@ mod cargo;
 mod cmake;
 mod python;
 mod refactoring;
+mod shell;
 
 use std::fs;
 use std::io::Write;

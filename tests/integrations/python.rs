@@ -21,7 +21,9 @@ impl Environment {
     fn make() -> Option<Self> {
         let maturin = tool("maturin")?;
         let Some(python) = ["python3", "python"].into_iter().find(|python| has_venv(python)) else {
-            skipped("there is no `python3` with `venv` and `pip`, as in Debian's `python3-venv` and `python3-pip`");
+            skipped(
+                "there is no `python3` with `venv` and `pip`, as in Debian's `python3-venv` and `python3-pip`",
+            );
             return None;
         };
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python");
@@ -73,11 +75,13 @@ fn both_commands_are_installed_and_the_package_runs_as_one() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let version = done(python.at("ptxopt", folder.path()).arg("--version"));
     assert_eq!(version, format!("ptxopt {}\n", env!("CARGO_PKG_VERSION")));
-    let said = run(python.at("ptxopt-ptxas", folder.path()).env("PTXOPT_PTXAS", "/no/such/ptxas").arg("x.ptx"));
+    let said =
+        run(python.at("ptxopt-ptxas", folder.path()).env("PTXOPT_PTXAS", "/no/such/ptxas").arg("x.ptx"));
     assert!(!said.status.success() && printed(&said).contains("/no/such/ptxas"), "{}", printed(&said));
 
     let input = blend(folder.path());
-    let module = |arguments: &[&str]| run(python.at("python", folder.path()).args(["-m", "ptxopt"]).args(arguments));
+    let module =
+        |arguments: &[&str]| run(python.at("python", folder.path()).args(["-m", "ptxopt"]).args(arguments));
     let output = module(&["blend.ptx", "--gpu", "sm_86"]);
     let expected = run(Command::new(PTXOPT).arg(&input).args(["--gpu", "sm_86"]));
     assert!(output.status.success(), "{}", printed(&output));

@@ -8,7 +8,9 @@ use std::process::Output;
 fn tests(output: &Output) -> [Vec<String>; 2] {
     let said = String::from_utf8_lossy(&output.stdout);
     ["ok", "FAILED"].map(|end| {
-        let of = |line: &str| Some(line.strip_prefix("test ")?.strip_suffix(end)?.strip_suffix(" ... ")?.to_owned());
+        let of = |line: &str| {
+            Some(line.strip_prefix("test ")?.strip_suffix(end)?.strip_suffix(" ... ")?.to_owned())
+        };
         let mut names: Vec<String> = said.lines().filter_map(of).collect();
         names.sort();
         names
