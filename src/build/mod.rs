@@ -5,17 +5,13 @@
 //! ptxopt = { version = "0.1", default-features = false, features = ["build"] }
 //! ```
 //!
-//! `build.rs` names the files; the program has what was made of them:
+//! The `main` of `build.rs` names the files, and the program has what was made of them:
 //!
 //! ```no_run
-//! // build.rs
-//! fn main() {
-//!     ptxopt::build::Ptx::new().file("kernels/k.ptx").gpu("sm_86").compile();
-//! }
+//! ptxopt::build::Ptx::new().file("kernels/k.ptx").gpu("sm_86").compile();
 //! ```
 //!
 //! ```ignore
-//! // src/lib.rs
 //! const KERNELS: &str = include_str!(concat!(env!("OUT_DIR"), "/k.ptx"));
 //! ```
 //!

@@ -8,6 +8,7 @@
 mod cargo;
 mod cmake;
 mod python;
+mod readme;
 mod refactoring;
 mod shell;
 
