@@ -1,12 +1,11 @@
 //! Projects of CMake that optimise their kernels: each result is made when it must be, and not otherwise.
 
-use crate::{PTXOPT, change, copy_of, done, printed, program, root, run, skipped, tool};
+use crate::{change, copy_of, done, later, printed, program, ptxopt, root, run, skipped, tool};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
-use std::time::Duration;
+use std::time::SystemTime;
 use tempfile::TempDir;
 
 /// Generators, and the folder of results that each adds for a configuration.
@@ -20,7 +19,8 @@ struct Project {
     path: PathBuf,
     cmake: PathBuf,
     results: PathBuf,
-    ptxopt: PathBuf,
+    /// Counts and runs ptxopt.
+    counting: PathBuf,
     log: PathBuf,
     configured: Vec<String>,
 }
@@ -34,12 +34,15 @@ impl Project {
         fs::create_dir(&module).expect("a folder can be made");
         fs::copy(root().join("packaging/cmake/FindPtxopt.cmake"), module.join("FindPtxopt.cmake"))
             .expect("it can be copied");
-        let (ptxopt, log) = (folder.path().join("ptxopt"), folder.path().join("log"));
-        program(&ptxopt, &format!("#!/bin/sh\necho \"$@\" >>{}\nexec {PTXOPT} \"$@\"\n", log.display()));
+        let (counting, log) = (folder.path().join("ptxopt"), folder.path().join("log"));
+        program(
+            &counting,
+            &format!("#!/bin/sh\necho \"$@\" >>{}\nexec {} \"$@\"\n", log.display(), ptxopt().display()),
+        );
         let mut configured = configured.to_vec();
         configured.push("-G".to_owned());
         configured.push(generator.to_owned());
-        configured.push(format!("-DPtxopt_EXECUTABLE={}", ptxopt.display()));
+        configured.push(format!("-DPtxopt_EXECUTABLE={}", counting.display()));
         if generator.starts_with("Ninja") {
             configured.push(format!("-DCMAKE_MAKE_PROGRAM={}", ninja.display()));
         }
@@ -47,7 +50,7 @@ impl Project {
             configured.push("-DCMAKE_BUILD_TYPE=Release".to_owned());
         }
         let results = path.join(format!("build/kernels{results}"));
-        Some(Self { _folder: folder, path, cmake, results, ptxopt, log, configured })
+        Some(Self { _folder: folder, path, cmake, results, counting, log, configured })
     }
 
     fn configure(&self) -> Command {
@@ -92,11 +95,11 @@ impl Project {
     }
 }
 
-/// Makes a file newer than all that was built, on a file system that counts hundredths of a second.
+/// Makes a file newer than all that was built.
 fn touch(path: &Path) {
-    thread::sleep(Duration::from_millis(20));
-    let text = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    fs::write(path, text).expect("a file can be written");
+    later();
+    let file = fs::File::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    file.set_modified(SystemTime::now()).expect("it is ours");
 }
 
 #[test]
@@ -111,7 +114,7 @@ fn files_are_optimised_when_they_or_ptxopt_change_and_not_otherwise() {
         assert_eq!(project.built(), [""; 0], "{generator:?}");
         touch(&project.path.join("average.ptx"));
         assert_eq!(project.built(), ["average.ptx"], "{generator:?}");
-        touch(&project.ptxopt);
+        touch(&project.counting);
         assert_eq!(project.built(), ["average.ptx", "blend.ptx"], "{generator:?}");
         assert_eq!(project.built(), [""; 0], "{generator:?}");
 
@@ -172,7 +175,7 @@ fn what_nvcc_compiles_to_ptx_is_optimised_when_it_changes() {
         assert_eq!(project.built(), [""; 0], "{generator:?}");
         touch(&project.path.join("image/average.cu"));
         assert_eq!(project.built(), ["average.ptx"], "{generator:?}");
-        touch(&project.ptxopt);
+        touch(&project.counting);
         assert_eq!(project.built(), ["average.ptx", "brightest.ptx"], "{generator:?}");
         assert_eq!(project.built(), [""; 0], "{generator:?}");
     }
@@ -227,7 +230,7 @@ fn what_cannot_be_meant_is_refused_when_the_project_is_configured() {
 #[test]
 fn what_is_not_ptxopt_is_not_found() {
     let Some(project) = Project::new("cmake/files", GENERATORS[0], &[]) else { return };
-    program(&project.ptxopt, "#!/bin/sh\necho something else\n");
+    program(&project.counting, "#!/bin/sh\necho something else\n");
     let output = run(&mut project.configure());
     assert!(
         !output.status.success() && printed(&output).contains("Could NOT find Ptxopt"),

@@ -14,30 +14,35 @@ mod shell;
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::thread;
+use std::time::Duration;
 
 /// The folder of this repository.
 pub(crate) fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The commands of this repository.
-pub(crate) const PTXOPT: &str = env!("CARGO_BIN_EXE_ptxopt");
+/// The command of this repository. The wheel is made first: Cargo replaces the command when it compiles for that.
+pub(crate) fn ptxopt() -> &'static Path {
+    python::made();
+    Path::new(env!("CARGO_BIN_EXE_ptxopt"))
+}
 
-/// A program that `sh .ci/tools --integrations` installs, or that of the system; `None`, and a line that says so, where
-/// there is neither.
-pub(crate) fn tool(name: &str) -> Option<PathBuf> {
+/// A program that `sh .ci/tools --integrations` installs, or that of the system; or a line that says what is missing.
+pub(crate) fn find(name: &str) -> Result<PathBuf, String> {
     let installed = root().join("target/builders/bin").join(name);
     let runs = |program: &PathBuf| {
         Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
     };
     let found = [installed, PathBuf::from(name)].into_iter().find(runs);
-    if found.is_none() {
-        skipped(&format!("there is no `{name}`; `sh .ci/tools --integrations` installs it"));
-    }
-    found
+    found.ok_or_else(|| format!("there is no `{name}`; `sh .ci/tools --integrations` installs it"))
+}
+
+/// The same for tests, which do nothing without it.
+pub(crate) fn tool(name: &str) -> Option<PathBuf> {
+    find(name).inspect_err(|why| skipped(why)).ok()
 }
 
 /// Says why a test did nothing. Not by a macro of the standard library: the test harness would keep that to itself.
@@ -45,10 +50,12 @@ pub(crate) fn skipped(why: &str) {
     std::io::stderr().write_all(format!("SKIPPED: {why}\n").as_bytes()).expect("stderr can be written");
 }
 
-/// Writes a script.
+/// Writes a script. Not from this process: another test may start a program at the same time, which has all open files
+/// for a moment, and what is open for writing cannot be run.
 pub(crate) fn program(path: &Path, script: &str) {
-    fs::write(path, script).expect("a file can be written");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+    let mut write = Command::new("sh");
+    write.args(["-c", "printf %s \"$1\" >\"$2\" && chmod +x \"$2\"", "sh", script]).arg(path);
+    done(&mut write);
 }
 
 /// Runs a command to its end.
@@ -88,8 +95,15 @@ fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
+/// Waits until what is written is newer than what was: file systems count in steps of some milliseconds, and build tools
+/// compare times.
+pub(crate) fn later() {
+    thread::sleep(Duration::from_millis(20));
+}
+
 /// Replaces the only place of `from` in a file.
 pub(crate) fn change(path: &Path, from: &str, to: &str) {
+    later();
     let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     assert_eq!(text.matches(from).count(), 1, "{from:?} in {}", path.display());
     fs::write(path, text.replace(from, to)).expect("a file can be written");

@@ -1,36 +1,40 @@
 //! The Python package: built as a wheel, installed in an environment of its own, and used.
 
-use crate::{PTXOPT, change, copy_of, done, printed, root, run, skipped, tool};
+use crate::{change, copy_of, done, find, printed, ptxopt, root, run, skipped, tool};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// An environment of Python in which nothing is installed but the wheel, made once in a run of the tests.
-struct Environment {
+/// An environment of Python in which nothing is installed but the wheel.
+#[derive(Debug)]
+pub(crate) struct Environment {
     folder: PathBuf,
+}
+
+/// The environment, made once in a run of the tests; or what is missing for it.
+pub(crate) fn made() -> &'static Result<Environment, String> {
+    static MADE: OnceLock<Result<Environment, String>> = OnceLock::new();
+    MADE.get_or_init(Environment::make)
 }
 
 impl Environment {
     /// `None` where a tool is absent.
     fn get() -> Option<&'static Self> {
-        static MADE: OnceLock<Option<Environment>> = OnceLock::new();
-        MADE.get_or_init(Self::make).as_ref()
+        made().as_ref().inspect_err(|why| skipped(why)).ok()
     }
 
-    fn make() -> Option<Self> {
-        let maturin = tool("maturin")?;
-        let Some(python) = ["python3", "python"].into_iter().find(|python| has_venv(python)) else {
-            skipped(
-                "there is no `python3` with `venv` and `pip`, as in Debian's `python3-venv` and `python3-pip`",
-            );
-            return None;
-        };
+    fn make() -> Result<Self, String> {
+        let maturin = find("maturin")?;
+        let python = ["python3", "python"].into_iter().find(|python| has_venv(python)).ok_or(
+            "there is no `python3` with `venv` and `pip`, as in Debian's `python3-venv` and `python3-pip`",
+        )?;
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python");
         let _none = fs::remove_dir_all(&folder);
         // With what the tests are compiled with: little is left to compile. A release is built without `--profile dev`.
         let mut build = Command::new(maturin);
-        build.args(["build", "--locked", "--profile", "dev", "--target-dir"]).arg(root().join("target"));
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in the target folder");
+        build.args(["build", "--locked", "--profile", "dev", "--target-dir"]).arg(target);
         build.arg("--out").arg(&folder).current_dir(root().join("packaging/python"));
         done(&mut build);
         let wheel = fs::read_dir(&folder).expect("it is a folder").next().expect("a wheel was made");
@@ -40,7 +44,7 @@ impl Environment {
         let mut install = Command::new(python);
         install.args(["-m", "pip", "--python"]).arg(environment.join("bin/python"));
         done(install.args(["install", "--quiet", "--no-index", "--disable-pip-version-check"]).arg(wheel));
-        Some(Self { folder })
+        Ok(Self { folder })
     }
 
     /// A program of the environment, in a folder, as where the environment is active.
@@ -83,7 +87,7 @@ fn both_commands_are_installed_and_the_package_runs_as_one() {
     let module =
         |arguments: &[&str]| run(python.at("python", folder.path()).args(["-m", "ptxopt"]).args(arguments));
     let output = module(&["blend.ptx", "--gpu", "sm_86"]);
-    let expected = run(Command::new(PTXOPT).arg(&input).args(["--gpu", "sm_86"]));
+    let expected = run(Command::new(ptxopt()).arg(&input).args(["--gpu", "sm_86"]));
     assert!(output.status.success(), "{}", printed(&output));
     assert_eq!(printed(&output), printed(&expected));
     change(&input, "ret;", "bra nowhere;");
@@ -97,7 +101,7 @@ fn a_program_optimises_what_it_has_at_hand() {
     let example = copy_of("python", folder.path());
     let input = blend(&example);
     done(python.at("python", &example).arg("library.py"));
-    let expected = run(Command::new(PTXOPT).arg(&input).args(["--gpu", "sm_86"]));
+    let expected = run(Command::new(ptxopt()).arg(&input).args(["--gpu", "sm_86"]));
     assert_eq!(fs::read(example.join("library.ptx")).ok(), Some(expected.stdout));
 }
 

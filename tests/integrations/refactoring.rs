@@ -1,6 +1,6 @@
 //! A package that ships PTX, whose tests notice when a kernel is no longer what it was.
 
-use crate::{PTXOPT, cargo, change, copy_of, printed, run};
+use crate::{cargo, change, copy_of, printed, ptxopt, run};
 use std::path::Path;
 use std::process::Output;
 
@@ -20,7 +20,7 @@ fn tests(output: &Output) -> [Vec<String>; 2] {
 fn test(package: &Path) -> Output {
     let mut command = cargo(package, &["test", "--test", "kernels"]);
     // Snapshots are compared, and not written.
-    run(command.env("PTXOPT", PTXOPT).env("INSTA_UPDATE", "no").env("CI", "true"))
+    run(command.env("PTXOPT", ptxopt()).env("INSTA_UPDATE", "no").env("CI", "true"))
 }
 
 const PROVED: &str = "the_kernel_computes_what_the_reference_does";

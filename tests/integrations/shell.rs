@@ -1,6 +1,6 @@
 //! Completions and manual pages, in a real shell and by the real formatter.
 
-use crate::{PTXOPT, done, printed, run, skipped};
+use crate::{done, printed, ptxopt, run, skipped};
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
@@ -18,7 +18,7 @@ fn completed(words: &[&str]) -> Option<BTreeSet<String>> {
         return None;
     }
     let mut command = Command::new("bash");
-    let said = done(command.args(["--norc", "-c", script, "bash"]).args(words).env("PTXOPT", PTXOPT));
+    let said = done(command.args(["--norc", "-c", script, "bash"]).args(words).env("PTXOPT", ptxopt()));
     Some(said.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
 }
 
@@ -44,7 +44,7 @@ fn bash_completes_gpus_passes_and_rules() {
 fn each_page_that_is_named_is_installed_under_its_name() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let pages = folder.path().join("share/man/man1");
-    done(Command::new(PTXOPT).args(["man", "--out-dir"]).arg(&pages));
+    done(Command::new(ptxopt()).args(["man", "--out-dir"]).arg(&pages));
     let main = fs::read_to_string(pages.join("ptxopt.1")).expect("it is written").replace("\\-", "-");
     let named: BTreeSet<&str> = main.lines().filter_map(|line| line.strip_suffix("(1)")).collect();
     assert!(
@@ -55,7 +55,7 @@ fn each_page_that_is_named_is_installed_under_its_name() {
         let title = format!(".TH {name} 1  \"ptxopt {}\" \"User Commands\"", env!("CARGO_PKG_VERSION"));
         assert!(page.contains(&title), "{page}");
     }
-    let output = run(Command::new(PTXOPT).args(["man", "run", "--out-dir", "x"]));
+    let output = run(Command::new(ptxopt()).args(["man", "run", "--out-dir", "x"]));
     assert_eq!(output.status.code(), Some(2), "{}", printed(&output));
 }
 
@@ -65,7 +65,7 @@ fn man_finds_and_formats_a_page() {
         return skipped("there is no `man`, as in Debian's package `man-db`");
     }
     let folder = tempfile::tempdir().expect("a folder can be made");
-    done(Command::new(PTXOPT).args(["man", "--out-dir"]).arg(folder.path().join("man1")));
+    done(Command::new(ptxopt()).args(["man", "--out-dir"]).arg(folder.path().join("man1")));
     let mut man = Command::new("man");
     man.args(["--warnings", "--pager=cat", "-M"]).arg(folder.path()).arg("ptxopt-run").env("MANWIDTH", "80");
     let said = done(&mut man);
