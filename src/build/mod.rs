@@ -15,9 +15,12 @@
 //! const KERNELS: &str = include_str!(concat!(env!("OUT_DIR"), "/k.ptx"));
 //! ```
 //!
-//! Cargo runs the script again when one of the files changes. It compiles build scripts without optimisation, also for
-//! `cargo build --release`, and then this takes about six times as long: a third of a second for a small kernel. With
-//! many kernels it is worth saying otherwise in the `Cargo.toml` of the workspace:
+//! Cargo runs the script again when one of the files changes. With `PTXOPT_DISABLE=1` in the environment, the files are
+//! copied as they are, which shows whether ptxopt is to blame for something.
+//!
+//! Cargo compiles build scripts without optimisation, also for `cargo build --release`, and then this takes about six
+//! times as long: a third of a second for a small kernel. With many kernels it is worth saying otherwise in the
+//! `Cargo.toml` of the workspace:
 //!
 //! ```toml
 //! [profile.dev.build-override]
@@ -43,7 +46,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process;
 
-/// Copies the files as they are, if it is set to anything but `0`: for finding out whether ptxopt is to blame.
+/// Nothing is optimised if it is set to anything but `0`, as in the front.
 const DISABLE: &str = "PTXOPT_DISABLE";
 
 /// Files of PTX that are optimised when Cargo builds the package.
@@ -52,8 +55,8 @@ const DISABLE: &str = "PTXOPT_DISABLE";
 /// # let folder = std::env::temp_dir().join(format!("ptxopt-build-{}", std::process::id()));
 /// # std::fs::create_dir_all(&folder)?;
 /// # let kernels = folder.join("average.ptx");
-/// # std::fs::write(&kernels, ".version 8.0\n.target sm_75\n.func (.reg .b32 %d) f(.reg .b32 %a)\n{\n\
-/// #     vavrg4.u32.u32.u32 %d, %a, 5, %a;\n\tret;\n}\n")?;
+/// # std::fs::write(&kernels, ".version 8.0\n.target sm_75\n.func (.reg .b32 %d) f(.reg .b32 %a, .reg .b32 %b)\n{\n\
+/// #     vavrg4.u32.u32.u32 %d, %a, %b, %a;\n\tret;\n}\n")?;
 /// use ptxopt::build::Ptx;
 ///
 /// let mut ptx = Ptx::new();
