@@ -49,9 +49,6 @@ pub mod cli;
 #[doc(hidden)]
 pub mod diff;
 #[cfg(feature = "cli")]
-#[doc(hidden)]
-pub mod dot;
-#[cfg(feature = "cli")]
 mod front;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
@@ -68,6 +65,8 @@ pub mod output;
 #[cfg(all(feature = "build", not(feature = "cli")))]
 #[allow(dead_code, unreachable_pub, reason = "the command uses more of it")]
 mod output;
+#[cfg(feature = "cli")]
+mod picture;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod remarks;

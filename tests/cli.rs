@@ -391,25 +391,39 @@ mod unix {
     }
 
     #[test]
-    fn a_picture_is_drawn_by_graphviz_or_its_absence_is_said() {
+    fn a_picture_needs_graphviz_unless_it_is_svg_or_text() {
         let (directory, _write_to) = with_input();
-        let draw = |path: &Path| {
+        let draw = |name: &str, path: &Path| {
             let mut command = ptxopt();
-            command.current_dir(&directory).env("PATH", path).args(["graph", "in.ptx", "-o", "g.svg"]);
+            command.current_dir(&directory).env("PATH", path).args(["graph", "in.ptx", "-o", name]);
             run(&mut command)
         };
-        let output = draw(Path::new("/no/such/directory"));
+        let nowhere = Path::new("/no/such/directory");
+        let output = draw("g.png", nowhere);
         assert_eq!(status(&output), 3);
         assert!(errors(&output).contains("`dot` of Graphviz"), "{}", errors(&output));
+        let output = draw("g.jpeg", nowhere);
+        assert_eq!(status(&output), 2);
+        assert!(errors(&output).contains("there is no format `.jpeg`"), "{}", errors(&output));
         assert_eq!(listing(directory.path()), ["in.ptx"]);
+        for (name, start) in
+            [("g.svg", "<svg "), ("g.dot", "digraph \"good\" {\n"), ("g", "digraph \"good\" {\n")]
+        {
+            assert_eq!(status(&draw(name, nowhere)), 0);
+            let drawn = String::from_utf8(read(&directory.path().join(name))).expect("it is UTF-8");
+            assert!(drawn.starts_with(start), "{drawn}");
+        }
         // A substitute for Graphviz prints its arguments and its input.
         let dot = directory.path().join("dot");
         write(&dot, b"#!/bin/sh\necho \"$@\"\nwhile read -r line; do echo \"$line\"; done\n");
         fs::set_permissions(&dot, fs::Permissions::from_mode(0o755)).expect("the test owns the file");
-        let output = draw(directory.path());
-        assert_eq!((status(&output), errors(&output)), (0, String::new()));
-        let drawn = String::from_utf8(read(&directory.path().join("g.svg"))).expect("it is UTF-8");
-        assert!(drawn.starts_with("-Tsvg\ndigraph \"good\" {\n"), "{drawn}");
+        for format in ["png", "pdf"] {
+            let name = format!("g.{format}");
+            let output = draw(&name, directory.path());
+            assert_eq!((status(&output), errors(&output)), (0, String::new()));
+            let drawn = String::from_utf8(read(&directory.path().join(name))).expect("it is UTF-8");
+            assert!(drawn.starts_with(&format!("-T{format}\ndigraph \"good\" {{\n")), "{drawn}");
+        }
     }
 
     #[test]
