@@ -66,6 +66,46 @@ impl<'t> Lines<'t> {
     }
 }
 
+/// A line of either text beside what stands there in the other one, each with its number from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Row<'t> {
+    pub(crate) before: Option<(u32, &'t [u8])>,
+    pub(crate) after: Option<(u32, &'t [u8])>,
+    pub(crate) changed: bool,
+}
+
+/// Groups of changed lines side by side, with some lines of context; nothing if the texts are equal.
+pub(crate) fn aligned<'t>(old: &'t [u8], new: &'t [u8]) -> Vec<Vec<Row<'t>>> {
+    let diff = Lines::new(old, new);
+    let line = |tokens: &[imara_diff::Token], at: u32| (at, diff.input.interner[tokens[at as usize]]);
+    let before = |at: u32| line(&diff.input.before, at);
+    let after = |at: u32| line(&diff.input.after, at);
+    let same = |from: Range<u32>, to: u32| {
+        let both = from.zip(to..);
+        both.map(|(one, other)| Row { before: Some(before(one)), after: Some(after(other)), changed: false })
+    };
+    let rows = |group: &[Hunk]| {
+        let (old, new, _) = diff.shown(group);
+        let mut rows = Vec::new();
+        let (mut one, mut other) = (old.start, new.start);
+        for change in group {
+            rows.extend(same(one..change.before.start, other));
+            let height = change.before.len().max(change.after.len());
+            let mut removed = change.before.clone().map(before);
+            let mut added = change.after.clone().map(after);
+            rows.extend((0..height).map(|_| Row {
+                before: removed.next(),
+                after: added.next(),
+                changed: true,
+            }));
+            (one, other) = (change.before.end, change.after.end);
+        }
+        rows.extend(same(one..old.end, other));
+        rows
+    };
+    diff.groups().map(rows).collect()
+}
+
 /// The diff of two texts with these names; nothing if they are equal.
 ///
 /// With colours, control characters of the texts are made visible for a terminal; without, the diff is exact.
@@ -153,6 +193,20 @@ mod tests {
     #[test]
     fn equal_texts_have_no_diff() {
         assert_eq!(diff("x\n", "x\n", Colour::Terminal), "");
+    }
+
+    #[test]
+    fn lines_stand_beside_those_that_take_their_place() {
+        let groups = aligned(b"a\nb\nc\nd\n", b"a\nx\ny\nd\nz\n");
+        let [rows] = &groups[..] else { panic!("{groups:?}") };
+        let text = |side: Option<(u32, &[u8])>| {
+            side.map(|(at, line)| format!("{at}{}", String::from_utf8_lossy(line).trim_end())).unwrap_or_default()
+        };
+        let rows: Vec<String> = rows
+            .iter()
+            .map(|row| format!("{} {} {}", text(row.before), text(row.after), row.changed))
+            .collect();
+        assert_eq!(rows, ["0a 0a false", "1b 1x true", "2c 2y true", "3d 3d false", " 4z true"]);
     }
 
     #[test]

@@ -77,5 +77,7 @@ pub mod render;
 #[allow(dead_code, unreachable_pub, reason = "the command uses more of it")]
 mod render;
 #[cfg(feature = "cli")]
+mod report;
+#[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod summary;

@@ -220,11 +220,7 @@ impl Tally {
         if self.files > 1 {
             add(format!("{} of {} files changed", self.changed, self.files));
         }
-        if self.rewrites() + self.dead + self.unnamed == 0 {
-            add(self.nothing());
-        } else {
-            add(format!("{}: {}", self.changes(), self.savings(assembler)));
-        }
+        add(self.headline(assembler));
         let mut rules: Vec<_> = self.rules.iter().collect();
         rules.sort_by_key(|&(rule, count)| (std::cmp::Reverse(*count), rule));
         for ((pass, rule), count) in rules.iter().take(MOST_ROWS) {
@@ -276,6 +272,16 @@ impl Tally {
             add(accuracy::sentence());
         }
         out
+    }
+
+    /// The most important line: what changed and what that saves, or why nothing did.
+    #[must_use]
+    pub fn headline(&self, assembler: Option<&str>) -> String {
+        if self.rewrites() + self.dead + self.unnamed == 0 {
+            self.nothing()
+        } else {
+            format!("{}: {}", self.changes(), self.savings(assembler))
+        }
     }
 
     /// The line for a run that changed nothing, with the reason, unless single statements have reasons of their own.

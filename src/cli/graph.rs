@@ -57,6 +57,8 @@ pub(super) struct Args {
 
 /// How many nodes a part of a function has at most.
 const MOST_NODES: usize = 40;
+/// How many neighbours of a statement come with it on either side.
+const MOST_NEIGHBOURS: usize = 6;
 
 /// What is written.
 #[derive(Clone, Copy)]
@@ -177,7 +179,12 @@ fn draw(graph: &Graph<'_, '_>, lines: &Lines, args: &Args, outcome: &Outcome) ->
     }
     let part = match (args.all, seeds.is_empty()) {
         (true, _) => Part::All,
-        (false, false) => Part::Around { seeds: &seeds, depth: args.depth, most: MOST_NODES },
+        (false, false) => Part::Around {
+            seeds: &seeds,
+            depth: args.depth,
+            most: MOST_NODES,
+            neighbours: MOST_NEIGHBOURS,
+        },
         (false, true) if graph.function().body.len() <= MOST_NODES => Part::All,
         (false, true) => {
             return Err(format!(

@@ -143,8 +143,18 @@ pub(crate) fn cut(text: &str, most: usize) -> String {
     }
 }
 
+/// Bytes of the input as text: what is not UTF-8 is read as Latin-1.
+pub(crate) fn decoded(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        text.extend(chunk.invalid().iter().map(|&byte| char::from(byte)));
+    }
+    text
+}
+
 /// Text on one line, with single blanks.
 pub(crate) fn one_line(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(text);
+    let text = decoded(text);
     clean(&text.split_whitespace().collect::<Vec<_>>().join(" "))
 }

@@ -10,9 +10,6 @@ use ptxopt_passes::cost::{Cost, Costs, Gpu};
 use ptxopt_passes::graph::{BlockId, Flow, Graph, Origin, Use, ValueId};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many neighbours of a node come with it, on either side.
-const MOST_NEIGHBOURS: usize = 6;
-
 /// What to draw.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Part<'s> {
@@ -26,6 +23,8 @@ pub(crate) enum Part<'s> {
         depth: usize,
         /// How many nodes there are at most.
         most: usize,
+        /// How many neighbours of a node come with it at most, on either side.
+        neighbours: usize,
     },
 }
 
@@ -133,7 +132,7 @@ impl<'g, 'm, 't> Whole<'g, 'm, 't> {
 
     /// The nodes of a part, in order, and how many statements of it are too many.
     fn chosen(&self, part: Part<'_>) -> (BTreeSet<Key>, usize) {
-        let Part::Around { seeds, depth, most } = part else {
+        let Part::Around { seeds, depth, most, neighbours } = part else {
             return (self.values.keys().copied().collect(), 0);
         };
         let seeds: Vec<Key> = seeds.iter().map(|&stmt| Key::Statement(stmt)).collect();
@@ -147,7 +146,7 @@ impl<'g, 'm, 't> Whole<'g, 'm, 't> {
             let mut next = Vec::new();
             for key in edge {
                 for side in [self.operands(key), self.users(key)] {
-                    for neighbour in side.into_iter().take(MOST_NEIGHBOURS) {
+                    for neighbour in side.into_iter().take(neighbours) {
                         if chosen.len() < most && chosen.insert(neighbour) {
                             next.push(neighbour);
                         }

@@ -22,6 +22,8 @@ const CHARACTER: f64 = 7.55;
 const LINE: f64 = 17.0;
 /// Between the border of a node and its text, and around the whole picture.
 const PADDING: f64 = 10.0;
+/// How far a picture on a page may shrink.
+const LEAST_SCALE: f64 = 0.8;
 /// How far the corners of edges are rounded.
 const ROUND: f64 = 7.0;
 /// How long the head of an arrow is.
@@ -46,7 +48,9 @@ pub(crate) fn inline(picture: &Picture, what: &str) -> Markup {
         Ok(drawing) => {
             let (width, height) = drawing.size();
             html! {
-                svg class="dfg" role="img" aria-label=(what) width=(number(width)) height=(number(height))
+                // It shrinks where there is too little room, but not so far that it cannot be read.
+                svg class="dfg" role="img" aria-label=(what)
+                    style=(format!("width:100%;max-width:{}px;min-width:{}px", number(width), number(width * LEAST_SCALE)))
                     viewBox=(format!("0 0 {} {}", number(width), number(height))) { (drawing.body()) }
             }
         }

@@ -6,10 +6,13 @@
 
 mod json;
 mod names;
+mod reasons;
 mod source;
 mod text;
 mod yaml;
 
+pub(crate) use names::demangled;
+pub(crate) use reasons::reason;
 pub use source::{Place, Sources};
 
 use crate::library::{RemarkKind, verdict};
@@ -124,7 +127,7 @@ impl Remark<'_> {
     }
 
     /// How it was checked, or why nothing was done.
-    fn verdict(&self) -> String {
+    pub(crate) fn verdict(&self) -> String {
         verdict(&self.record.kind)
     }
 

@@ -9,7 +9,7 @@ use std::fmt::{self, Write};
 const MOST: usize = 1000;
 
 /// The name in the source, if `name` is a mangled one.
-pub(super) fn demangled(name: &str) -> Option<String> {
+pub(crate) fn demangled(name: &str) -> Option<String> {
     let mut out = Bounded(String::new());
     if let Ok(rust) = rustc_demangle::try_demangle(name) {
         return write!(out, "{rust:#}").is_ok().then_some(out.0);

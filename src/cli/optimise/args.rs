@@ -114,6 +114,11 @@ pub(super) struct Shows {
     #[arg(long, value_name = "FILE", requires = "remarks")]
     pub(super) remarks_output: Option<PathBuf>,
 
+    /// Write a page that shows what changed: lines side by side, rules, proofs, savings, the dataflow around each change.
+    /// It is one HTML file for any browser, without scripts, and needs nothing else
+    #[arg(long, value_name = "FILE")]
+    pub(super) report: Option<PathBuf>,
+
     /// Print the module on standard error after each round of passes that changed it
     #[arg(long)]
     pub(super) print_after: bool,

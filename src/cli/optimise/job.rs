@@ -10,6 +10,7 @@ use crate::lines::Lines;
 use crate::measure;
 use crate::output::Output;
 use crate::remarks::{self, Remark, Sources, View};
+use crate::report::{Chapter, Subject};
 use crate::summary::Tally;
 use ptxopt_grammar::tree::Module;
 use ptxopt_machine::replay::Difference;
@@ -60,6 +61,8 @@ pub(super) struct Told {
     pub(super) rounds: Vec<u8>,
     pub(super) diff: Vec<u8>,
     pub(super) remarks: String,
+    /// The part of the report.
+    pub(super) chapter: Option<Chapter>,
     /// The message about an output that is not what would be written.
     pub(super) differs: String,
     /// What the assembler made of each function.
@@ -94,11 +97,10 @@ impl Job {
         })?;
         clock.lap();
         let statements = module.stmts().len();
-        let mut tally = self.tell(plan, console, module, &outcome, &mut told);
+        let tally = self.tell(plan, console, module, (&outcome, count.as_ref()), &mut told);
         if let (Some(count), Some(assembling)) = (count, &plan.assembling) {
             let release = assembling.assembler.release();
             for (gpu, comparison) in &count.comparisons {
-                tally.measured(comparison.instructions());
                 if plan.show.measure {
                     told.measured += &format!("{name}, assembled for {gpu} by ptxas {release}:\n");
                     told.measured += &measure::table(comparison);
@@ -195,12 +197,13 @@ impl Job {
         plan: &Plan,
         console: &Console,
         module: &Module<'_>,
-        outcome: &Outcome,
+        (outcome, count): (&Outcome, Option<&Count>),
         told: &mut Told,
     ) -> Tally {
         let name = self.input.to_string();
         let lines = Lines::of(if outcome.records.is_empty() { b"" } else { module.text() });
-        let sources = if plan.show.remarks.is_some() { Sources::of(module) } else { Sources::default() };
+        let shows_sources = plan.show.remarks.is_some() || plan.show.report.is_some();
+        let sources = if shows_sources { Sources::of(module) } else { Sources::default() };
         let gpus: Vec<String> = outcome.gpus.iter().map(ToString::to_string).collect();
         let gpus = gpus.join(",");
         let mut remarks = remarks::remarks(&outcome.records, &name, &lines, &sources, &gpus);
@@ -209,7 +212,23 @@ impl Job {
             told.remarks = remarks::write(&mut remarks, view);
         }
         told.bugs = remarks.iter().filter_map(|remark| bug(remark, console)).collect();
-        Tally::of(outcome, &remarks, module.stmts().len())
+        let mut tally = Tally::of(outcome, &remarks, module.stmts().len());
+        for (_, comparison) in count.iter().flat_map(|count| &count.comparisons) {
+            tally.measured(comparison.instructions());
+        }
+        if plan.show.report.is_some() {
+            let release = plan.assembling.as_ref().map(|assembling| assembling.assembler.release());
+            told.chapter = Some(Chapter::new(&Subject {
+                name: &name,
+                output: &self.output.to_string(),
+                module,
+                outcome,
+                remarks: &remarks,
+                tally: &tally,
+                counted: count.map(|count| &*count.comparisons).zip(release),
+            }));
+        }
+        tally
     }
 }
 

@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
@@ -32,7 +32,7 @@ use std::thread;
 struct Plan {
     jobs: Vec<Job>,
     /// The directory to create before the first output is written.
-    directory: Option<std::path::PathBuf>,
+    directory: Option<PathBuf>,
     options: Options,
     /// The assembler, if the results are measured.
     assembling: Option<Assembling>,
@@ -43,6 +43,12 @@ struct Plan {
     show: Show,
 }
 
+/// The outputs beside the results, if there are any.
+struct Aside {
+    remarks: Option<Begun>,
+    report: Option<Begun>,
+}
+
 /// What to show.
 #[derive(Clone, Debug)]
 struct Show {
@@ -50,6 +56,8 @@ struct Show {
     remarks: Option<Format>,
     /// Where the remarks are written; standard error if `None`.
     remarks_output: Option<Output>,
+    /// Where the page is written.
+    report: Option<Output>,
     print_after: bool,
     measure: bool,
     time: bool,
@@ -78,15 +86,18 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error>
         }
     }
     // Nobody sees why statements stay but in remarks and sums.
-    plan.options.explain = plan.show.remarks.is_some() || plan.show.stats || console.summary;
+    plan.options.explain =
+        plan.show.remarks.is_some() || plan.show.report.is_some() || plan.show.stats || console.summary;
     let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let all = args.jobs.map_or_else(cores, NonZeroUsize::get);
     // Threads that no file takes work on the functions of the others.
     plan.options.threads = (all / plan.jobs.len().max(1)).max(1);
     let plan = plan;
-    // If remarks cannot be written, that must be found before any output is written.
-    let remarks = match plan.begin_remarks() {
-        Ok(remarks) => remarks,
+    // If remarks or the report cannot be written, that must be found before any output is written.
+    let begun = plan.begin(plan.show.remarks_output.as_ref());
+    let begun = begun.and_then(|remarks| Ok((remarks, plan.begin(plan.show.report.as_ref())?)));
+    let aside = match begun {
+        Ok((remarks, report)) => Aside { remarks, report },
         Err((output, error)) => {
             console.say(&Failure::writing(console, output, &error).message);
             return Ok(Status::Unreachable);
@@ -108,7 +119,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error>
             });
         }
         drop(sender);
-        tell::tell(&reports, &plan, remarks, console)
+        tell::tell(&reports, &plan, aside, console)
     }))
 }
 
@@ -125,7 +136,7 @@ impl Plan {
         let given = args.output.as_ref().filter(|path| path.is_dir()).or(args.out_dir.as_ref());
         if let Some(directory) = given {
             let jobs = jobs_into(directory, inputs)?;
-            keep_apart(&jobs, show.remarks_output.as_ref())?;
+            keep_apart(&jobs, &show)?;
             return Ok(Self {
                 jobs,
                 directory: args.out_dir.clone(),
@@ -148,14 +159,14 @@ impl Plan {
             return Err("`--check-output` compares with a file".to_owned());
         }
         let jobs: Vec<Job> = inputs.map(|input| Job { input, output: output.clone() }).collect();
-        keep_apart(&jobs, show.remarks_output.as_ref())?;
+        keep_apart(&jobs, &show)?;
         let check_output = args.check_output.is_some();
         Ok(Self { jobs, directory: None, options, strict, check_output, assembling: None, show })
     }
 
-    /// The output of the remarks, if they have a separate one.
-    fn begin_remarks(&self) -> Result<Option<Begun>, (&Output, io::Error)> {
-        let Some(output) = &self.show.remarks_output else { return Ok(None) };
+    /// A separate output of the remarks or of the report, if there is one.
+    fn begin<'o>(&self, output: Option<&'o Output>) -> Result<Option<Begun>, (&'o Output, io::Error)> {
+        let Some(output) = output else { return Ok(None) };
         let begin = || {
             if let (Output::File(path), Some(directory)) = (output, &self.directory)
                 && path.parent() == Some(directory)
@@ -194,6 +205,7 @@ impl Show {
             diff: shows.diff,
             remarks: shows.remarks,
             remarks_output,
+            report: shows.report.as_deref().map(file_named).transpose()?,
             print_after: shows.print_after,
             measure: shows.measure,
             time: shows.time,
@@ -225,28 +237,39 @@ fn jobs_into(directory: &Path, inputs: impl Iterator<Item = Input>) -> Result<Ve
     Ok(jobs)
 }
 
-/// Refuses results that would replace each other, and remarks that would replace an input or a result.
-fn keep_apart(jobs: &[Job], remarks: Option<&Output>) -> Result<(), String> {
+/// Refuses results that would replace each other, and remarks or a report that would replace an input, a result, or each
+/// other.
+fn keep_apart(jobs: &[Job], show: &Show) -> Result<(), String> {
     let file = |output: &Output| match output {
         Output::Stdout => None,
         Output::File(path) => leads_to(path),
     };
-    let remarks_file = remarks.and_then(file);
-    let is_remarks = |file: &Option<_>| file.is_some() && *file == remarks_file;
+    let aside = [("the remarks", &show.remarks_output), ("the report", &show.report)];
+    let mut others: Vec<(&str, &Output, Option<PathBuf>)> = Vec::new();
+    for (what, output) in aside.into_iter().filter_map(|(what, output)| Some((what, output.as_ref()?))) {
+        let place = file(output);
+        for (other, earlier, known) in &others {
+            if earlier == &output || place.is_some() && place == *known {
+                return Err(format!("{other} and {what} would both go to {}", place_of(output)));
+            }
+        }
+        others.push((what, output, place));
+    }
     let mut results = HashMap::new();
     for job in jobs {
         let Job { input, output } = job;
         let result = file(output);
-        if *output == Output::Stdout && remarks == Some(output) {
-            return Err("the result and the remarks would both go to standard output".to_owned());
-        }
-        if is_remarks(&result) {
-            return Err(format!("the result and the remarks would both go to `{output}`"));
-        }
-        if let Input::File(path) = input
-            && is_remarks(&leads_to(path))
-        {
-            return Err(format!("the remarks would replace the input `{input}`"));
+        for (what, other, place) in &others {
+            let same = result.is_some() && result == *place;
+            if same || *output == Output::Stdout && *other == output {
+                return Err(format!("the result and {what} would both go to {}", place_of(output)));
+            }
+            if let Input::File(path) = input
+                && place.is_some()
+                && leads_to(path) == *place
+            {
+                return Err(format!("{what} would replace the input `{input}`"));
+            }
         }
         let place = result.map_or_else(|| output.clone(), Output::File);
         if let Some(earlier) = results.insert(place.clone(), job) {
@@ -255,6 +278,14 @@ fn keep_apart(jobs: &[Job], remarks: Option<&Output>) -> Result<(), String> {
         }
     }
     Ok(())
+}
+
+/// An output, in a sentence.
+fn place_of(output: &Output) -> String {
+    match output {
+        Output::Stdout => "standard output".to_owned(),
+        Output::File(_) => format!("`{output}`"),
+    }
 }
 
 /// The output at `path`, which is not an existing directory; a name that ends in a slash is an error.

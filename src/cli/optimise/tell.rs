@@ -1,10 +1,11 @@
 //! What a run prints: the messages about each input in the order of the command line, then the totals.
 
-use super::Plan;
+use super::{Aside, Plan};
 use super::job::{News, Report, Times};
 use crate::cli::progress::Progress;
 use crate::cli::{Console, Failure, Status};
-use crate::output::{Begun, to_stdout};
+use crate::output::to_stdout;
+use crate::report::{self, Chapter};
 use crate::summary::Tally;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -17,13 +18,14 @@ struct Total {
     tally: Tally,
     times: Times,
     remarks: String,
+    chapters: Vec<Chapter>,
 }
 
 /// Prints the reports in the order of the inputs, and returns the worst status.
 pub(super) fn tell(
     reports: &mpsc::Receiver<(usize, Report)>,
     plan: &Plan,
-    remarks: Option<Begun>,
+    aside: Aside,
     console: &Console,
 ) -> Status {
     let mut progress = Progress::new(plan.jobs.len());
@@ -39,7 +41,7 @@ pub(super) fn tell(
         }
     }
     drop(progress);
-    total.end(plan, remarks, console);
+    total.end(plan, aside, console);
     total.worst.unwrap_or(Status::Done)
 }
 
@@ -88,13 +90,20 @@ impl Total {
             None => console.say(&told.remarks),
             Some(_) => self.remarks.push_str(&told.remarks),
         }
+        self.chapters.extend(told.chapter);
         self.times.add(times);
         self.tally.add(tally);
     }
 
-    fn end(&mut self, plan: &Plan, remarks: Option<Begun>, console: &Console) {
+    fn end(&mut self, plan: &Plan, Aside { remarks, report }: Aside, console: &Console) {
         if let (Some(output), Some(remarks)) = (&plan.show.remarks_output, remarks)
             && let Err(error) = remarks.write(std::iter::once(self.remarks.as_bytes()))
+        {
+            self.failed(&Failure::writing(console, output, &error), console);
+        }
+        // Of inputs that all failed there is nothing to show, and an earlier page stays.
+        if let (Some(output), Some(report), false) = (&plan.show.report, report, self.chapters.is_empty())
+            && let Err(error) = report.write(std::iter::once(report::page(&self.chapters).as_bytes()))
         {
             self.failed(&Failure::writing(console, output, &error), console);
         }
