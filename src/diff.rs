@@ -200,7 +200,8 @@ mod tests {
         let groups = aligned(b"a\nb\nc\nd\n", b"a\nx\ny\nd\nz\n");
         let [rows] = &groups[..] else { panic!("{groups:?}") };
         let text = |side: Option<(u32, &[u8])>| {
-            side.map(|(at, line)| format!("{at}{}", String::from_utf8_lossy(line).trim_end())).unwrap_or_default()
+            side.map(|(at, line)| format!("{at}{}", String::from_utf8_lossy(line).trim_end()))
+                .unwrap_or_default()
         };
         let rows: Vec<String> = rows
             .iter()

@@ -7,12 +7,13 @@ use crate::input::Input;
 use crate::lines::Lines;
 use crate::output::Output;
 use crate::picture::{self, Fate, Part, Picture, slice};
+use crate::remarks::{Statements, in_its_place};
 use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::graph::Graph;
-use ptxopt_passes::optimiser::{How, Kind, Options, Outcome, optimise};
+use ptxopt_passes::optimiser::{How, Kind, Options, Outcome, Record, optimise};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -179,12 +180,9 @@ fn draw(graph: &Graph<'_, '_>, lines: &Lines, args: &Args, outcome: &Outcome) ->
     }
     let part = match (args.all, seeds.is_empty()) {
         (true, _) => Part::All,
-        (false, false) => Part::Around {
-            seeds: &seeds,
-            depth: args.depth,
-            most: MOST_NODES,
-            neighbours: MOST_NEIGHBOURS,
-        },
+        (false, false) => {
+            Part::Around { seeds: &seeds, depth: args.depth, most: MOST_NODES, neighbours: MOST_NEIGHBOURS }
+        }
         (false, true) if graph.function().body.len() <= MOST_NODES => Part::All,
         (false, true) => {
             return Err(format!(
@@ -213,20 +211,22 @@ fn at_line(graph: &Graph<'_, '_>, lines: &Lines, line: usize) -> Result<BTreeSet
 
 /// What becomes of the statements that the optimiser changes.
 fn fates(module: &Module<'_>, function: &str, outcome: &Outcome) -> BTreeMap<StmtId, Fate> {
-    let starts: BTreeMap<usize, StmtId> =
-        module.stmts().map(|stmt| (module.stmt_span(stmt).start, stmt)).collect();
+    let statements = Statements::of(module);
     let passed = outcome.records.iter().filter(|record| {
         matches!(record.kind, Kind::Passed(how) if how != How::Unnamed) && record.function == function
     });
-    // A later round may rewrite the result of an earlier one; the last record replaces the others.
-    let fate = |after: &[String]| {
-        if after.is_empty() {
-            Fate::Deleted
-        } else {
-            Fate::Changed(after.iter().map(|line| picture::clean(line)).collect())
+    let mut all: BTreeMap<StmtId, Vec<&Record>> = BTreeMap::new();
+    for record in passed {
+        if let Some(stmt) = statements.at(record.offset) {
+            all.entry(stmt).or_default().push(record);
         }
+    }
+    let fate = |(stmt, records): (StmtId, Vec<&Record>)| {
+        let after = in_its_place(&picture::one_line(module.stmt_text(stmt)), &records);
+        let after: Vec<String> = after.iter().map(|line| picture::clean(line)).collect();
+        (stmt, if after.is_empty() { Fate::Deleted } else { Fate::Changed(after) })
     };
-    passed.filter_map(|record| Some((*starts.get(&record.offset)?, fate(&record.after)))).collect()
+    all.into_iter().map(fate).collect()
 }
 
 /// Draws a picture with Graphviz.

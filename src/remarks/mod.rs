@@ -6,12 +6,14 @@
 
 mod json;
 mod names;
+mod place;
 mod reasons;
 mod source;
 mod text;
 mod yaml;
 
 pub(crate) use names::demangled;
+pub(crate) use place::{Statements, in_its_place};
 pub(crate) use reasons::reason;
 pub use source::{Place, Sources};
 

@@ -10,12 +10,22 @@ pub(crate) const fn reason(how: How) -> &'static str {
         How::Proved(Proof::Parts) => {
             "for all inputs: both sides are sums, and each part that varies by itself was tried with all of its inputs"
         }
-        How::Proved(Proof::Sat { .. }) => "for all inputs: a search for one on which the two sides differ ended without one",
+        How::Proved(Proof::Sat { .. }) => {
+            "for all inputs: a search for one on which the two sides differ ended without one"
+        }
         How::Sampled => "both sides agree on corner cases and on seeded inputs, with `--check sampled`",
-        How::Dead => "a statement that `--dce all` deleted: it only computes, and nothing reads what it computes",
-        How::Freed => "a statement that a rewrite made unused: it only computes, and nothing reads what it computes",
-        How::Halved => "for all inputs: a word is kept as two halves from there on, which hold the same bytes",
-        How::Words => "for all inputs: bytes side by side in memory are accessed as the word that they make up",
+        How::Dead => {
+            "a statement that `--dce all` deleted: it only computes, and nothing reads what it computes"
+        }
+        How::Freed => {
+            "a statement that a rewrite made unused: it only computes, and nothing reads what it computes"
+        }
+        How::Halved => {
+            "for all inputs: a word is kept as two halves from there on, which hold the same bytes"
+        }
+        How::Words => {
+            "for all inputs: bytes side by side in memory are accessed as the word that they make up"
+        }
         How::Unnamed => "a declaration that was deleted: nothing uses the name",
         How::Raised { independent: false } => "a `.target` or `.version` that was raised, with `--raise`",
         How::Raised { independent: true } => {

@@ -6,7 +6,7 @@
 use crate::diff::{Row, aligned};
 use crate::lines::Lines;
 use crate::picture::{Fate, Part, Picture, one_line, slice};
-use crate::remarks::Remark;
+use crate::remarks::{Remark, Statements, in_its_place};
 use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
@@ -19,7 +19,7 @@ use std::ops::Range;
 /// How many nodes a picture of a change has at most.
 const MOST_NODES: usize = 16;
 /// How many neighbours of a statement come with it on either side.
-const MOST_NEIGHBOURS: usize = 3;
+const MOST_NEIGHBOURS: usize = 2;
 
 /// How much of a module a report shows.
 #[derive(Clone, Copy, Debug)]
@@ -52,6 +52,8 @@ pub(super) struct Change<'a> {
     /// What was done, in the order in which it was.
     pub(super) remarks: Vec<&'a Remark<'a>>,
     pub(super) estimate: Option<Estimate>,
+    /// Whether anything is left in its place, as far as its remarks say.
+    pub(super) is_left: bool,
     /// The dataflow around it, before and after.
     pub(super) pictures: Option<(Picture, Option<Picture>)>,
 }
@@ -87,7 +89,10 @@ pub(super) fn changed<'a>(
             continue;
         }
         left.functions -= 1;
-        let sides = (Side { module: old, function: before, lines: &lines.0 }, Side { module: new, function: after, lines: &lines.1 });
+        let sides = (
+            Side { module: old, function: before, lines: &lines.0 },
+            Side { module: new, function: after, lines: &lines.1 },
+        );
         all.push(function(&sides, spans, remarks, gpus, &mut left));
     }
     (all, left_out)
@@ -172,9 +177,12 @@ fn changes<'a>(
     gpus: &[Gpu],
     left: &mut Budget,
 ) -> (Vec<Change<'a>>, usize) {
-    let mut at: BTreeMap<usize, Vec<&'a Remark<'a>>> = BTreeMap::new();
+    let statements = Statements::of(sides.0.module);
+    let mut at: BTreeMap<StmtId, Vec<&'a Remark<'a>>> = BTreeMap::new();
     for remark in remarks.iter().filter(|remark| is_change(remark)) {
-        at.entry(remark.record.offset).or_default().push(remark);
+        if let Some(stmt) = statements.at(remark.record.offset) {
+            at.entry(stmt).or_default().push(remark);
+        }
     }
     let all = at.len();
     let mut unused: BTreeMap<&str, Vec<&Remark<'_>>> = BTreeMap::new();
@@ -184,7 +192,7 @@ fn changes<'a>(
     }
     let mut painter = Painter::new(sides, new_lines, gpus, left.pictures > 0);
     let mut changes = Vec::new();
-    for remarks in at.into_values().take(left.changes) {
+    for (stmt, remarks) in at.into_iter().take(left.changes) {
         let mut estimate: Option<Estimate> = None;
         for one in remarks.iter().filter_map(|remark| remark.record.estimate()) {
             let sum = estimate.unwrap_or_default();
@@ -193,10 +201,13 @@ fn changes<'a>(
         let texts = remarks.iter().flat_map(|remark| &remark.record.freed);
         let freed: Vec<&Remark<'_>> =
             texts.filter_map(|text| unused.get_mut(text.as_str()).and_then(Vec::pop)).collect();
-        let pictures = if left.pictures > 0 { painter.pictures(&remarks, &freed) } else { None };
+        let records: Vec<_> = remarks.iter().map(|remark| remark.record).collect();
+        let lines = in_its_place(&one_line(sides.0.module.stmt_text(stmt)), &records);
+        let is_left = !lines.is_empty();
+        let pictures = if left.pictures > 0 { painter.pictures(stmt, &lines, &freed) } else { None };
         left.pictures -= usize::from(pictures.is_some());
         let freed = freed.iter().map(|remark| remark.position.line).collect();
-        changes.push(Change { line: remarks[0].position.line, freed, remarks, estimate, pictures });
+        changes.push(Change { line: remarks[0].position.line, freed, remarks, estimate, is_left, pictures });
     }
     left.changes -= changes.len();
     let left_out = all - changes.len();
@@ -210,8 +221,8 @@ struct Painter<'a, 's> {
     /// `None` where the function cannot be modelled, or nothing is drawn.
     graphs: Option<(Graph<'a, 'a>, Graph<'a, 'a>)>,
     gpus: &'s [Gpu],
-    /// By offset, the statements of the old text.
-    starts: BTreeMap<usize, StmtId>,
+    /// The statements of the old text.
+    statements: Statements,
     /// By their text, the new statements that no change has claimed.
     written: BTreeMap<String, Vec<StmtId>>,
 }
@@ -226,17 +237,9 @@ impl<'a, 's> Painter<'a, 's> {
         let graph =
             |side: &Side<'a, 's>| Graph::new(side.module, side.function.clone(), Semantics::Undisputed).ok();
         let graphs = if draws { graph(old).zip(graph(new)) } else { None };
-        let mut painter = Self {
-            old,
-            new,
-            graphs,
-            gpus,
-            starts: BTreeMap::new(),
-            written: BTreeMap::new(),
-        };
+        let mut painter =
+            Self { old, new, graphs, gpus, statements: Statements::of(old.module), written: BTreeMap::new() };
         if painter.graphs.is_some() {
-            painter.starts =
-                instructions(old).map(|stmt| (old.module.stmt_span(stmt).start, stmt)).collect();
             let line = |stmt| new.lines.position(new.module.stmt_span(stmt).start).line;
             for stmt in instructions(new).filter(|&stmt| new_lines.contains(&line(stmt))) {
                 painter.written.entry(one_line(new.module.stmt_text(stmt))).or_default().insert(0, stmt);
@@ -246,20 +249,26 @@ impl<'a, 's> Painter<'a, 's> {
     }
 
     /// A change before and after; nothing after it if it leaves nothing.
-    fn pictures(&mut self, remarks: &[&Remark<'_>], freed: &[&Remark<'_>]) -> Option<(Picture, Option<Picture>)> {
-        self.graphs.as_ref()?;
-        let stmt = *self.starts.get(&remarks.first()?.record.offset)?;
-        let records = || remarks.iter().map(|remark| remark.record);
-        let kept = records().any(|record| !record.after.is_empty());
-        let mut before = BTreeMap::from([(stmt, if kept { Fate::Changed(Vec::new()) } else { Fate::Deleted })]);
-        let unused = freed.iter().filter_map(|remark| self.starts.get(&remark.record.offset));
-        before.extend(unused.map(|&stmt| (stmt, Fate::Deleted)));
+    fn pictures(
+        &mut self,
+        stmt: StmtId,
+        lines: &[String],
+        freed: &[&Remark<'_>],
+    ) -> Option<(Picture, Option<Picture>)> {
+        let module = self.old.module;
+        if self.graphs.is_none() || module.kind(stmt) != StmtKind::Instruction {
+            return None;
+        }
+        let fate = if lines.is_empty() { Fate::Deleted } else { Fate::Changed(Vec::new()) };
+        let mut before = BTreeMap::from([(stmt, fate)]);
+        let unused = freed.iter().filter_map(|remark| self.statements.at(remark.record.offset));
+        for stmt in unused.filter(|&stmt| module.kind(stmt) == StmtKind::Instruction) {
+            before.entry(stmt).or_insert(Fate::Deleted);
+        }
         let mut after = BTreeMap::new();
-        for record in records() {
-            for text in &record.after {
-                let written = self.written.get_mut(&one_line(text.as_bytes())).and_then(Vec::pop);
-                after.extend(written.map(|stmt| (stmt, Fate::New)));
-            }
+        for text in lines {
+            let written = self.written.get_mut(&one_line(text.as_bytes())).and_then(Vec::pop);
+            after.extend(written.map(|stmt| (stmt, Fate::New)));
         }
         let (old, new) = self.graphs.as_ref()?;
         let draw = |graph: &Graph<'_, '_>, lines: &Lines, fates: &BTreeMap<StmtId, Fate>| {

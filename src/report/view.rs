@@ -19,6 +19,9 @@ const MOST_OF_NAME: usize = 160;
 const MOST_REASONS: usize = 12;
 const MOST_PLACES: usize = 3;
 
+/// What the parts of a bar mean.
+const KEY: &str = "After (solid), saved (hatched)";
+
 const SHEET: &str = include_str!("report.css");
 
 /// The whole page.
@@ -87,12 +90,17 @@ pub(super) fn module(subject: &Subject<'_>, budget: Budget) -> Markup {
     html! {
         header {
             h1 { "ptxopt: " (name(subject.name)) }
-            p class="headline" { (tally.headline(release)) }
+            p class="headline" { (prose(&tally.headline(release))) }
             (view.facts())
         }
         (view.savings())
         @if new.is_none() {
-            p class="nothing" { "The output is the input, byte for byte. What follows says why nothing else was written." }
+            p class="nothing" {
+                "The output is the input, byte for byte."
+                @if remarks.iter().any(|remark| matches!(remark.record.kind, Kind::Missed(_))) {
+                    " Below are the statements that were looked at, and why each stays as it was."
+                }
+            }
         }
         @if functions.len() + left_out > 1 { (view.contents(&functions, left_out)) }
         @let head = changes::outside(remarks);
@@ -121,14 +129,16 @@ impl View<'_> {
         let Subject { name: input, output, outcome, counted: counts, .. } = self.subject;
         let gpus: Vec<String> = outcome.gpus.iter().map(ToString::to_string).collect();
         let Replayed { functions, reached, changed, .. } = outcome.replayed;
-        let proved = self.subject.remarks.iter().all(|remark| remark.record.kind != Kind::Passed(How::Sampled));
+        let proved =
+            self.subject.remarks.iter().all(|remark| remark.record.kind != Kind::Passed(How::Sampled));
         html! {
             dl class="facts" {
                 dt { "Input" } dd { code { (name(input)) } }
                 dt { "Output" } dd { code { (name(output)) } }
                 dt { "GPU" } dd { @if gpus.is_empty() { "unknown" } @else { (gpus.join(", ")) } }
-                dt { "Numbers" }
-                dd {
+                @if counts.is_some() || outcome.estimate().of > 0 {
+                    dt { "Numbers" }
+                    dd {
                     @match counts {
                         Some((_, release)) => {
                             strong { "Counted" } " by NVIDIA's assembler, ptxas " (release) ", function by function. "
@@ -138,6 +148,7 @@ impl View<'_> {
                             strong { "Estimates" } ", from the cost of each instruction by itself. "
                             (accuracy::sentence()) " " code { "--measure" } " counts."
                         }
+                    }
                     }
                 }
                 @if functions > 0 {
@@ -157,7 +168,10 @@ impl View<'_> {
         let Subject { outcome, counted: counts, .. } = self.subject;
         let Estimate { saved, of } = outcome.estimate();
         let rows: Vec<(String, Span)> = match counts {
-            Some((comparisons, _)) => comparisons.iter().map(|(gpu, all)| (gpu.clone(), Span::counted(all.instructions()))).collect(),
+            Some((comparisons, _)) => comparisons
+                .iter()
+                .map(|(gpu, all)| (gpu.clone(), Span::counted(all.instructions())))
+                .collect(),
             None if of > 0 => vec![(self.gpus_together(), Span::estimated(Estimate { saved, of }))],
             None => Vec::new(),
         };
@@ -172,10 +186,14 @@ impl View<'_> {
     }
 
     fn bars(&self, rows: &[(String, Span)]) -> Markup {
-        let what = if self.subject.counted.is_some() { "counted, all functions" } else { "estimate, changed statements" };
+        let what = if self.subject.counted.is_some() {
+            "counted, all functions"
+        } else {
+            "estimate, changed statements"
+        };
         html! {
             table class="bars" {
-                thead { tr { th scope="col" { "GPU" } th scope="col" { "Before and after" } th scope="col" { "Saved (" (what) ")" } } }
+                thead { tr { th scope="col" { "GPU" } th scope="col" { (KEY) } th scope="col" { "Saved (" (what) ")" } } }
                 tbody {
                     @for (gpu, span) in rows {
                         tr { th scope="row" { (gpu) } td { (bar(*span, span.before)) } td { (saved(*span)) } }
@@ -200,7 +218,7 @@ impl View<'_> {
                 h2 { "Functions" }
                 p { (functions.len() + left_out) " of " (counted(all, "function")) " changed. Bars are parts of the total." }
                 table class="bars" {
-                    thead { tr { th scope="col" { "Function" } th scope="col" { "Before and after" } th scope="col" { "Saved" } } }
+                    thead { tr { th scope="col" { "Function" } th scope="col" { (KEY) } th scope="col" { "Saved" } } }
                     tbody {
                         @for (at, function) in functions.iter().enumerate() {
                             @let span = self.span_of(function);
@@ -226,9 +244,14 @@ impl View<'_> {
 
     fn span_of(&self, function: &Changed<'_>) -> Span {
         let Some((comparisons, _)) = self.subject.counted else { return Span::estimated(function.estimate) };
-        let of = |all: &Comparison| all.functions.get(&function.name).map(|(before, after)| (before.instructions(), after.instructions()));
+        let of = |all: &Comparison| {
+            all.functions
+                .get(&function.name)
+                .map(|(before, after)| (before.instructions(), after.instructions()))
+        };
         let pairs = comparisons.iter().filter_map(|(_, all)| of(all));
-        let sum = pairs.fold((0, 0), |sum, (before, after)| (sum.0 + u64::from(before), sum.1 + u64::from(after)));
+        let sum =
+            pairs.fold((0, 0), |sum, (before, after)| (sum.0 + u64::from(before), sum.1 + u64::from(after)));
         Span::counted(sum)
     }
 
@@ -237,7 +260,8 @@ impl View<'_> {
         let lines = |(at, change): (usize, &Change<'_>)| {
             change.freed.iter().copied().chain([change.line]).map(|line| (line, at)).collect::<Vec<_>>()
         };
-        let numbers: BTreeMap<usize, usize> = function.changes.iter().enumerate().rev().flat_map(lines).collect();
+        let numbers: BTreeMap<usize, usize> =
+            function.changes.iter().enumerate().rev().flat_map(lines).collect();
         html! {
             section id=(id) {
                 h2 { code { (shown_name(&function.name)) } " " span class="soft" { "line " (function.line) } }
@@ -283,7 +307,8 @@ impl View<'_> {
 
     /// Rewrites that ptxopt's own checks refused.
     fn bugs(&self) -> Markup {
-        let bugs: Vec<&Remark<'_>> = self.subject.remarks.iter().filter(|remark| remark.record.kind.is_bug()).collect();
+        let bugs: Vec<&Remark<'_>> =
+            self.subject.remarks.iter().filter(|remark| remark.record.kind.is_bug()).collect();
         html! {
             @if !bugs.is_empty() {
                 section {
@@ -325,7 +350,7 @@ fn reasons_table(reasons: BTreeMap<String, Vec<&Remark<'_>>>) -> Markup {
                 @for (why, all) in sorted.iter().take(MOST_REASONS) {
                     tr {
                         td class="times" { (all.len()) }
-                        td { (why) }
+                        td { (prose(why)) }
                         td {
                             @for remark in all.iter().take(MOST_PLACES) {
                                 div { "line " (remark.position.line) ": " code { (cut(&clean(&remark.record.before), 80)) } }
@@ -346,12 +371,12 @@ fn step(remark: &Remark<'_>) -> Markup {
     html! {
         dl class="step" {
             @for rule in &record.rules {
-                @if let Some(law) = law(rule) { dt { "Rule " code { (rule) } } dd { (law) } }
+                @if let Some(law) = law(rule) { dt { "Rule " code { (rule) } } dd { (prose(law)) } }
             }
             dt { "Verdict" }
             dd {
-                strong { (clean(&remark.verdict())) }
-                @if let Kind::Passed(how) = record.kind { ": " (reason(how)) "." }
+                strong { (prose(&clean(&remark.verdict()))) }
+                @if let Kind::Passed(how) = record.kind { ": " (prose(reason(how))) "." }
             }
             @if let Some(place) = &remark.source { dt { "From" } dd { code { (clean(&place.to_string())) } } }
             dt { "Before" }
@@ -384,7 +409,8 @@ fn lines(sign: char, lines: &[String]) -> Markup {
 fn pictures(change: &Change<'_>) -> Markup {
     let Some((before, after)) = &change.pictures else { return html! {} };
     let figure = |title: &str, picture: &picture::Picture| {
-        let what = format!("{title}: the dataflow around the change, {}", counted(picture.nodes.len(), "node"));
+        let what =
+            format!("{title}: the dataflow around the change, {}", counted(picture.nodes.len(), "node"));
         html! {
             figure {
                 figcaption { (title) }
@@ -399,7 +425,10 @@ fn pictures(change: &Change<'_>) -> Markup {
             (figure("Before", before))
             @match after {
                 Some(after) => (figure("After", after)),
-                None => { p class="soft" { "Nothing takes its place." } },
+                None if !change.is_left => { p class="soft" { "Nothing is left in its place." } }
+                None => {
+                    p class="soft" { "What took its place was changed again, with statements around it: the lines above show the end." }
+                }
             }
         }
     }
@@ -468,7 +497,9 @@ fn code_of(line: &[u8]) -> String {
 
 /// What the assembler made of a function.
 fn measured(function: &str, comparisons: &[(String, Comparison)]) -> Markup {
-    let pair = |before: u32, after: u32| if before == after { before.to_string() } else { format!("{before} → {after}") };
+    let pair = |before: u32, after: u32| {
+        if before == after { before.to_string() } else { format!("{before} → {after}") }
+    };
     let registers = |before: &Function, after: &Function| match (before.registers, after.registers) {
         (Some(before), Some(after)) => pair(before, after),
         _ => "?".to_owned(),
@@ -477,7 +508,7 @@ fn measured(function: &str, comparisons: &[(String, Comparison)]) -> Markup {
         table class="bars" {
             thead {
                 tr {
-                    th scope="col" { "GPU" } th scope="col" { "Machine instructions" } th scope="col" { "Saved (counted)" }
+                    th scope="col" { "GPU" } th scope="col" { (KEY) } th scope="col" { "Saved (counted)" }
                     th scope="col" { "Registers" } th scope="col" { "Spilled bytes" }
                 }
             }
@@ -527,7 +558,8 @@ fn short(Span { before, after, estimated }: Span) -> String {
 /// What is saved, in words.
 fn saved(span: Span) -> Markup {
     let Span { before, after, .. } = span;
-    let (class, sign, difference) = if after <= before { ("gain", "−", before - after) } else { ("loss", "+", after - before) };
+    let (class, sign, difference) =
+        if after <= before { ("gain", "−", before - after) } else { ("loss", "+", after - before) };
     let hundredths = (difference * 100 + before / 2).checked_div(before);
     html! {
         span class="figures" {
@@ -557,6 +589,15 @@ fn shown_name(function: &str) -> String {
     match demangled(function) {
         Some(source) => name(&source),
         None => name(function),
+    }
+}
+
+/// A sentence in which backticks stand around code.
+fn prose(text: &str) -> Markup {
+    html! {
+        @for (at, part) in text.split('`').enumerate() {
+            @if at % 2 == 1 { code { (part) } } @else { (part) }
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a run prints: the messages about each input in the order of the command line, then the totals.
 
-use super::{Aside, Plan};
 use super::job::{News, Report, Times};
+use super::{Aside, Plan};
 use crate::cli::progress::Progress;
 use crate::cli::{Console, Failure, Status};
 use crate::output::to_stdout;
