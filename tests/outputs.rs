@@ -79,6 +79,57 @@ fn remarks_that_cannot_be_written_keep_the_output_from_being() {
 }
 
 #[test]
+fn a_report_that_cannot_be_written_keeps_the_output_from_being() {
+    let directory = directory();
+    let before = "printf before >out.ptx; mkdir there; printf x >sealed; chmod 444 sealed\n";
+    for report in ["missing/out.html", "there", "sealed"] {
+        let run = format!("{before}\"$PTXOPT\" in.ptx -o out.ptx --report {report}; echo $?; cat out.ptx");
+        let output = script(&directory, &run);
+        assert_eq!(text(&output.stdout), "3\nbefore", "{report}");
+        assert!(text(&output.stderr).contains(&format!("error: cannot write `{report}`: ")), "{report}");
+    }
+}
+
+#[test]
+fn a_report_replaces_neither_inputs_nor_outputs_nor_remarks() {
+    for (arguments, message) in [
+        ("in.ptx -o out.ptx --report ./in.ptx", "the report would replace the input `in.ptx`"),
+        ("in.ptx -o out.html --report lnk", "the result and the report would both go to `out.html`"),
+        ("in.ptx --report -", "the result and the report would both go to standard output"),
+        (
+            "in.ptx -o out.ptx --remarks json --remarks-output x --report x",
+            "the remarks and the report would both go to `x`",
+        ),
+        (
+            "in.ptx -o out.ptx --remarks json --remarks-output - --report -",
+            "the remarks and the report would both go to standard output",
+        ),
+        (
+            "in.ptx --out-dir new --report new/in.ptx",
+            "the result and the report would both go to `new/in.ptx`",
+        ),
+    ] {
+        let directory = directory();
+        let run = format!("ln -s out.html lnk; \"$PTXOPT\" {arguments}; echo $?; ls");
+        let ran = script(&directory, &run);
+        assert_eq!(text(&ran.stdout), "2\nin.ptx\nlnk\n", "{arguments}");
+        let message = format!("error: {message}\n");
+        assert!(text(&ran.stderr).starts_with(&message), "{}", text(&ran.stderr));
+    }
+}
+
+#[test]
+fn a_report_goes_where_remarks_may_go() {
+    let directory = directory();
+    let run = "\"$PTXOPT\" in.ptx -o out.ptx --report - | head -c 15; echo\n\
+               \"$PTXOPT\" in.ptx --out-dir new --report new/page.html && ls new\n\
+               printf 'not PTX' >bad.ptx; printf before >page.html\n\
+               \"$PTXOPT\" bad.ptx -o bad.out --report page.html 2>/dev/null; echo $?; cat page.html";
+    let ran = script(&directory, run);
+    assert_eq!(text(&ran.stdout), "<!DOCTYPE html>\nin.ptx\npage.html\n1\nbefore");
+}
+
+#[test]
 fn remarks_may_go_to_the_new_directory_of_the_outputs() {
     let directory = directory();
     let run = "\"$PTXOPT\" in.ptx --out-dir new --remarks json --remarks-output new/remarks.json && ls new";
