@@ -10,7 +10,7 @@ use crate::remarks::{Remark, Statements, in_its_place};
 use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
-use ptxopt_passes::cost::Gpu;
+use ptxopt_passes::cost::{Costs, Gpu};
 use ptxopt_passes::graph::Graph;
 use ptxopt_passes::optimiser::{Estimate, How, Kind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -41,7 +41,8 @@ pub(super) struct Changed<'a> {
     pub(super) rows_left_out: usize,
     pub(super) changes: Vec<Change<'a>>,
     pub(super) changes_left_out: usize,
-    pub(super) estimate: Estimate,
+    /// What it saves on each of the GPUs whose costs differ.
+    pub(super) estimates: Vec<Estimate>,
 }
 
 /// What became of one statement.
@@ -51,7 +52,8 @@ pub(super) struct Change<'a> {
     pub(super) freed: Vec<usize>,
     /// What was done, in the order in which it was.
     pub(super) remarks: Vec<&'a Remark<'a>>,
-    pub(super) estimate: Option<Estimate>,
+    /// What it saves on each of the GPUs whose costs differ; nothing where that is unknown.
+    pub(super) estimates: Vec<Estimate>,
     /// Whether anything is left in its place, as far as its remarks say.
     pub(super) is_left: bool,
     /// The dataflow around it, before and after.
@@ -141,10 +143,7 @@ fn function<'a>(
     let rows_left_out = cut_rows(&mut groups, &mut left.rows);
     let here: Vec<&Remark<'_>> =
         remarks.iter().filter(|remark| remark.record.function == old.function.name).collect();
-    let mut estimate = Estimate::default();
-    for one in here.iter().filter_map(|remark| remark.record.estimate()) {
-        estimate = Estimate { saved: estimate.saved + one.saved, of: estimate.of + one.of };
-    }
+    let estimates = estimates(&here, gpus);
     let (changes, changes_left_out) = changes((old, new), &here, &new_lines, gpus, left);
     Changed {
         name: old.function.name.clone(),
@@ -153,7 +152,7 @@ fn function<'a>(
         rows_left_out,
         changes,
         changes_left_out,
-        estimate,
+        estimates,
     }
 }
 
@@ -167,6 +166,13 @@ fn cut_rows(groups: &mut Vec<Vec<Row<'_>>>, left: &mut usize) -> usize {
     }
     groups.retain(|group| !group.is_empty());
     before - changed(groups)
+}
+
+/// What rewrites save together, on each of the GPUs whose costs differ.
+fn estimates(remarks: &[&Remark<'_>], gpus: &[Gpu]) -> Vec<Estimate> {
+    let on = |place| remarks.iter().filter_map(|remark| remark.record.estimate_on(place)).sum();
+    let count = if gpus.is_empty() { 0 } else { Costs::on(gpus).each().count() };
+    (0..count).map(on).collect()
 }
 
 /// The changes of a function, in the order of the text, as far as the budget goes, and how many others there are.
@@ -193,11 +199,7 @@ fn changes<'a>(
     let mut painter = Painter::new(sides, new_lines, gpus, left.pictures > 0);
     let mut changes = Vec::new();
     for (stmt, remarks) in at.into_iter().take(left.changes) {
-        let mut estimate: Option<Estimate> = None;
-        for one in remarks.iter().filter_map(|remark| remark.record.estimate()) {
-            let sum = estimate.unwrap_or_default();
-            estimate = Some(Estimate { saved: sum.saved + one.saved, of: sum.of + one.of });
-        }
+        let estimates = estimates(&remarks, gpus);
         let texts = remarks.iter().flat_map(|remark| &remark.record.freed);
         let freed: Vec<&Remark<'_>> =
             texts.filter_map(|text| unused.get_mut(text.as_str()).and_then(Vec::pop)).collect();
@@ -207,7 +209,7 @@ fn changes<'a>(
         let pictures = if left.pictures > 0 { painter.pictures(stmt, &lines, &freed) } else { None };
         left.pictures -= usize::from(pictures.is_some());
         let freed = freed.iter().map(|remark| remark.position.line).collect();
-        changes.push(Change { line: remarks[0].position.line, freed, remarks, estimate, is_left, pictures });
+        changes.push(Change { line: remarks[0].position.line, freed, remarks, estimates, is_left, pictures });
     }
     left.changes -= changes.len();
     let left_out = all - changes.len();

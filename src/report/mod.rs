@@ -6,8 +6,12 @@
 //! characters are made visible before. However large a module is, its part of a page is bounded, and says what it leaves
 //! out.
 
+mod bars;
 mod changes;
+mod sides;
+mod steps;
 mod view;
+mod words;
 
 use crate::measure::Comparison;
 use crate::remarks::Remark;

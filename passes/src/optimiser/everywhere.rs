@@ -10,7 +10,8 @@ use super::profit::Profit;
 use super::raise::Reach;
 use super::settle::Settling;
 use super::spell::Target;
-use crate::cost::Costs;
+use crate::cost::{Cost, Costs};
+use crate::recipe::Step;
 use crate::select::{Candidate, Gain, Place, StepId, Uses, search};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
@@ -118,6 +119,29 @@ impl Work<'_, '_, '_> {
         }
         // What goes and comes back with several choices may make all of them cost more than each.
         (all <= 0 || gains.iter().any(|&(saved, _)| saved < 0)).then_some(gains)
+    }
+
+    /// What a statement's own instruction and the steps of a spelling of it cost on each of several GPUs by itself; nothing
+    /// for one GPU. What costs nothing on all of them together is what other statements pay for.
+    pub(super) fn on_each(&self, stmt: StmtId, offer: &Offer) -> Vec<(Costs, Vec<Cost>)> {
+        let all = self.profit.target.costs;
+        if all.each().count() == 1 {
+            return Vec::new();
+        }
+        let spelling = &offer.spelling;
+        let own = self.profit.graph.step(stmt);
+        let each = |costs: Costs| {
+            let alone = costs.shares(&spelling.recipe.steps);
+            let steps = spelling.recipe.steps.iter().zip(&*spelling.costs).zip(alone);
+            let cost = |((step, &together), alone): ((&Step, &Cost), Cost)| match &own {
+                _ if together == Cost::NOTHING => Cost::NOTHING,
+                // As on all of them together.
+                Some(own) if self.profit.graph.are_alike(step, own) => Cost::exactly(costs.step(own).least),
+                Some(_) | None => alone,
+            };
+            (costs, steps.map(cost).collect())
+        };
+        all.each().map(each).collect()
     }
 
     /// Takes back what is worse on one of several GPUs beside what was chosen in the end.

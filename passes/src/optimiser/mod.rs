@@ -37,7 +37,7 @@ pub use raise::Raise;
 pub use record::{Apart, Bound, How, Kind, Record, Why};
 
 use crate::Selection;
-use crate::cost::{Costs, Gpu};
+use crate::cost::{Cost, Costs, Gpu};
 use crate::fuse::is_seed;
 use crate::rules::{Pass, is_interesting};
 use crate::verify::Check;
@@ -46,6 +46,7 @@ use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::tree::{Module, StmtKind};
 use raise::Potential;
 use std::collections::BTreeMap;
+use std::iter::Sum;
 use std::time::Duration;
 
 /// What to do, and for which GPU.
@@ -174,14 +175,26 @@ pub struct Estimate {
     pub of: u64,
 }
 
+impl Estimate {
+    /// Of what cost the first, and costs the second now.
+    fn of((before, after): (Cost, Cost)) -> Self {
+        // Of rewrites that share steps, one may pay for all.
+        let saved = i64::from(before.least) - i64::from(after.most);
+        Self { saved, of: u64::from(before.least) }
+    }
+}
+
+impl Sum for Estimate {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self { saved: sum.saved + one.saved, of: sum.of + one.of })
+    }
+}
+
 impl Outcome {
     /// What all rewrites that were made save.
     #[must_use]
     pub fn estimate(&self) -> Estimate {
-        self.records.iter().filter_map(Record::estimate).fold(Estimate::default(), |sum, one| Estimate {
-            saved: sum.saved + one.saved,
-            of: sum.of + one.of,
-        })
+        self.records.iter().filter_map(Record::estimate).sum()
     }
 }
 

@@ -31,6 +31,9 @@ pub struct Record {
     pub after: Vec<String>,
     /// What it cost, and what the new text costs; machine instructions.
     pub cost: Option<(Cost, Cost)>,
+    /// The same on each GPU by itself, in the order of [`Costs::each`](crate::cost::Costs::each), if costs are those of
+    /// several together; empty if they are those of one, or the same on all.
+    pub each: Vec<(Cost, Cost)>,
     /// The statements that became unused.
     pub freed: Vec<String>,
     /// How long the decision took, where there is a clock.
@@ -223,6 +226,7 @@ impl Record {
             before: one_line(&String::from_utf8_lossy(module.stmt_text(stmt))),
             after: Vec::new(),
             cost: None,
+            each: Vec::new(),
             freed: Vec::new(),
             time: Duration::ZERO,
         }
@@ -234,10 +238,15 @@ impl Record {
     /// that pays for others.
     #[must_use]
     pub fn estimate(&self) -> Option<Estimate> {
-        let (Kind::Passed(_), Some((before, after))) = (&self.kind, self.cost) else { return None };
-        // Of rewrites that share steps, one may pay for all.
-        let saved = i64::from(before.least) - i64::from(after.most);
-        Some(Estimate { saved, of: u64::from(before.least) })
+        self.cost.filter(|_| matches!(self.kind, Kind::Passed(_))).map(Estimate::of)
+    }
+
+    /// The same on one of the GPUs whose costs count, by its place in the order of
+    /// [`Costs::each`](crate::cost::Costs::each).
+    #[must_use]
+    pub fn estimate_on(&self, place: usize) -> Option<Estimate> {
+        let cost = self.each.get(place).copied().or(self.cost);
+        cost.filter(|_| matches!(self.kind, Kind::Passed(_))).map(Estimate::of)
     }
 }
 

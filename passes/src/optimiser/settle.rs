@@ -12,7 +12,7 @@ use super::record::{How, Kind, Record, Why, one_line};
 use super::spell::{self, Target};
 use super::splice;
 use super::stays::Stays;
-use crate::cost::Cost;
+use crate::cost::{Cost, Costs};
 use crate::graph::ValueId;
 use crate::recipe::Text;
 use crate::rules::Pass;
@@ -335,11 +335,16 @@ impl Work<'_, '_, '_> {
                 self.text(settling, stmt, &candidate).expect("it was written to be proved");
             let offer = settling.offer(stmt, candidate.number);
             let mut cost = Cost::NOTHING;
+            let on_each = self.on_each(stmt, offer);
+            let mut each = vec![Cost::NOTHING; on_each.len()];
             let (mut new, mut copies) = (Vec::new(), Vec::new());
             for (at, (line, &step)) in lines.into_iter().zip(&*offer.spelling.costs).enumerate() {
                 let node = candidate.nodes.get(at);
                 if node.is_none_or(|&node| written.insert(node)) {
                     cost = cost + step;
+                    for (sum, (_, steps)) in each.iter_mut().zip(&on_each) {
+                        *sum = *sum + steps[at];
+                    }
                     match offer.early.get(at) {
                         Some(&before) => {
                             copies.push(line.clone());
@@ -365,6 +370,12 @@ impl Work<'_, '_, '_> {
             let gone = frees.remove(&stmt).unwrap_or_default();
             let saved: Cost = gone.iter().map(|&gone| self.profit.cost_of(gone)).sum();
             record.cost = Some((self.profit.cost_of(stmt) + saved, cost));
+            let before = |costs: &Costs| {
+                let all = gone.iter().chain([&stmt]).map(|&stmt| self.profit.graph.step(stmt));
+                all.map(|step| step.map_or(Cost::UNKNOWN, |step| costs.step(&step))).sum()
+            };
+            record.each =
+                on_each.iter().zip(each).map(|((costs, _), after)| (before(costs), after)).collect();
             let text = |&gone: &StmtId| one_line(&String::from_utf8_lossy(self.module.stmt_text(gone)));
             record.freed = gone.iter().map(text).collect();
             let told = settling.told.entry(stmt).or_default();

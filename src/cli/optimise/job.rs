@@ -377,6 +377,7 @@ mod tests {
             before: "mov.b32 %d, %a;".to_owned(),
             after: vec!["mov.b32 %d, %b;".to_owned()],
             cost: None,
+            each: Vec::new(),
             freed: Vec::new(),
             time: Duration::ZERO,
         };
@@ -403,6 +404,7 @@ mod tests {
             before: "mov.b32 %b, %a;".to_owned(),
             after: vec!["mov.b32 %b, %a;".to_owned()],
             cost: None,
+            each: Vec::new(),
             freed: Vec::new(),
             time: Duration::ZERO,
         };
@@ -427,6 +429,7 @@ mod tests {
             before: "cvt.u8.u32 %b, %a;".to_owned(),
             after: vec!["mov.b8 %b, 5;".to_owned()],
             cost: None,
+            each: Vec::new(),
             freed: Vec::new(),
             time: Duration::ZERO,
         };
