@@ -62,8 +62,8 @@ pub(crate) struct Node {
     /// On one line.
     pub(crate) text: String,
     pub(crate) fate: Option<Fate>,
-    /// In machine instructions, estimated; `None` where it is unknown.
-    pub(crate) cost: Option<Cost>,
+    /// In machine instructions, estimated, on each of the GPUs whose costs differ; nothing where it is unknown.
+    pub(crate) costs: Vec<Cost>,
     /// The number of its block.
     pub(crate) block: Option<usize>,
     /// How many statements that it reads from, and that read from it, are not in the picture.
@@ -108,7 +108,11 @@ impl Node {
     pub(crate) fn notes(&self) -> String {
         let mut notes = Vec::new();
         notes.extend(self.line.map(|line| format!("line {line}")));
-        notes.extend(self.cost.map(|cost| format!("cost {cost}")));
+        let mut costs: Vec<String> = self.costs.iter().map(ToString::to_string).collect();
+        costs.dedup();
+        if !costs.is_empty() {
+            notes.push(format!("cost {}", costs.join("/")));
+        }
         let hidden = self.hidden.0 + self.hidden.1;
         if hidden > 0 {
             notes.push(format!("+{hidden} not shown"));

@@ -173,7 +173,7 @@ impl<'g, 'm, 't> Whole<'g, 'm, 't> {
             line: None,
             text: String::new(),
             fate: None,
-            cost: None,
+            costs: Vec::new(),
             block: self.block(key).map(BlockId::index),
             hidden: (hidden(self.operands(key)), hidden(self.users(key))),
         };
@@ -185,8 +185,10 @@ impl<'g, 'm, 't> Whole<'g, 'm, 't> {
                 node.line = Some(lines.position(module.stmt_span(stmt).start).line);
                 node.text = one_line(module.stmt_text(stmt));
                 node.fate = fates.get(&stmt).cloned();
-                let cost = costs.and_then(|costs| Some(costs.step(&graph.step(stmt)?)));
-                node.cost = cost.filter(|cost| *cost != Cost::UNKNOWN);
+                let each = costs.iter().flat_map(|costs| costs.each());
+                let cost =
+                    |costs: Costs| Some(costs.step(&graph.step(stmt)?)).filter(|&cost| cost != Cost::UNKNOWN);
+                node.costs = each.map(cost).collect::<Option<_>>().unwrap_or_default();
             }
             Key::Value(value) => {
                 let register = clean(&self.register(value));

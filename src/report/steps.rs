@@ -82,7 +82,7 @@ fn lines(sign: char, lines: &[String]) -> Markup {
 fn pictures(change: &Change<'_>) -> Markup {
     let Some((before, after)) = &change.pictures else { return html! {} };
     html! {
-        h4 { "Dataflow around it" }
+        h4 { "Dataflow around it; costs are estimates, in machine instructions" }
         div class="pictures" {
             (figure("Before", before))
             @match after {
