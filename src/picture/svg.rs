@@ -22,8 +22,6 @@ const CHARACTER: f64 = 7.55;
 const LINE: f64 = 17.0;
 /// Between the border of a node and its text, and around the whole picture.
 const PADDING: f64 = 10.0;
-/// How far a picture on a page may shrink.
-const LEAST_SCALE: f64 = 0.8;
 /// How far the corners of edges are rounded.
 const ROUND: f64 = 7.0;
 /// How long the head of an arrow is.
@@ -50,7 +48,7 @@ pub(crate) fn inline(picture: &Picture, what: &str) -> Markup {
             html! {
                 // It shrinks where there is too little room, but not so far that it cannot be read.
                 svg class="dfg" role="img" aria-label=(what)
-                    style=(format!("width:100%;max-width:{}px;min-width:{}px", number(width), number(width * LEAST_SCALE)))
+                    style=(format!("--wide:{}px", number(width)))
                     viewBox=(format!("0 0 {} {}", number(width), number(height))) { (drawing.body()) }
             }
         }
@@ -281,6 +279,9 @@ impl<'p> Drawing<'p> {
             path class=(edge_class(edge.kind)) d=(rounded(&points, back)) {}
             path class="head" d=(head) {}
             @if let Some(anchor) = route.label_anchor.map(|anchor| self.shifted(anchor)) {
+                @let width = characters(edge.label.chars().count());
+                rect class="ground" x=(number(anchor.x - width / 2.0)) y=(number(anchor.y - LINE / 2.0))
+                    width=(number(width)) height=(number(LINE)) {}
                 text class="label" text-anchor="middle" x=(number(anchor.x)) y=(number(anchor.y + 4.0)) {
                     (edge.label)
                 }

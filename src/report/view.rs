@@ -239,7 +239,7 @@ impl View<'_> {
                         @for (at, function) in functions.iter().enumerate() {
                             @let span = self.span_of(function);
                             tr {
-                                th scope="row" {
+                                th class="name" scope="row" {
                                     a href=(format!("#{MARK}f{at}")) { code { (function_name(&function.name)) } }
                                 }
                                 td { (span.bar(total)) }
