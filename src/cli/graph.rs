@@ -38,7 +38,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", conflicts_with_all = ["function", "all"])]
     line: Option<usize>,
 
-    /// Draw the whole function
+    /// Draw the whole function. Of a large one, SVG is drawn in seconds; Graphviz takes minutes
     #[arg(long)]
     all: bool,
 
@@ -98,7 +98,12 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let bytes = match format {
         Format::Text => picture::dot(&picture, &costs).into_bytes(),
         Format::Svg => picture::standalone(&picture, &costs)
-            .map_err(|error| refuse(Status::Usage, &format!("the function is too large to draw: {error}")))?
+            .map_err(|error| {
+                refuse(
+                    Status::Usage,
+                    &format!("the function is too large to draw: {error}; text for Graphviz has no limit"),
+                )
+            })?
             .into_bytes(),
         Format::Drawn(format) => by_graphviz(&picture::dot(&picture, &costs), format, console)?,
     };

@@ -69,6 +69,29 @@ fn a_function_is_counted_before_and_after() {
     assert!(!ran.said.contains("stimate"), "the numbers are counted, not estimated: {}", ran.said);
 }
 
+#[test]
+fn a_report_has_what_was_counted_and_says_so() {
+    if Assemblers::find().is_none() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let page = folder.path().join("page.html");
+    let path = page.to_str().expect("temporary folders have plain names");
+    let gpus = ["sm_75", "sm_90"];
+    let options = ["--measure", "--gpu", &gpus.join(","), "--report", path];
+    let ran = run(&below_tests("cli/blend.ptx"), &version("13.5"), &options);
+    assert_eq!(ran.status, Some(0), "{}", ran.said);
+    let page = std::fs::read_to_string(page).expect("a page is UTF-8");
+    assert!(page.contains("<strong>Counted</strong> by NVIDIA's assembler, ptxas 13.5"), "{page}");
+    let rows: Vec<&str> = ran.said.lines().filter(|line| line.ends_with("  blend")).collect();
+    assert_eq!(rows.len(), gpus.len(), "{}", ran.said);
+    for row in rows {
+        let (before, after) = change(row).expect("it changes");
+        // Of the module, and of its only function.
+        assert_eq!(page.matches(&format!(">{before} → {after} <")).count(), 2, "{row}");
+    }
+}
+
 /// Its loop becomes short enough to be unrolled, and the function longer.
 const LONGER: &str = "corpus/modules/by-hand/sums.ptx";
 
