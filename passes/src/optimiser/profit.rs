@@ -107,14 +107,34 @@ impl Profit<'_, '_, '_> {
         i64::try_from(shifts.min(joins)).ok()
     }
 
-    /// Whether a step puts a word together from halves, which costs an instruction that is in no table, since it has a
-    /// vector for its operand; from negated halves of another word, it is an operand of a packed sum.
-    fn is_pack(&self, step: &Step) -> bool {
+    /// Whether a statement puts a word together from halves, which costs an instruction that is in no table, since it has
+    /// a vector for its operand; from negated halves, as an operand of a packed sum, it costs nothing.
+    fn is_pack(&self, stmt: StmtId) -> bool {
         let is_negated = |source: &Source| match *source {
             Source::Value(value) => self.graph.definition(value).is_some_and(|step| is_negation(&step)),
             Source::Step(_) | Source::Constant(_) => false,
         };
-        step.code == Code::Pack && !step.sources.iter().any(is_negated)
+        let of_sum = || self.graph.results(stmt).any(|word| self.is_added_packed(word));
+        self.graph
+            .step(stmt)
+            .is_some_and(|step| step.code == Code::Pack && !(step.sources.iter().any(is_negated) && of_sum()))
+    }
+
+    /// Whether a statement negates a half of an operand of a packed sum.
+    fn negates_operand(&self, stmt: StmtId) -> bool {
+        let words = || self.graph.results(stmt).flat_map(|half| self.graph.uses(half)).map(|(word, _)| word);
+        self.graph.step(stmt).is_some_and(|step| is_negation(&step))
+            && words().any(|word| self.is_added_packed(word))
+    }
+
+    /// Whether a word is an operand of a sum of two halves.
+    fn is_added_packed(&self, word: ValueId) -> bool {
+        self.graph.uses(word).filter_map(|(sum, _)| self.graph.definition(sum)?.instruction()).any(
+            |instruction| {
+                let ty = instruction.last_type();
+                instruction.row().is(op::ADD) && (ty == Some(op::U16X2) || ty == Some(op::S16X2))
+            },
+        )
     }
 
     /// Whether a spelling of a statement costs less than all that now computes its result from the words that the
@@ -172,8 +192,8 @@ impl Profit<'_, '_, '_> {
                 Some(source) => source,
                 // Halves that are taken apart, negated and put together again are an operand of a packed sum, so
                 // their negation counts as if it cost nothing; so does what was not measured.
-                None if is_negation(&step) || cost.most == u32::MAX => {
-                    packs += u32::from(self.graph.step(stmt).is_some_and(|step| self.is_pack(&step)));
+                None if self.negates_operand(stmt) || cost.most == u32::MAX => {
+                    packs += u32::from(self.is_pack(stmt));
                     continue;
                 }
                 None => {
