@@ -61,11 +61,14 @@ impl Words {
         let table = Table::of(self.lanes);
         let (terms, function) = self.pieces.function(lane, cut);
         let Some(mut program) = Program::<u64>::compile(&terms, &[function]) else { return Vec::new() };
-        let mut behaviour = [0; SAMPLES];
-        for (result, &[x, y]) in behaviour.iter_mut().zip(&table.samples) {
+        let mut run = |[x, y]: [u32; 2]| {
             let mut results = [0];
             program.run(&[x.into(), y.into()], &mut results);
-            *result = u32::try_from(results[0]).expect("a lane has few bits");
+            u32::try_from(results[0]).expect("a lane has few bits")
+        };
+        let mut behaviour = [0; SAMPLES];
+        for (result, &pair) in behaviour.iter_mut().zip(&table.samples) {
+            *result = run(pair);
         }
         let leaves = cuts::lanes(cut);
         let ordered = |[x, y]: [Term; 2], swapped| if swapped { vec![y, x] } else { vec![x, y] };
@@ -95,8 +98,9 @@ impl Words {
                 None => Vec::new(),
             },
             [x] => {
-                let numbers = self.numbers(&terms, function);
-                let found = table.with_number(&behaviour, &numbers);
+                let numbers =
+                    self.numbers(&terms, function).into_iter().map(|number| [number, run([number, 0])]);
+                let found = table.with_number(&behaviour, &numbers.collect::<Vec<_>>());
                 found.into_iter().map(|(with, numbers)| self.with_number(x, with, numbers)).collect()
             }
             _ => Vec::new(),

@@ -147,9 +147,14 @@ impl Table {
         self.functions.get(behaviour).copied()
     }
 
-    /// What computes a function of one lane and a number: the number, or the two of logic; one of `numbers` where it
-    /// cannot be told from what the function gives.
-    pub(super) fn with_number(&self, behaviour: &Behaviour, numbers: &[u32]) -> Vec<(WithNumber, [u32; 2])> {
+    /// What computes a function of one lane and a number: the number, or the two of logic; one of `numbers`, each with
+    /// what the function gives for it, where it cannot be told from what the function gives for the samples. Which of
+    /// two neighbours a lane is compared with shows at these numbers only.
+    pub(super) fn with_number(
+        &self,
+        behaviour: &Behaviour,
+        numbers: &[[u32; 2]],
+    ) -> Vec<(WithNumber, [u32; 2])> {
         let ones = u32::MAX >> (32 - self.bits);
         let mut found = Vec::new();
         let at = |wanted: u32| {
@@ -158,6 +163,7 @@ impl Table {
         let (inverted, kept) = (behaviour[at(0)], behaviour[at(0)] ^ behaviour[at(ones)]);
         let is = |compute: &dyn Fn(u32) -> u32| {
             self.samples.iter().zip(behaviour).all(|(&[x, _], &result)| compute(x) == result)
+                && numbers.iter().all(|&[x, result]| compute(x) == result)
         };
         if is(&|x| x & kept ^ inverted) {
             found.push((WithNumber::Logic, [kept, inverted]));
@@ -173,7 +179,7 @@ impl Table {
         }
         for &operation in &self.operations {
             for first in [false, true] {
-                for &number in numbers {
+                for &[number, _] in numbers {
                     let compute = |x| {
                         if first {
                             operation.compute(number, x, self.bits)
@@ -351,12 +357,24 @@ mod tests {
     fn numbers_are_found_on_both_sides() {
         let table = Table::of(Lanes::Four);
         let of = |compute: fn(u32) -> u32, numbers: &[u32]| {
-            table.with_number(&behaviour(&table.samples, |x, _| compute(x)), numbers)
+            let numbers: Vec<[u32; 2]> = numbers.iter().map(|&number| [number, compute(number)]).collect();
+            table.with_number(&behaviour(&table.samples, |x, _| compute(x)), &numbers)
         };
         assert_eq!(of(|x| x ^ 0xff, &[]), [(WithNumber::Logic, [0xff, 0xff])]);
         assert!(of(|x| x.max(7), &[7]).iter().any(|(_, numbers)| numbers[0] == 7));
         assert!(of(|x| x.max(7), &[8]).is_empty());
         assert_eq!(of(|x| x.clamp(7, 9), &[]), [(WithNumber::Clamp(Sign::Unsigned), [7, 9])]);
+        let halves = Table::of(Lanes::Two);
+        let above = |x: u32| u32::from(x > 1000);
+        let near = [999, 1000, 1001].map(|x| [x, above(x)]);
+        let found = halves.with_number(&behaviour(&halves.samples, |x, _| above(x)), &near);
+        assert!(!found.is_empty(), "a comparison is found by its number");
+        let holds = |(with, [number, _]): &(WithNumber, [u32; 2])| match with {
+            WithNumber::Simd(operation, false) => near.map(|[x, is]| operation.compute(x, *number, 16) == is),
+            WithNumber::Simd(operation, true) => near.map(|[x, is]| operation.compute(*number, x, 16) == is),
+            other => panic!("{other:?}"),
+        };
+        assert!(found.iter().all(|found| holds(found) == [true; 3]), "and by no neighbour: {found:?}");
         let sides: Vec<_> = of(|x| 9_u32.wrapping_sub(x) & 0xff, &[9]);
         assert!(sides.iter().any(|(with, _)| matches!(with, WithNumber::Simd(_, true))));
     }
