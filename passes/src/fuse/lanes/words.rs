@@ -65,12 +65,15 @@ pub(super) struct Words {
     known: HashMap<Vec<Option<Term>>, Option<Source>>,
     /// How a lane can be made.
     pub(super) made: HashMap<Term, Rc<[Made]>>,
+    /// Whether words are computed rather than put together from lanes of several words.
+    computes: bool,
 }
 
 impl Words {
     /// No words yet.
     pub(super) fn over(pieces: Pieces, lanes: Lanes) -> Self {
-        Self { pieces, lanes, steps: Vec::new(), known: HashMap::new(), made: HashMap::new() }
+        let (steps, known, made) = (Vec::new(), HashMap::new(), HashMap::new());
+        Self { pieces, lanes, steps, known, made, computes: false }
     }
 
     /// The value of the site: moved from words that are there, and computed.
@@ -88,19 +91,34 @@ impl Words {
         // What moves the same words otherwise is no gain, and may need to know what these words are made of.
         let moved = moved.filter(|recipe| !recipe.values().all(|value| own.values().any(|own| own == value)));
         let computed = self.word(&lanes, 0).and_then(|word| self.made_of(word));
+        // What has operands that are put together may be computed of words further away instead, as a whole.
+        let gathers = |recipe: &Recipe| recipe.steps.iter().any(|step| step.is(op::PRMT_B32));
+        let whole =
+            computed.as_ref().is_some_and(gathers).then(|| self.computed_as_a_whole(&lanes)).flatten();
         // The operands of what puts the word together now hold most of it, and are not to be computed.
         let operands: Vec<ValueId> = own.values().collect();
         let all_moved =
             moved.as_ref().is_some_and(|recipe| recipe.values().all(|value| !operands.contains(&value)));
         let mut all: Vec<Recipe> = [moved, computed].into_iter().flatten().collect();
+        all.extend(whole.filter(|recipe| !all.contains(recipe)));
         // What joins the word with others has its bytes too, and is put together as a whole.
-        let whole = site.graph.joined(site.value).is_none();
-        for nearest in [false, true].into_iter().filter(|_| whole && !all_moved) {
+        let is_root = site.graph.joined(site.value).is_none();
+        for nearest in [false, true].into_iter().filter(|_| is_root && !all_moved) {
             let collected = self.collected(&lanes, &operands, nearest).and_then(|word| self.made_of(word));
             all.extend(collected.filter(|recipe| !all.contains(recipe)));
         }
         all.retain(|recipe| *recipe != own);
         all
+    }
+
+    /// The word with these lanes, computed of words that are there as they are where that can be.
+    fn computed_as_a_whole(&mut self, lanes: &[Option<Term>]) -> Option<Recipe> {
+        self.computes = true;
+        self.known.clear();
+        let word = self.word(lanes, 0);
+        self.computes = false;
+        self.known.clear();
+        word.and_then(|word| self.made_of(word))
     }
 
     /// The steps that make a word, if it is made here.
@@ -119,8 +137,14 @@ impl Words {
         }
         self.known.insert(lanes.to_vec(), None);
         // The word of the site itself is there, and is to be made otherwise.
-        let there = if depth == 0 { None } else { self.gathered(lanes) };
-        let word = there.or_else(|| self.computed(lanes, depth));
+        let word = if depth == 0 {
+            self.computed(lanes, depth)
+        } else if self.computes {
+            let there = self.there(lanes).map(Source::Value);
+            there.or_else(|| self.computed(lanes, depth)).or_else(|| self.gathered(lanes))
+        } else {
+            self.gathered(lanes).or_else(|| self.computed(lanes, depth))
+        };
         self.known.insert(lanes.to_vec(), word);
         word
     }
