@@ -369,10 +369,12 @@ mod tests {
         let near = [999, 1000, 1001].map(|x| [x, above(x)]);
         let found = halves.with_number(&behaviour(&halves.samples, |x, _| above(x)), &near);
         assert!(!found.is_empty(), "a comparison is found by its number");
-        let holds = |(with, [number, _]): &(WithNumber, [u32; 2])| match with {
-            WithNumber::Simd(operation, false) => near.map(|[x, is]| operation.compute(x, *number, 16) == is),
-            WithNumber::Simd(operation, true) => near.map(|[x, is]| operation.compute(*number, x, 16) == is),
-            other => panic!("{other:?}"),
+        let holds = |(with, [number, _]): &(WithNumber, [u32; 2])| {
+            let WithNumber::Simd(operation, first) = *with else { panic!("{with:?}") };
+            near.map(|[x, is]| {
+                let (a, b) = if first { (*number, x) } else { (x, *number) };
+                operation.compute(a, b, 16) == is
+            })
         };
         assert!(found.iter().all(|found| holds(found) == [true; 3]), "and by no neighbour: {found:?}");
         let sides: Vec<_> = of(|x| 9_u32.wrapping_sub(x) & 0xff, &[9]);
