@@ -104,8 +104,9 @@ impl Memo {
         value: ValueId,
     ) -> Option<(SiteShape, Numbers)> {
         let core = graph.value(value).core?;
-        // What a recogniser sees lies deep below the site.
-        if step.instruction().is_some() && knowledge.signatures.borrow_mut().is_seeded(graph, value) {
+        // What a recogniser of word-parallel code sees lies deep below the site; it does not look at SIMD instructions.
+        let simd = matches!(step.code, Code::Video(Form::Simd(_)));
+        if !simd && knowledge.signatures.borrow_mut().is_seeded(graph, value) {
             return None;
         }
         let Context { values: cone, open } = Context::of(graph, knowledge, step, core)?;

@@ -56,12 +56,6 @@ pub(super) struct Cut {
     pub(super) seeded: bool,
 }
 
-/// What a cut's function is, over its leaves as inputs in their order, and what it is made of.
-pub(super) struct Function {
-    pub(super) term: Term,
-    pub(super) values: Vec<ValueId>,
-}
-
 /// The cuts of the values of a function.
 #[derive(Debug, Default)]
 pub(super) struct Cuts {
@@ -76,7 +70,7 @@ pub(super) struct Cuts {
 const FAR: u8 = u8::MAX;
 
 /// The statement that computes a value without a guard, by an instruction that has a meaning.
-fn computed_by(graph: &Graph<'_, '_>, value: ValueId) -> Option<StmtId> {
+pub(super) fn computed_by(graph: &Graph<'_, '_>, value: ValueId) -> Option<StmtId> {
     let entry = graph.value(value);
     let Origin::Result(stmt) = entry.origin else { return None };
     (entry.def.is_some() && entry.def == entry.core && graph.module().guard(stmt).is_none()).then_some(stmt)
@@ -180,18 +174,13 @@ impl Cut {
         Some(Self { leaves, depth: self.depth.max(other.depth), seeded: self.seeded || other.seeded })
     }
 
-    /// What it says that a value is; `None` if that is too much.
-    pub(super) fn function(
-        &self,
-        graph: &Graph<'_, '_>,
-        value: ValueId,
-        terms: &mut Terms,
-    ) -> Option<Function> {
+    /// What it says that a value is, over its leaves as inputs in their order; `None` if that is too much.
+    pub(super) fn function(&self, graph: &Graph<'_, '_>, value: ValueId, terms: &mut Terms) -> Option<Term> {
         let mut built: HashMap<ValueId, Term> = HashMap::new();
         for (number, leaf) in (0..).zip(&self.leaves) {
             built.insert(leaf.value(), terms.input(number, 32));
         }
-        let mut values = Vec::new();
+        let mut left = MOST_VALUES;
         let mut stack = vec![value];
         while let Some(&top) = stack.last() {
             if built.contains_key(&top) {
@@ -202,16 +191,13 @@ impl Cut {
             let before = stack.len();
             stack.extend(operands(graph, top).filter(|operand| !built.contains_key(operand)));
             if stack.len() == before {
-                if values.len() == MOST_VALUES {
-                    return None;
-                }
-                values.push(top);
+                left = left.checked_sub(1)?;
                 let term = terms.import(graph.terms(), def, &mut |number| built[&ValueId::of_input(number)]);
                 built.insert(top, term);
                 stack.pop();
             }
         }
-        Some(Function { term: built[&value], values })
+        Some(built[&value])
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Arithmetic on all bytes or halves of a word at once is spelled with masks that keep carries in their lanes, in many
 //! ways; there are no lanes to see in it. So this is technology mapping, as synthesis of logic does it: the function of
-//! a value over the few words below it ([`cuts`]) is evaluated on a fixed set of vectors, and its results are looked up
-//! among those of all SIMD instructions ([`table`]). Each hit is proposed; like all proposals it is proved before it is
+//! a value over the few words below it ([`cuts`]) is evaluated on a fixed set of vectors ([`values`]), and its results
+//! are looked up among those of all SIMD instructions ([`table`]). Each hit is proposed; like all proposals it is proved before it is
 //! written, so that vectors which miss a difference cost time, and nothing else.
 
 mod cuts;
@@ -11,6 +11,7 @@ mod seed;
 mod table;
 #[cfg(test)]
 mod tests;
+mod values;
 
 pub(super) use seed::is_seed;
 
@@ -20,12 +21,12 @@ use crate::rules::{Pass, Rule};
 use crate::site::Site;
 use cuts::{Cut, Cuts};
 use hashbrown::HashMap;
-use ptxopt_grammar::meaning::concrete::Program;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::Form;
 use std::rc::Rc;
-use table::{After, Entry, INPUTS, Operand, Signature, TABLE, by_bit, in_lane};
+use table::{After, Entry, Operand, Signature, TABLE, in_lane};
+use values::Values;
 
 /// The most recipes for one value.
 const MOST_RECIPES: usize = 6;
@@ -61,10 +62,11 @@ pub(super) static RULES: &[Rule] = &[Rule {
 #[derive(Debug, Default)]
 pub struct Signatures {
     cuts: Cuts,
-    /// The functions, over their leaves as inputs.
+    values: Values,
+    /// The first entries that agree with a signature on the demanded bits, for functions of so many leaves.
+    agreeing: HashMap<(Signature, u32, usize), Rc<[&'static Entry]>>,
+    /// The functions of those for which there are some, over their leaves as inputs.
     terms: Terms,
-    /// Their signatures; none for those that cannot be evaluated.
-    known: HashMap<Term, Option<Signature>>,
     /// The entries that compute the demanded bits of a function of so many leaves.
     found: HashMap<(Term, u32, usize), Rc<[&'static Entry]>>,
 }
@@ -75,39 +77,29 @@ impl Signatures {
         self.cuts.is_seeded(graph, value)
     }
 
-    /// The entries that compute the demanded bits of a function of so many leaves.
-    fn entries(&mut self, function: Term, demanded: u32, leaves: usize) -> Rc<[&'static Entry]> {
-        let key = (function, demanded, leaves);
-        if let Some(known) = self.found.get(&key) {
-            return Rc::clone(known);
+    /// The entries that compute the demanded bits of a value as a function of the leaves of a cut.
+    fn entries(
+        &mut self,
+        graph: &Graph<'_, '_>,
+        value: ValueId,
+        cut: &Cut,
+        demanded: u32,
+    ) -> Option<Rc<[&'static Entry]>> {
+        let leaves = cut.leaves.len();
+        let signature = self.values.signature(graph, value, &cut.leaves)?;
+        let agreeing = self.agreeing.entry((signature, demanded, leaves));
+        let agreeing = agreeing
+            .or_insert_with(|| TABLE.find(&signature, demanded, leaves).take(MOST_COMPARED).collect());
+        if agreeing.is_empty() {
+            return None;
         }
-        let found: Rc<[&'static Entry]> = match self.signature(function) {
-            Some(signature) => {
-                let agree = TABLE.find(&signature, demanded, leaves).take(MOST_COMPARED);
-                let agree = agree.filter(|entry| entry.agrees(&self.terms, function, demanded));
-                agree.take(MOST_HITS).collect()
-            }
-            None => Rc::new([]),
-        };
-        self.found.insert(key, Rc::clone(&found));
-        found
-    }
-
-    /// The signature of a function.
-    fn signature(&mut self, function: Term) -> Option<Signature> {
+        let function = cut.function(graph, value, &mut self.terms)?;
+        let found = self.found.entry((function, demanded, leaves));
         let terms = &self.terms;
-        *self.known.entry(function).or_insert_with(|| {
-            // A program takes as long to make as its arena is large.
-            let mut small = Terms::new();
-            let inputs: Vec<Term> = (0..3).map(|number| small.input(number, 32)).collect();
-            let function = small.import(terms, function, &mut |number| inputs[number as usize]);
-            let mut program = Program::<u64>::compile(&small, &[function])?;
-            Some(by_bit(&INPUTS.map(|words| {
-                let mut result = [0];
-                program.run(&words.map(u64::from), &mut result);
-                u32::try_from(result[0]).expect("the function is of a word")
-            })))
-        })
+        let computes = |entry: &&Entry| entry.agrees(terms, function, demanded);
+        let found =
+            found.or_insert_with(|| agreeing.iter().copied().filter(computes).take(MOST_HITS).collect());
+        Some(Rc::clone(found))
     }
 }
 
@@ -136,10 +128,7 @@ fn propose(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
 
 /// What computes the function of a cut.
 fn of_cut(site: &Site<'_, '_, '_>, signatures: &mut Signatures, cut: &Cut, out: &mut Vec<Recipe>) {
-    let leaves = cut.leaves.len();
-    let Some(function) = cut.function(site.graph, site.value, &mut signatures.terms) else { return };
-    site.asked.borrow_mut().extend(function.values);
-    let found = signatures.entries(function.term, site.demanded_word(), leaves);
+    let Some(found) = signatures.entries(site.graph, site.value, cut, site.demanded_word()) else { return };
     let Origin::Result(stmt) = site.graph.value(site.value).origin else { return };
     let held = |value: ValueId| site.graph.holds(value, stmt);
     let leaf = |leaf: &cuts::Leaf| signatures.cuts.held(leaf.value(), &held).unwrap_or(leaf.value());
