@@ -108,7 +108,7 @@ pub enum OperandKind {
 
 /// What instructions cost on a GPU; on several, what they cost on all of them together, those that are alike counted
 /// once.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Costs {
     /// A bit for each generation.
     generations: u16,

@@ -7,7 +7,7 @@
 use super::chains::Chains;
 use super::gather::Spelled;
 use super::memo::Memo;
-use super::profit::Profit;
+use super::profit::{Compared, Profit};
 use super::record::{How, Kind, Record, Why};
 use super::repeats::Repeats;
 use super::rounds::Progress;
@@ -97,6 +97,7 @@ pub(super) fn run(
     };
     let knowledge = Knowledge::with_whole(&graph, &holds_half);
     let repeats = Repeats::of(&graph);
+    let compared = Compared::default();
     let mut work = Work {
         module,
         options: shared.options,
@@ -108,7 +109,13 @@ pub(super) fn run(
         memo,
         chains: Chains::default(),
         clock: shared.clock,
-        profit: Profit { graph: &graph, target: shared.target, keeps_halves, repeats: &repeats },
+        profit: Profit {
+            graph: &graph,
+            target: shared.target,
+            keeps_halves,
+            repeats: &repeats,
+            compared: &compared,
+        },
         knowledge: &knowledge,
         has_video: false,
         scopes: Scopes::of(module, function, shared.declarations),

@@ -16,6 +16,7 @@ use ptxopt_grammar::table::Row;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_grammar::video::Form;
+use std::cell::RefCell;
 
 /// What prices and gains depend on.
 #[derive(Clone, Copy)]
@@ -26,7 +27,12 @@ pub(super) struct Profit<'w, 'm, 't> {
     pub(super) keeps_halves: bool,
     /// What it computes more than once.
     pub(super) repeats: &'w Repeats,
+    /// Whether spellings are cheaper alone, once that was asked.
+    pub(super) compared: &'w Compared,
 }
+
+/// The answers of [`Profit::is_cheaper_alone`], by statement, number of the spelling and costs.
+pub(super) type Compared = RefCell<HashMap<(StmtId, usize, Costs), bool>>;
 
 impl Profit<'_, '_, '_> {
     /// What a statement's own instruction costs alone.
@@ -75,11 +81,17 @@ impl Profit<'_, '_, '_> {
     /// Whether a gain is worth a change.
     pub(super) fn pays(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
         if is_fused(spelling) {
+            // What is saved counts in full at most, and one more for each word that is put together.
+            if gain.saved + i64::try_from(gain.gone.len()).expect("a module is not so large") + 1
+                < LEAST_OF_FUSING
+            {
+                return false;
+            }
             // An operation is fused with one other.
             let overpriced = self.overpriced(gain);
             let fused =
                 self.shifted_into_place(gain, spelling).map_or(overpriced, |shifts| shifts.max(overpriced));
-            return gain.saved - fused >= LEAST_OF_FUSING && self.is_cheaper_alone(gain.stmt, spelling);
+            return gain.saved - fused >= LEAST_OF_FUSING && self.is_cheaper_alone(gain, spelling);
         }
         gain.saved >= self.least_gain(gain, &spelling.recipe)
             && !self.is_left_to_the_assembler(gain, spelling)
@@ -139,7 +151,17 @@ impl Profit<'_, '_, '_> {
 
     /// Whether a spelling of a statement costs less than all that now computes its result from the words that the
     /// spelling reads, priced alike: so no spelling takes the place of one that is as good, and there is a last one.
-    fn is_cheaper_alone(&self, stmt: StmtId, spelling: &Spelling) -> bool {
+    fn is_cheaper_alone(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
+        let key = (gain.stmt, gain.number, self.target.costs);
+        if let Some(&known) = self.compared.borrow().get(&key) {
+            return known;
+        }
+        let is_cheaper = self.compare_alone(gain.stmt, spelling);
+        self.compared.borrow_mut().insert(key, is_cheaper);
+        is_cheaper
+    }
+
+    fn compare_alone(&self, stmt: StmtId, spelling: &Spelling) -> bool {
         let mut stmts = vec![stmt];
         let mut known: HashSet<ValueId> = spelling.recipe.values().collect();
         let mut work: Vec<StmtId> = vec![stmt];
@@ -264,7 +286,7 @@ impl Profit<'_, '_, '_> {
         let goes = |stmt: &StmtId| self.cost_of(*stmt).least > 0;
         let joined = || {
             (self.is_byte_move(gain.stmt) && gain.gone.iter().any(goes) || self.packs_moves(gain))
-                && self.is_cheaper_alone(gain.stmt, spelling)
+                && self.is_cheaper_alone(gain, spelling)
         };
         let of_video = || self.is_video(gain.stmt) || gain.gone.iter().any(|&stmt| self.is_video(stmt));
         !(joined() || of_video() || self.is_sum_of_dot_product(gain))
