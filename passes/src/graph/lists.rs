@@ -4,7 +4,7 @@
 
 /// Lists by number.
 #[derive(Clone, Debug)]
-pub(super) struct Lists<T> {
+pub(crate) struct Lists<T> {
     /// By list: where it ends; it begins where the one before it ends.
     ends: Vec<u32>,
     items: Vec<T>,
@@ -19,7 +19,7 @@ impl<T> Default for Lists<T> {
 impl<T: Copy> Lists<T> {
     /// The lists of these pairs of a number below `count` and an item; items keep their order. The pairs are asked for
     /// twice and must be the same.
-    pub(super) fn of<I: Iterator<Item = (usize, T)>>(count: usize, pairs: impl Fn() -> I) -> Self {
+    pub(crate) fn of<I: Iterator<Item = (usize, T)>>(count: usize, pairs: impl Fn() -> I) -> Self {
         let mut ends = vec![0_u32; count + 1];
         for (list, _) in pairs() {
             ends[list + 1] += 1;
@@ -43,19 +43,19 @@ impl<T: Copy> Lists<T> {
     }
 
     /// The items of a list.
-    pub(super) fn get(&self, list: usize) -> &[T] {
+    pub(crate) fn get(&self, list: usize) -> &[T] {
         let start = list.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
         &self.items[start..self.ends[list] as usize]
     }
 
     /// The items of a list, to be changed.
-    pub(super) fn get_mut(&mut self, list: usize) -> &mut [T] {
+    pub(crate) fn get_mut(&mut self, list: usize) -> &mut [T] {
         let start = list.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
         &mut self.items[start..self.ends[list] as usize]
     }
 
     /// How many lists there are.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 }

@@ -31,7 +31,7 @@ pub use registers::{Access, Register};
 pub use step::Join;
 
 use hashbrown::HashMap;
-use lists::Lists;
+pub(crate) use lists::Lists;
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::term::{Term, Terms};

@@ -12,7 +12,7 @@ use super::settle::Settling;
 use super::spell::Target;
 use crate::cost::{Cost, Costs};
 use crate::recipe::Step;
-use crate::select::{Candidate, Gain, Place, StepId, Uses, search};
+use crate::select::{Candidate, Gain, Near, Place, StepId, Uses};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -180,7 +180,8 @@ impl Work<'_, '_, '_> {
                 let mut uses = unchanged();
                 let open = |offer: &Offer| offer.reach.is_some_and(|needed| needed <= reach);
                 let settling = Settling::of(spelled, self, &uses, &self.profit.target, &open);
-                search(&mut uses, &settling.nodes, &settling.places, pays);
+                let near = Near::of(&uses, &settling.nodes, &settling.places);
+                settling.search(&near, pays).everywhere(&mut uses);
                 saved = saved.max(total - uses.total());
             }
             if let Some(potential) = &mut self.progress.potential {

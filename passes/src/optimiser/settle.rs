@@ -16,7 +16,7 @@ use crate::cost::{Cost, Costs};
 use crate::graph::ValueId;
 use crate::recipe::Text;
 use crate::rules::Pass;
-use crate::select::{Candidate, Gain, Nodes, Place, Price, StepId, Uses, search};
+use crate::select::{Candidate, Gain, Near, Nodes, Place, Price, Search, StepId, Uses};
 use crate::verify::Rewrite;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::Edits;
@@ -133,6 +133,10 @@ impl<'s> Settling<'s> {
         Some(Candidate { number, nodes, paid, last, values, reach })
     }
 
+    pub(super) fn search<'a>(&'a self, near: &'a Near, pays: &'a dyn Fn(&Gain<'_>) -> bool) -> Search<'a> {
+        Search { nodes: &self.nodes, places: &self.places, near, pays }
+    }
+
     /// The chosen spellings of the statements that are there, in the order of the text.
     pub(super) fn chosen(&self, uses: &Uses<'_, '_, '_>) -> Vec<(StmtId, Rc<Candidate>)> {
         let chosen = |place: &Place| {
@@ -186,27 +190,34 @@ impl Work<'_, '_, '_> {
         let mut uses = unchanged();
         let open = |offer: &Offer| offer.obstacle.is_none();
         let mut settling = Settling::of(spelled, self, &uses, &profit.target, &open);
+        let near = Near::of(&uses, &settling.nodes, &settling.places);
+        let mut struck: Vec<StmtId> = Vec::new();
         for attempt in 0..ATTEMPTS {
-            search(&mut uses, &settling.nodes, &settling.places, &pays);
+            let search = settling.search(&near, &pays);
+            if attempt == 0 {
+                search.everywhere(&mut uses);
+            } else {
+                search.around(&mut uses, &struck);
+            }
+            struck.clear();
             if attempt == 0 && self.options.explain {
                 self.note_potential(spelled, uses.total(), &unchanged, &pays);
             }
             uses = settling.again(&uses, &unchanged);
-            let mut failed = false;
             for (stmt, number) in self.worse_somewhere(&settling, &uses) {
-                failed = true;
+                struck.push(stmt);
                 uses.choose(&settling.nodes, stmt, None);
                 settling.strike(stmt, |other| other == number);
             }
             for (stmt, candidate) in settling.chosen(&uses) {
                 if !self.verify(&mut settling, stmt, &candidate) {
-                    failed = true;
+                    struck.push(stmt);
                     uses.choose(&settling.nodes, stmt, None);
                     let all = attempt >= PATIENCE;
                     settling.strike(stmt, |number| all || number == candidate.number);
                 }
             }
-            if !failed {
+            if struck.is_empty() {
                 break;
             }
         }

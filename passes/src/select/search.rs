@@ -5,18 +5,19 @@
 //! only when nothing reads it any more, so for each value all its readers are tried together with spellings that do not
 //! read it.
 
-use super::{Nodes, StepId, Uses};
+use super::{Near, Nodes, StepId, Uses};
 use crate::graph::ValueId;
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// How often all places are looked at, at most.
+/// How often places are looked at, at most.
 const SWEEPS: usize = 4;
 
 /// How many places are tried together, at most.
-const TOGETHER: usize = 32;
+pub(super) const TOGETHER: usize = 32;
 
 /// Over how many moves a value is followed to what would have to do without it.
 const MOVES: usize = 1;
@@ -58,61 +59,134 @@ pub(crate) struct Gain<'g> {
     pub(crate) gone: &'g [StmtId],
 }
 
-/// Chooses spellings; `pays` says whether a gain is worth a change.
-///
-/// A place that is improved alone may read a value that would have gone, and a value that goes may be what others would
-/// have read. So both orders are tried, and the better one counts.
-pub(crate) fn search(
-    uses: &mut Uses<'_, '_, '_>,
-    nodes: &Nodes,
-    places: &[Place],
-    pays: &dyn Fn(&Gain<'_>) -> bool,
-) {
-    let readers = Readers::of(uses, places);
-    let chosen = |uses: &Uses<'_, '_, '_>| -> Vec<Option<Rc<Candidate>>> {
-        places.iter().map(|place| uses.chosen(place.stmt).cloned()).collect()
-    };
-    let choose = |uses: &mut Uses<'_, '_, '_>, choices: Vec<Option<Rc<Candidate>>>| {
-        for (place, choice) in places.iter().zip(choices) {
-            uses.choose(nodes, place.stmt, choice);
-        }
-    };
-    let before = chosen(uses);
-    sweeps(uses, nodes, places, &readers, pays);
-    let (alone, least) = (chosen(uses), uses.total());
-    choose(uses, before);
-    let mut retired = false;
-    for place in places {
-        retired |= readers.retire(uses, nodes, place, pays);
-    }
-    if retired {
-        sweeps(uses, nodes, places, &readers, pays);
-    }
-    if !retired || uses.total() >= least {
-        choose(uses, alone);
-    }
+/// All that is searched.
+pub(crate) struct Search<'s> {
+    pub(crate) nodes: &'s Nodes,
+    /// In the order of the text.
+    pub(crate) places: &'s [Place],
+    pub(crate) near: &'s Near,
+    /// Whether a gain is worth a change.
+    pub(crate) pays: &'s dyn Fn(&Gain<'_>) -> bool,
 }
 
-/// Improves places until nothing changes.
-fn sweeps(
-    uses: &mut Uses<'_, '_, '_>,
-    nodes: &Nodes,
-    places: &[Place],
-    readers: &Readers<'_>,
-    pays: &dyn Fn(&Gain<'_>) -> bool,
-) {
-    for _ in 0..SWEEPS {
-        let mut changed = false;
-        for place in places {
-            changed |= improve(uses, nodes, place, pays);
+impl Search<'_> {
+    /// Chooses spellings for all places.
+    pub(crate) fn everywhere(&self, uses: &mut Uses<'_, '_, '_>) {
+        self.search(uses, (0..self.places.len()).collect());
+    }
+
+    /// Chooses spellings again after those of some statements were struck out.
+    pub(crate) fn around(&self, uses: &mut Uses<'_, '_, '_>, struck: &[StmtId]) {
+        self.search(uses, self.near(struck));
+    }
+
+    /// Chooses spellings of these places, and of those near what changes.
+    ///
+    /// A place that is improved alone may read a value that would have gone, and a value that goes may be what others
+    /// would have read. So both orders are tried, and the better one counts.
+    fn search(&self, uses: &mut Uses<'_, '_, '_>, active: Vec<usize>) {
+        let (readers, groups) = (Readers::of(uses, self.places), sharing(self.nodes, self.places));
+        let before = self.chosen(uses);
+        self.sweeps(uses, &readers, &groups, active.clone());
+        let (alone, least) = (self.chosen(uses), uses.total());
+        self.choose(uses, before);
+        let mut retired = Vec::new();
+        for &at in &active {
+            readers.retire(self, uses, &self.places[at], &mut retired);
         }
-        changed |= together(uses, nodes, places, pays);
-        for place in places {
-            changed |= readers.retire(uses, nodes, place, pays);
+        if !retired.is_empty() {
+            let all = self.near(&retired).into_iter().chain(active).collect::<BTreeSet<usize>>();
+            self.sweeps(uses, &readers, &groups, all.into_iter().collect());
         }
-        if !changed {
-            break;
+        if retired.is_empty() || uses.total() >= least {
+            self.choose(uses, alone);
         }
+    }
+
+    /// The choices for all places.
+    fn chosen(&self, uses: &Uses<'_, '_, '_>) -> Vec<Option<Rc<Candidate>>> {
+        self.places.iter().map(|place| uses.chosen(place.stmt).cloned()).collect()
+    }
+
+    fn choose(&self, uses: &mut Uses<'_, '_, '_>, choices: Vec<Option<Rc<Candidate>>>) {
+        for (place, choice) in self.places.iter().zip(choices) {
+            let same = match (uses.chosen(place.stmt), &choice) {
+                (Some(last), Some(next)) => Rc::ptr_eq(last, next),
+                (None, None) => true,
+                (Some(_), None) | (None, Some(_)) => false,
+            };
+            if !same {
+                uses.choose(self.nodes, place.stmt, choice);
+            }
+        }
+    }
+
+    /// The places near these statements, which have places themselves.
+    fn near(&self, stmts: &[StmtId]) -> Vec<usize> {
+        let at = |stmt: &StmtId| self.places.binary_search_by_key(stmt, |place| place.stmt);
+        let at = |stmt| at(stmt).expect("places are in the order of the text, and this is one");
+        self.near.around(stmts.iter().map(at))
+    }
+
+    /// Improves places, and then those near what changed, until nothing changes.
+    fn sweeps(
+        &self,
+        uses: &mut Uses<'_, '_, '_>,
+        readers: &Readers<'_>,
+        groups: &[(StepId, Vec<Sharer<'_>>)],
+        mut active: Vec<usize>,
+    ) {
+        for _ in 0..SWEEPS {
+            let mut changed = Vec::new();
+            for place in active.iter().map(|&at| &self.places[at]) {
+                if improve(uses, self.nodes, place, self.pays) {
+                    changed.push(place.stmt);
+                }
+            }
+            let is_active =
+                |place: &Place| active.binary_search_by_key(&place.stmt, |&at| self.places[at].stmt).is_ok();
+            let open = groups.iter().filter(|(_, sharers)| sharers.iter().any(|(place, _)| is_active(place)));
+            for (node, sharers) in open {
+                // Where all pay for the node, nothing is left to be shared.
+                if (uses.refs(*node) as usize) < sharers.len() && self.all_or_none(uses, sharers) {
+                    changed.extend(sharers.iter().map(|(place, _)| place.stmt));
+                }
+            }
+            for &at in &active {
+                readers.retire(self, uses, &self.places[at], &mut changed);
+            }
+            if changed.is_empty() {
+                break;
+            }
+            active = self.near(&changed);
+        }
+    }
+
+    /// Chooses these spellings if everything gets cheaper with all of them; whether it did.
+    fn all_or_none(&self, uses: &mut Uses<'_, '_, '_>, sharers: &[Sharer<'_>]) -> bool {
+        let total = uses.total();
+        let mut undo = Vec::new();
+        let mut gone = Vec::new();
+        for &(place, candidate) in sharers {
+            if !uses.is_present(place.stmt) {
+                continue;
+            }
+            let own = uses.own_cost(place.stmt);
+            let before = uses.choose(self.nodes, place.stmt, Some(Rc::clone(candidate)));
+            gone.extend_from_slice(uses.gone());
+            undo.push((place.stmt, candidate.number, own, before));
+        }
+        let saved = total - uses.total();
+        let enough = |&(stmt, number, own, _): &(StmtId, usize, (u32, u32), Option<Rc<Candidate>>)| {
+            (self.pays)(&Gain { stmt, number, own, saved, gone: &gone })
+        };
+        if saved > 0 && undo.iter().all(enough) {
+            return true;
+        }
+        for (stmt, .., before) in undo.into_iter().rev() {
+            uses.choose(self.nodes, stmt, before);
+        }
+        false
     }
 }
 
@@ -148,22 +222,6 @@ fn improve(
     let best = best.map(|(_, candidate)| candidate);
     let changed = best.as_ref().map(|best| best.number) != before.map(|before| before.number);
     uses.choose(nodes, place.stmt, best);
-    changed
-}
-
-/// Tries the places that could share a node together; whether any of them changed.
-fn together(
-    uses: &mut Uses<'_, '_, '_>,
-    nodes: &Nodes,
-    places: &[Place],
-    pays: &dyn Fn(&Gain<'_>) -> bool,
-) -> bool {
-    let mut changed = false;
-    for (node, sharers) in sharing(nodes, places) {
-        if (uses.refs(node) as usize) < sharers.len() {
-            changed |= all_or_none(uses, nodes, &sharers, pays);
-        }
-    }
     changed
 }
 
@@ -228,26 +286,27 @@ impl<'p> Readers<'p> {
         Self(readers)
     }
 
-    /// Tries to do without the result of a place, and without what is computed of it alone; whether that was better.
+    /// Tries to do without the result of a place, and without what is computed of it alone; notes what changed.
     fn retire(
         &self,
+        search: &Search<'_>,
         uses: &mut Uses<'_, '_, '_>,
-        nodes: &Nodes,
         place: &Place,
-        pays: &dyn Fn(&Gain<'_>) -> bool,
-    ) -> bool {
+        changed: &mut Vec<StmtId>,
+    ) {
         let mut values: Vec<ValueId> = uses.results(place.stmt).collect();
         for _ in 0..=MOVES {
-            let Some(readers) = self.all(&values, uses) else { return false };
-            if let Some(others) = without(uses, nodes, &values, &readers)
+            let Some(readers) = self.all(&values, uses) else { return };
+            if let Some(others) = without(uses, search.nodes, &values, &readers)
                 && others.iter().any(|(place, to)| uses.chosen(place.stmt) != Some(to))
-                && all_or_none(uses, nodes, &others, pays)
+                && search.all_or_none(uses, &others)
             {
-                return true;
+                changed.push(place.stmt);
+                changed.extend(others.iter().map(|(place, _)| place.stmt));
+                return;
             }
             values.extend(readers.iter().flat_map(|place| uses.results(place.stmt)));
         }
-        false
     }
 
     /// The places that read any of these values and compute none of them; `None` if others read one too, if there
@@ -284,36 +343,4 @@ fn without<'p>(
 /// What a spelling costs if it shares nothing.
 fn alone(nodes: &Nodes, candidate: &Candidate) -> u32 {
     candidate.last + candidate.paid.iter().map(|&node| nodes.cost(node)).sum::<u32>()
-}
-
-/// Chooses these spellings if everything gets cheaper with all of them; whether it did.
-fn all_or_none(
-    uses: &mut Uses<'_, '_, '_>,
-    nodes: &Nodes,
-    sharers: &[Sharer<'_>],
-    pays: &dyn Fn(&Gain<'_>) -> bool,
-) -> bool {
-    let total = uses.total();
-    let mut undo = Vec::new();
-    let mut gone = Vec::new();
-    for &(place, candidate) in sharers {
-        if !uses.is_present(place.stmt) {
-            continue;
-        }
-        let own = uses.own_cost(place.stmt);
-        let before = uses.choose(nodes, place.stmt, Some(Rc::clone(candidate)));
-        gone.extend_from_slice(uses.gone());
-        undo.push((place.stmt, candidate.number, own, before));
-    }
-    let saved = total - uses.total();
-    let enough = |&(stmt, number, own, _): &(StmtId, usize, (u32, u32), Option<Rc<Candidate>>)| {
-        pays(&Gain { stmt, number, own, saved, gone: &gone })
-    };
-    if saved > 0 && undo.iter().all(enough) {
-        return true;
-    }
-    for (stmt, .., before) in undo.into_iter().rev() {
-        uses.choose(nodes, stmt, before);
-    }
-    false
 }

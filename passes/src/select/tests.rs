@@ -1,6 +1,6 @@
 //! Choices are taken back without a trace, shared nodes are paid for once, and what pays only together is found.
 
-use super::{Candidate, Gain, Nodes, Place, Price, Uses, search};
+use super::{Candidate, Gain, Near, Nodes, Place, Price, Search, Uses};
 use crate::cost::Cost;
 use crate::graph::{Graph, ValueId};
 use crate::recipe::{Source, Step};
@@ -61,6 +61,11 @@ impl Fixture<'_, '_> {
 
 fn text() -> String {
     crate::rules::example_module(BODY)
+}
+
+fn searched(it: &Fixture<'_, '_>, uses: &mut Uses<'_, '_, '_>, places: &[Place]) {
+    let near = Near::of(uses, &it.nodes, places);
+    Search { nodes: &it.nodes, places, near: &near, pays: &pays }.everywhere(uses);
 }
 
 fn pays(gain: &Gain<'_>) -> bool {
@@ -126,7 +131,7 @@ fn chosen(marks: [u64; 2], first: u32) -> [bool; 2] {
     });
     let price = it.price();
     let mut uses = Uses::of(&it.graph, &BTreeSet::new(), false, &price, stmts);
-    search(&mut uses, &it.nodes, &places, &pays);
+    searched(&it, &mut uses, &places);
     stmts.map(|stmt| uses.chosen(stmt).is_some())
 }
 
@@ -175,7 +180,7 @@ fn doing_without(read_once_more: bool, instead: u32) -> [bool; 2] {
     places.sort_by_key(|place| place.stmt);
     let price = it.price();
     let mut uses = Uses::of(&it.graph, &BTreeSet::new(), true, &price, it.stmts);
-    search(&mut uses, &it.nodes, &places, &pays);
+    searched(&it, &mut uses, &places);
     readers.map(|stmt| uses.chosen(stmt).is_some())
 }
 
