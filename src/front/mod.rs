@@ -230,11 +230,9 @@ impl Front {
 
     /// Assembles what changed, unmeasured. If that fails, the messages about the text that came are the ones to show.
     fn kept_always(&self, inputs: &Inputs<'_>, files: &[Option<PathBuf>]) -> Result<Kept, String> {
-        let arguments = inputs.assembly.arguments(files, None);
-        let said = self.real.run(&arguments, inputs.stdin(files))?;
-        let news = "changed, and not measured".to_owned();
-        let written = said.status.success().then_some(said);
-        Ok(Kept { news: if written.is_some() { news } else { "the assembler fails".to_owned() }, written })
+        let written = self.written(inputs, files)?;
+        let news = if written.is_some() { "changed, and not measured" } else { "the assembler fails" };
+        Ok(Kept { written, news: news.to_owned() })
     }
 
     /// Adds a line to the log.

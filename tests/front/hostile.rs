@@ -68,6 +68,23 @@ fn an_assembler_that_fails_or_is_killed_ends_the_build_as_it_would_alone() {
 }
 
 #[test]
+fn an_assembler_that_succeeds_without_a_cubin_is_not_believed() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    let fake = bench.path("fake");
+    let real = bench.real.display();
+    // As where the disk is full: of what came it would have told.
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *--verbose*) ;; */out/*) : >front.cubin; exit 0;; esac\nexec {real} \"$@\"\n"
+    );
+    program(&fake, &script);
+    for keep in ["better", "always"] {
+        let mut command = bench.front("-arch=sm_75 blend.s -o front.cubin");
+        let output = run(command.env("PTXOPT_PTXAS", &fake).env("PTXOPT_KEEP", keep));
+        as_it_came(&bench, "-arch=sm_75 blend.s", &output, "`front.cubin` is no cubin");
+    }
+}
+
+#[test]
 fn options_from_a_pipe_are_read_by_the_assembler_alone() {
     let Some(bench) = Bench::new("13.5") else { return };
     bench.write("options", "-o front.cubin");
