@@ -66,6 +66,27 @@ impl<'t> Lines<'t> {
     }
 }
 
+/// Where the lines of a text come from that was made of another one.
+pub(crate) struct Origins(Vec<Hunk>);
+
+impl Origins {
+    pub(crate) fn new(old: &[u8], new: &[u8]) -> Self {
+        Self(Lines::new(old, new).changes)
+    }
+
+    /// The number from 1 of the old line that a new line was; for one that was changed, of the first of those that were
+    /// changed together, and for one that was added, of the line before.
+    pub(crate) fn of(&self, line: u32) -> u32 {
+        let at = line.saturating_sub(1);
+        let count = self.0.partition_point(|change| change.after.start <= at);
+        let Some(change) = count.checked_sub(1).map(|last| &self.0[last]) else { return line };
+        if at >= change.after.end {
+            return change.before.end + (at - change.after.end) + 1;
+        }
+        if change.before.is_empty() { change.before.start.max(1) } else { change.before.start + 1 }
+    }
+}
+
 /// A line of either text beside what stands there in the other one, each with its number from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Row<'t> {
@@ -208,6 +229,14 @@ mod tests {
             .map(|row| format!("{} {} {}", text(row.before), text(row.after), row.changed))
             .collect();
         assert_eq!(rows, ["0a 0a false", "1b 1x true", "2c 2y true", "3d 3d false", " 4z true"]);
+    }
+
+    #[test]
+    fn each_line_comes_from_one_before() {
+        let origins = Origins::new(b"a\nb\nc\nd\ne\nf\n", b"new\na\nx\ny\nz\nd\nf\nmore\n");
+        let of: Vec<u32> = (1..=8).map(|line| origins.of(line)).collect();
+        assert_eq!(of, [1, 1, 2, 2, 2, 4, 6, 6]);
+        assert_eq!(Origins::new(b"a\n", b"a\n").of(1), 1);
     }
 
     #[test]

@@ -6,7 +6,8 @@
 //!
 //! - `--ablate` repeats this without each rule that rewrote plain code, and prints the differences: a rule whose
 //!   absence makes code shorter must be removed. `--ablate NAME,NAME` leaves out those rules together.
-//! - `--write` measures `tests/corpus/modules` and writes `src/measure/accuracy.tsv`, which ptxopt quotes.
+//! - `--write` measures `tests/corpus/modules` and writes `src/measure/accuracy.tsv`, which ptxopt quotes, and the table
+//!   of `README.md`. Since that has times, nothing else should run then.
 //!
 //! NVIDIA's assemblers are expected in `target/nvidia`, where `sh .ci/tools` puts them.
 
@@ -18,6 +19,8 @@ mod gains;
 mod jobs;
 #[path = "../../tests/support/modules.rs"]
 mod modules;
+#[path = "../../tests/support/results.rs"]
+mod results;
 
 use assemblers::Assemblers;
 use gains::{Gains, Measurer};
@@ -86,8 +89,10 @@ fn main() -> ExitCode {
     let measurer = Measurer::new(&assemblers);
     if arguments.write {
         let rows = gains::rows(&measurer, &modules::corpus());
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/measure/accuracy.tsv");
-        std::fs::write(path, accuracy::text(&rows)).expect("the table can be written");
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        std::fs::write(root.join("src/measure/accuracy.tsv"), accuracy::text(&rows))
+            .expect("the table can be written");
+        write_results(&assemblers, &root.join("README.md"));
         return ExitCode::SUCCESS;
     }
     let modules: Vec<TestModule> = arguments.paths.iter().flat_map(|path| modules::below(path)).collect();
@@ -97,6 +102,16 @@ fn main() -> ExitCode {
         ablate(&measurer, &modules, &arguments, &with);
     }
     ExitCode::SUCCESS
+}
+
+/// Writes the table of the first page.
+fn write_results(assemblers: &Assemblers, page: &Path) {
+    let rows: Vec<_> = results::KINDS.iter().map(|kind| (kind, results::measure(assemblers, kind))).collect();
+    for (kind, row) in &rows {
+        row.refused.iter().for_each(|refused| say(&format!("{}: not counted: {refused}", kind.title)));
+    }
+    let text = std::fs::read_to_string(page).expect("the page is there");
+    std::fs::write(page, results::inserted(&text, &rows)).expect("the page can be written");
 }
 
 /// What the absence of rules changes.

@@ -1,4 +1,7 @@
 //! `ptxopt completions`: a script that completes the options in a shell, and the names of GPUs, passes and rules.
+//!
+//! The scripts that clap writes for zsh and fish do not expect a command line that begins with an input or with a
+//! command, so these are changed.
 
 use super::{Cli, Console, Failure};
 use crate::output::to_stdout;
@@ -19,8 +22,18 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     // The generator panics where it cannot write, so it writes to memory.
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut with_names(Cli::command()), "ptxopt", &mut script);
-    to_stdout(|out| out.write_all(&script)).map_err(|error| Failure::writing(console, "<stdout>", &error))
+    let mut command = with_names(Cli::command());
+    clap_complete::generate(args.shell, &mut command, "ptxopt", &mut script);
+    let script = String::from_utf8(script).expect("names and help are text");
+    let script = if args.shell == Shell::Zsh {
+        for_zsh(&script, &command)
+    } else if args.shell == Shell::Fish {
+        script + &for_fish(&command)
+    } else {
+        script
+    };
+    to_stdout(|out| out.write_all(script.as_bytes()))
+        .map_err(|error| Failure::writing(console, "<stdout>", &error))
 }
 
 /// The command with the values of its arguments listed. The command that runs takes more of them, such as `90` for
@@ -33,6 +46,63 @@ fn with_names(mut command: Command) -> Command {
         }
     }
     command.mut_subcommands(with_names)
+}
+
+/// The names of the commands.
+fn names<'c>(command: &'c Command, between: &str) -> String {
+    let names: Vec<&'c str> = command.get_subcommands().map(Command::get_name).collect();
+    names.join(between)
+}
+
+/// The script for zsh takes the first word for an input and the second for a command, and knows only one input.
+fn for_zsh(script: &str, command: &Command) -> String {
+    let first = "\
+(( $+functions[_ptxopt_first] )) ||
+_ptxopt_first() {
+    _alternative 'commands:command:_ptxopt_commands' 'inputs:input:_files'
+}
+
+";
+    let commands = "(( $+functions[_ptxopt_commands] )) ||\n";
+    let choice = "        case $line[1] in\n";
+    // After an input, what may follow is what may stand in its place.
+    let more = format!(
+        "        [[ $line[1] == ({}) ]] || {{ words[1]=ptxopt; _ptxopt; return }}\n",
+        names(command, "|")
+    );
+    let lines = script.lines().filter(|line| !line.starts_with("':inputs -- "));
+    let script: String = lines.flat_map(|line| [line, "\n"]).collect();
+    script
+        .replace("$line[2]", "$line[1]")
+        .replacen("\":: :_ptxopt_commands\"", "\":: :_ptxopt_first\"", 1)
+        .replacen(choice, &(more + choice), 1)
+        .replacen(commands, &(first.to_owned() + commands), 1)
+}
+
+/// The script for fish takes any first word for a command, gives up after an option without its value, and knows no
+/// values that are not those of options.
+fn for_fish(command: &Command) -> String {
+    let mut script = format!(
+        "\nfunction __fish_ptxopt_needs_command
+    for word in (commandline -opc)[2..]
+        if contains -- $word {}
+            echo $word
+            return 1
+        end
+    end
+    return 0
+end
+",
+        names(command, " ")
+    );
+    for subcommand in command.get_subcommands() {
+        for value in subcommand.get_positionals().flat_map(clap::Arg::get_possible_values) {
+            let (of, name) = (subcommand.get_name(), value.get_name());
+            script +=
+                &format!("complete -c ptxopt -n \"__fish_ptxopt_using_subcommand {of}\" -f -a {name}\n");
+        }
+    }
+    script
 }
 
 fn gpus() -> Vec<PossibleValue> {

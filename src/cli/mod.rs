@@ -12,7 +12,7 @@ mod prove;
 mod ptxas;
 mod run;
 
-use crate::front;
+use crate::front::{self, Helper};
 use crate::input::Input;
 use crate::library::{self, Refusal};
 use crate::measure::accuracy;
@@ -210,19 +210,21 @@ fn refuses_colour() -> bool {
 /// Runs the command that the arguments of the process ask for.
 #[must_use]
 pub fn main() -> ExitCode {
-    let arguments: Vec<OsString> = std::env::args_os().collect();
-    match arguments.first() {
-        Some(program) if front::is_called(program) => ptxas(),
-        _ => command(front::child_command_line().unwrap_or(arguments)),
-    }
+    start(std::env::args_os().next().is_some_and(|program| front::is_called(&program)))
 }
 
 /// Stands for NVIDIA's assembler, whose arguments the process has.
 #[must_use]
 pub fn ptxas() -> ExitCode {
-    match front::child_command_line() {
-        Some(arguments) => command(arguments),
-        None => front::run(&std::env::args_os().skip(1).collect::<Vec<_>>()),
+    start(true)
+}
+
+fn start(as_assembler: bool) -> ExitCode {
+    match front::helper() {
+        Some(Helper::Ended(code)) => code,
+        Some(Helper::Optimiser(arguments)) => command(arguments),
+        None if as_assembler => front::run(&std::env::args_os().skip(1).collect::<Vec<_>>()),
+        None => command(std::env::args_os().collect()),
     }
 }
 

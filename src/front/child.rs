@@ -1,21 +1,19 @@
 //! The optimiser as a process of its own, so that whatever happens to it, the build goes on.
 //!
-//! The child is this program with the command line of `ptxopt`. It limits its memory and its processor time itself, and
+//! The child is this program with the command line of `ptxopt` (`helper.rs`). It limits its memory and its processor time itself, and
 //! is ended when its time is over. It may run out of either, overflow its stack or be killed: then there is a reason why
 //! a module is assembled as it is, and nothing else has happened.
 
+use super::helper::Role;
 use super::settings;
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
-use std::process::{Child, ChildStderr, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStderr, ExitStatus, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
-
-/// The first argument of a child; what follows is the command line of `ptxopt`.
-const CHILD: &str = "--ptxopt-child";
 
 /// How much of a child's messages is read.
 const MOST_SAID: u64 = 1 << 16;
@@ -40,23 +38,9 @@ pub(super) struct Work<'w> {
     pub(super) time: Duration,
 }
 
-/// The command line of `ptxopt` in the arguments of a child, which limits itself; `None` if this process is none.
-pub(crate) fn command_line() -> Option<Vec<OsString>> {
-    let mut arguments = std::env::args_os();
-    let program = arguments.next()?;
-    if arguments.next()? != CHILD {
-        return None;
-    }
-    let seconds = arguments.next()?.to_str()?.parse().ok()?;
-    limit(seconds);
-    Some(std::iter::once(program).chain(arguments).collect())
-}
-
+/// Limits this process, which is a child.
 #[cfg(unix)]
-fn limit(seconds: u64) {
-    // Nobody waits for what it does once the front is gone.
-    #[cfg(target_os = "linux")]
-    let _set = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+pub(super) fn limit(seconds: u64) {
     use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
     let memory = settings::memory(&|name| std::env::var_os(name)).unwrap_or(u64::MAX);
     // A file with what the process had in memory, left in the folder of a build, is of no use to anyone.
@@ -71,15 +55,14 @@ fn limit(seconds: u64) {
 }
 
 #[cfg(not(unix))]
-fn limit(_seconds: u64) {}
+pub(super) fn limit(_seconds: u64) {}
 
 impl Work<'_> {
     /// Optimises; returns whether the text changed, or why nothing came of it.
     pub(super) fn run(&self) -> Result<bool, String> {
-        let program =
-            std::env::current_exe().map_err(|error| format!("ptxopt does not find itself: {error}"))?;
-        let mut command = Command::new(program);
-        command.arg(CHILD).arg(self.time.as_secs().to_string());
+        let mut command =
+            Role::Optimise.command().map_err(|error| format!("ptxopt does not find itself: {error}"))?;
+        command.arg(self.time.as_secs().to_string());
         // Not by a path that could be the name of a subcommand.
         command.arg(std::path::absolute(self.input).unwrap_or_else(|_| self.input.to_owned()));
         command.args([OsStr::new("--output"), self.output.as_os_str()]);

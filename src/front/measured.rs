@@ -6,7 +6,7 @@
 
 use super::command_line::Assembly;
 use super::{Front, Inputs};
-use crate::measure::{Comparison, Leave, Measured, number};
+use crate::measure::{Comparison, Leave, Measured, cubin, number};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -140,9 +140,36 @@ fn written(
     if files.iter().all(Option::is_none) {
         return Ok(None);
     }
-    // Whatever is wrong with the output is for the assembler to find, and to say.
-    let said = front.real.run(&assembly.arguments(files, None), inputs.stdin(files))?;
-    Ok(said.status.success().then_some(said))
+    front.written(inputs, files)
+}
+
+impl Front {
+    /// Has the assembler write the result; what it printed, if it succeeded.
+    pub(super) fn written(
+        &self,
+        inputs: &Inputs<'_>,
+        files: &[Option<PathBuf>],
+    ) -> Result<Option<Output>, String> {
+        let assembly = inputs.assembly;
+        // Whatever is wrong with the output is for the assembler to find, and to say.
+        let said = self.real.run(&assembly.arguments(files, None), inputs.stdin(files))?;
+        if !said.status.success() {
+            return Ok(None);
+        }
+        // It does not notice that a disk is full if all that it writes fits into its buffer. What came may be larger.
+        if is_whole(assembly) {
+            Ok(Some(said))
+        } else {
+            Err(format!("what the assembler wrote to `{}` is no cubin", assembly.output.display()))
+        }
+    }
+}
+
+/// Whether the result is a cubin, if it is in a file.
+fn is_whole(assembly: &Assembly) -> bool {
+    let is_file = fs::metadata(&assembly.output).is_ok_and(|metadata| metadata.is_file());
+    let is_cubin = |cubin: Vec<u8>| cubin::functions(&cubin, number(&assembly.gpu)).is_ok();
+    !is_file || fs::read(&assembly.output).is_ok_and(is_cubin)
 }
 
 /// Copies a cubin to a new file or over a regular one.

@@ -5,18 +5,23 @@
 //! that it got. Whatever goes wrong before that is a line on standard error, and the module is assembled as it is.
 //!
 //! What changed is assembled both ways, and functions that got worse go back (`measured.rs`). The optimiser runs as a
-//! child process (`child.rs`).
+//! child process (`child.rs`). A front that is killed leaves neither processes nor files (`helper.rs`, `keeper.rs`).
 
 mod child;
 mod command_line;
+mod helper;
+mod keeper;
 mod measured;
+mod messages;
 mod real;
 mod settings;
 
-pub(crate) use child::command_line as child_command_line;
+pub(crate) use helper::{Helper, helper};
 
 use command_line::{Asked, Assembly, Source};
+use keeper::Folder;
 use measured::Kept;
+use messages::{Instead, replay};
 use real::Real;
 use settings::Settings;
 use std::collections::BTreeMap;
@@ -25,8 +30,7 @@ use std::fs::{self, OpenOptions};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::{ExitCode, ExitStatus, Output};
-use tempfile::TempDir;
+use std::process::{ExitCode, ExitStatus};
 
 /// The names under which this program stands for the assembler.
 const NAMES: [&str; 2] = ["ptxopt-ptxas", "ptxas"];
@@ -45,25 +49,23 @@ pub(crate) fn is_called(program: &OsStr) -> bool {
 /// Runs the assembler with its own arguments, after optimising what they name.
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     let variable = |name: &str| std::env::var_os(name);
-    let real = match Real::find(&variable, std::env::current_exe().ok().as_deref()) {
-        Ok(real) => real,
-        Err(why) => {
-            tell(&why);
-            return ExitCode::from(NO_ASSEMBLER);
-        }
-    };
+    let found = Real::find(&variable, std::env::current_exe().ok().as_deref());
+    let code = found.and_then(|real| {
+        if real.is_nested { real.become_it(arguments, None).map(code) } else { optimised(real, arguments) }
+    });
+    code.unwrap_or_else(|why| {
+        tell(&why);
+        ExitCode::from(NO_ASSEMBLER)
+    })
+}
+
+fn optimised(real: Real, arguments: &[OsString]) -> Result<ExitCode, String> {
+    let variable = |name: &str| std::env::var_os(name);
     let settings = Settings::read(&variable).unwrap_or_else(|why| {
         tell(&format!("{why}; nothing is optimised"));
         Settings::disabled()
     });
-    let front = Front { real, settings };
-    match front.run(arguments) {
-        Ok(code) => code,
-        Err(why) => {
-            tell(&why);
-            ExitCode::from(NO_ASSEMBLER)
-        }
-    }
+    Front { real, settings }.run(arguments)
 }
 
 /// The assembler, and what the user wants.
@@ -77,7 +79,7 @@ struct Inputs<'a> {
     assembly: &'a Assembly,
     /// Standard input, if it is one of them.
     stdin: Option<Vec<u8>>,
-    folder: TempDir,
+    folder: Folder,
 }
 
 impl Front {
@@ -133,7 +135,7 @@ impl Front {
             }
             stdin = Some(text);
         }
-        let folder = match tempfile::Builder::new().prefix("ptxopt-").tempdir() {
+        let folder = match Folder::new() {
             Ok(folder) => folder,
             Err(error) => {
                 tell(&format!("assembled as it is: temporary files cannot be made: {error}"));
@@ -152,7 +154,7 @@ impl Front {
             match kept {
                 Ok(Kept { written: Some(said), news }) => {
                     self.log(assembly, &news);
-                    replay(&said, &inputs.names(&files));
+                    replay(&said, &inputs.instead(&files));
                     return Ok(code(said.status));
                 }
                 Ok(Kept { written: None, news }) => told = news,
@@ -228,11 +230,9 @@ impl Front {
 
     /// Assembles what changed, unmeasured. If that fails, the messages about the text that came are the ones to show.
     fn kept_always(&self, inputs: &Inputs<'_>, files: &[Option<PathBuf>]) -> Result<Kept, String> {
-        let arguments = inputs.assembly.arguments(files, None);
-        let said = self.real.run(&arguments, inputs.stdin(files))?;
-        let news = "changed, and not measured".to_owned();
-        let written = said.status.success().then_some(said);
-        Ok(Kept { news: if written.is_some() { news } else { "the assembler fails".to_owned() }, written })
+        let written = self.written(inputs, files)?;
+        let news = if written.is_some() { "changed, and not measured" } else { "the assembler fails" };
+        Ok(Kept { written, news: news.to_owned() })
     }
 
     /// Adds a line to the log.
@@ -255,17 +255,11 @@ impl Inputs<'_> {
         all.any(|(source, file)| *source == Source::Stdin && file.is_none()).then_some(self.stdin.as_deref()?)
     }
 
-    /// The names of files that stand for inputs, and the names of these.
-    fn names(&self, files: &[Option<PathBuf>]) -> Vec<(Vec<u8>, Vec<u8>)> {
-        let bytes = |name: &OsStr| name.as_encoded_bytes().to_owned();
-        let pair = |(source, file): (&Source, &Option<PathBuf>)| {
-            let name = match source {
-                Source::Stdin => b"<stdin>".to_vec(),
-                Source::File(path) => bytes(path.as_os_str()),
-            };
-            Some((bytes(file.as_ref()?.as_os_str()), name))
-        };
-        self.assembly.inputs.iter().zip(files).filter_map(pair).collect()
+    /// The files that stand for inputs.
+    fn instead<'i>(&'i self, files: &'i [Option<PathBuf>]) -> Vec<Instead<'i>> {
+        let stdin = self.stdin.as_deref();
+        let all = self.assembly.inputs.iter().zip(files);
+        all.filter_map(|(source, file)| Some(Instead::new(file.as_ref()?, source, stdin))).collect()
     }
 }
 
@@ -286,30 +280,6 @@ fn tell(line: &str) {
     let _unheard = io::stderr().write_all(format!("ptxopt: {}\n", crate::printable::shown(line)).as_bytes());
 }
 
-/// What the assembler printed, with the names of its inputs as the user knows them.
-fn replay(said: &Output, names: &[(Vec<u8>, Vec<u8>)]) {
-    let named =
-        |text: &[u8]| names.iter().fold(text.to_owned(), |text, (from, to)| replaced(&text, from, to));
-    // Closed outputs are nothing to report.
-    let _unheard = io::stdout().write_all(&named(&said.stdout)).and_then(|()| io::stdout().flush());
-    let _unheard = io::stderr().write_all(&named(&said.stderr));
-}
-
-fn replaced(text: &[u8], from: &[u8], to: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(text.len());
-    let mut rest = text;
-    while !rest.is_empty() {
-        if !from.is_empty() && rest.starts_with(from) {
-            out.extend(to);
-            rest = &rest[from.len()..];
-        } else {
-            out.push(rest[0]);
-            rest = &rest[1..];
-        }
-    }
-    out
-}
-
 /// The exit status of the assembler; as a shell has it, if a signal ended it.
 fn code(status: ExitStatus) -> ExitCode {
     #[cfg(unix)]
@@ -323,12 +293,6 @@ fn code(status: ExitStatus) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn names_are_replaced_wherever_they_stand() {
-        assert_eq!(replaced(b"/t/0/k, line 3: /t/0/k", b"/t/0/k", b"k.s"), b"k.s, line 3: k.s");
-        assert_eq!(replaced(b"abc", b"", b"x"), b"abc");
-    }
 
     #[test]
     fn it_goes_by_the_name_of_the_assembler() {

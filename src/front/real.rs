@@ -1,18 +1,18 @@
 //! Finds NVIDIA's assembler and runs it.
 //!
-//! What is found must not be ptxopt itself, under whatever name, or one would start the other for ever. A link or a copy
-//! is recognised by the file that it leads to, and a script that starts ptxopt again by a variable of the environment
-//! that the assembler is started with.
+//! What is found must not be ptxopt itself, under whatever name, or one would start the other for ever. A link is
+//! recognised by the file that it leads to. A copy, or a script that starts ptxopt, looks like any program: so the
+//! assembler is started with the programs that were tried so far in a variable of the environment. A front that finds
+//! them there was started in place of the assembler, and becomes the next program that was not tried. Each is tried
+//! once, so this ends. Only a script that empties the environment can prevent that; it has to name the assembler itself.
 
-use crate::measure::VARIABLE;
+use super::helper::Role;
+use crate::measure::{STARTED, VARIABLE};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
-
-/// Set where the assembler runs: whoever finds it set was started in place of the assembler.
-const INSIDE: &str = "PTXOPT_STARTED_PTXAS";
 
 /// Variables with the folder of CUDA.
 const FOLDERS: [&str; 2] = ["CUDA_HOME", "CUDA_PATH"];
@@ -24,6 +24,10 @@ const OWN_NAMES: [&str; 2] = ["ptxopt", "ptxopt-ptxas"];
 #[derive(Clone, Debug)]
 pub(super) struct Real {
     program: PathBuf,
+    /// What [`STARTED`] is for it.
+    started: OsString,
+    /// Whether this process was itself started as the assembler by another front.
+    pub(super) is_nested: bool,
 }
 
 impl Real {
@@ -32,43 +36,58 @@ impl Real {
         variable: &dyn Fn(&str) -> Option<OsString>,
         own: Option<&Path>,
     ) -> Result<Self, String> {
-        if let Some(program) = variable(INSIDE) {
-            return Err(format!(
-                "`{}`, found as NVIDIA's assembler, starts ptxopt again; the environment variable `{VARIABLE}` says \
-                 where the assembler is",
-                program.display()
-            ));
-        }
         let given = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let tried = Tried::new(given(STARTED));
+        let found = |program: PathBuf| {
+            let program = absolute(program);
+            Self { started: tried.and(own, &program), is_nested: tried.all.is_some(), program }
+        };
         if let Some(named) = given(VARIABLE).map(PathBuf::from) {
             let program = if named.is_dir() { named.join("ptxas") } else { named };
+            let shown = program.display();
             if !program.is_file() {
-                let program = program.display();
-                return Err(format!("there is no assembler `{program}`, which `{VARIABLE}` names"));
+                return Err(format!("there is no assembler `{shown}`, which `{VARIABLE}` names"));
             }
             if is_own(&program, own) {
-                let program = program.display();
                 return Err(format!(
-                    "`{VARIABLE}` names `{program}`, which is ptxopt itself and not NVIDIA's assembler"
+                    "`{VARIABLE}` names `{shown}`, which is ptxopt itself and not NVIDIA's assembler"
                 ));
             }
-            return Ok(Self { program: absolute(program) });
+            if tried.has(&program) {
+                return Err(format!(
+                    "`{VARIABLE}` names `{shown}`, which starts ptxopt again and not NVIDIA's assembler"
+                ));
+            }
+            return Ok(found(program));
         }
         let path = given("PATH").unwrap_or_default();
         let folders = FOLDERS.into_iter().filter_map(given).map(|folder| Path::new(&folder).join("bin"));
-        let places = std::env::split_paths(&path).chain(folders).map(|folder| folder.join("ptxas"));
-        let found = places.into_iter().find(|program| is_program(program) && !is_own(program, own));
-        found.map(|program| Self { program: absolute(program) }).ok_or_else(|| {
+        let mut places = std::env::split_paths(&path).chain(folders).map(|folder| folder.join("ptxas"));
+        let first =
+            places.find(|program| is_program(program) && !is_own(program, own) && !tried.has(program));
+        first.map(found).ok_or_else(|| {
             format!(
-                "there is no `ptxas` of NVIDIA in `PATH` and none in `CUDA_HOME`; the environment variable `{VARIABLE}` \
-                 says where it is"
+                "there is no `ptxas` of NVIDIA in `PATH` and none in `CUDA_HOME`{}; the environment variable `{VARIABLE}` \
+                 says where it is",
+                if tried.all.is_some() { ", only programs that start ptxopt again" } else { "" }
             )
         })
     }
 
     fn command(&self, arguments: &[OsString]) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(arguments).env(INSIDE, &self.program);
+        command.args(arguments).env(STARTED, &self.started);
+        command
+    }
+
+    /// The same for a process that ends with this one.
+    fn child(&self, arguments: &[OsString]) -> Command {
+        if !cfg!(target_os = "linux") {
+            return self.command(arguments);
+        }
+        // A file that was replaced since this process began is not found: then the assembler runs on its own.
+        let Ok(mut command) = Role::Assemble.command() else { return self.command(arguments) };
+        command.arg(&self.program).args(arguments).env(STARTED, &self.started);
         command
     }
 
@@ -79,17 +98,16 @@ impl Real {
         arguments: &[OsString],
         stdin: Option<&[u8]>,
     ) -> Result<ExitStatus, String> {
-        let mut command = self.command(arguments);
         let status = match stdin {
-            Some(text) => fed(command.stdin(Stdio::piped()), text, |mut child| child.wait()),
-            None => replaced(&mut command),
+            Some(text) => fed(self.child(arguments).stdin(Stdio::piped()), text, |mut child| child.wait()),
+            None => replaced(&mut self.command(arguments)),
         };
         status.map_err(|error| self.not_run(&error))
     }
 
     /// Runs it, and keeps what it prints.
     pub(super) fn run(&self, arguments: &[OsString], stdin: Option<&[u8]>) -> Result<Output, String> {
-        let mut command = self.command(arguments);
+        let mut command = self.child(arguments);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let output = match stdin {
             Some(text) => fed(command.stdin(Stdio::piped()), text, std::process::Child::wait_with_output),
@@ -103,14 +121,42 @@ impl Real {
     }
 }
 
+/// The programs that were started in place of the assembler so far.
+struct Tried {
+    /// As in the environment.
+    all: Option<OsString>,
+    each: Vec<PathBuf>,
+}
+
+impl Tried {
+    fn new(all: Option<OsString>) -> Self {
+        let each = all.iter().flat_map(std::env::split_paths).collect();
+        Self { all, each }
+    }
+
+    fn has(&self, program: &Path) -> bool {
+        let program = leads_to(program);
+        // One with a colon in its name stands alone.
+        self.each.contains(&program) || self.all.as_deref() == Some(program.as_os_str())
+    }
+
+    /// These and two more.
+    fn and(&self, own: Option<&Path>, program: &Path) -> OsString {
+        let program = leads_to(program);
+        let all = self.each.iter().cloned().chain(own.map(leads_to)).chain([program.clone()]);
+        std::env::join_paths(all).unwrap_or_else(|_| program.into_os_string())
+    }
+}
+
+/// Becomes another program, where that is possible; elsewhere, runs it.
 #[cfg(unix)]
-fn replaced(command: &mut Command) -> io::Result<ExitStatus> {
+pub(super) fn replaced(command: &mut Command) -> io::Result<ExitStatus> {
     use std::os::unix::process::CommandExt;
     Err(command.exec())
 }
 
 #[cfg(not(unix))]
-fn replaced(command: &mut Command) -> io::Result<ExitStatus> {
+pub(super) fn replaced(command: &mut Command) -> io::Result<ExitStatus> {
     command.status()
 }
 
@@ -142,9 +188,13 @@ fn absolute(program: PathBuf) -> PathBuf {
     std::path::absolute(&program).unwrap_or(program)
 }
 
+/// The file behind links.
+fn leads_to(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
 /// Whether a file is ptxopt, as far as files can tell.
 fn is_own(program: &Path, own: Option<&Path>) -> bool {
-    let leads_to = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let program = leads_to(program);
     program.file_stem().and_then(OsStr::to_str).is_some_and(|name| OWN_NAMES.contains(&name))
         || own.is_some_and(|own| program == leads_to(own) || is_same_file(&program, own))

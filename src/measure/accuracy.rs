@@ -82,8 +82,8 @@ mod tests {
     }
 
     #[test]
-    fn the_readme_says_the_same() {
-        let readme: Vec<&str> = include_str!("../../README.md").split_whitespace().collect();
-        assert!(readme.join(" ").contains(&sentence()), "{}", sentence());
+    fn the_page_about_the_command_says_the_same() {
+        let page: Vec<&str> = include_str!("../../docs/use.md").split_whitespace().collect();
+        assert!(page.join(" ").contains(&sentence()), "{}", sentence());
     }
 }

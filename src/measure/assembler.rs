@@ -23,6 +23,10 @@ const MOST_SAID: usize = 4000;
 /// The environment variable with the path of the assembler, used if no path is given.
 pub const VARIABLE: &str = "PTXOPT_PTXAS";
 
+/// Set where an assembler runs, to the programs that were started in its place: if one of them is ptxopt again, which
+/// stands for the assembler, it becomes the next one that there is.
+pub(crate) const STARTED: &str = "PTXOPT_STARTED_PTXAS";
+
 /// An assembler that has been found and runs.
 #[derive(Clone, Debug)]
 pub struct Assembler {
@@ -154,6 +158,7 @@ impl Assembler {
         let mut child = Command::new(&self.program)
             .args(arguments)
             .current_dir(folder)
+            .env(STARTED, fs::canonicalize(&self.program).unwrap_or_else(|_| self.program.clone()))
             .stdin(Stdio::null())
             .stdout(said)
             .stderr(second)

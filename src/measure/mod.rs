@@ -9,6 +9,7 @@ mod compare;
 pub mod cubin;
 mod leave;
 
+pub(crate) use assembler::STARTED;
 pub use assembler::{Assembler, AssemblerFailure, VARIABLE};
 pub use compare::{Comparison, Worse, table};
 pub(crate) use leave::Leave;

@@ -10,6 +10,8 @@ mod bars;
 mod changes;
 mod sides;
 mod steps;
+#[cfg(test)]
+mod tests;
 mod view;
 mod words;
 

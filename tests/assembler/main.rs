@@ -13,6 +13,7 @@ mod accuracy;
 mod assemblers;
 #[path = "../support/constants.rs"]
 mod constants;
+mod first_page;
 mod folded;
 mod folding;
 #[path = "../support/forms.rs"]
@@ -35,6 +36,8 @@ mod programs;
 mod ptxas;
 mod raised;
 mod renaming;
+#[path = "../support/results.rs"]
+mod results;
 mod roles;
 mod several;
 

@@ -130,3 +130,43 @@ fn the_version_names_ptxopt_unless_it_does_nothing() {
     assert_ne!(better, always, "what was kept without being measured is something else");
     assert_eq!(version("", "1"), real);
 }
+
+/// Warnings about lines after one of which more lines are made.
+const DOUBLE: &str = "\
+.version 8.0
+.target sm_75
+.address_size 64
+.visible .entry double(.param .u64 p)
+{
+	.reg .b32 %r<4>;
+	.reg .b64 %rd<2>;
+	.reg .f64 %fd<2>;
+	ld.param.u64 %rd1, [p];
+	ld.global.f64 %fd1, [%rd1];
+	ld.global.u32 %r1, [%rd1+8];
+	ld.global.u32 %r2, [%rd1+12];
+	vavrg4.u32.u32.u32 %r3, %r1, %r2, %r1;
+	st.global.u32 [%rd1+8], %r3;
+	add.f64 %fd1, %fd1, %fd1;
+	st.global.f64 [%rd1], %fd1;
+	ret;
+}
+";
+
+#[test]
+fn warnings_are_about_the_lines_of_what_came() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    bench.write("double.ptx", DOUBLE);
+    let line = "-arch=sm_75 -warn-double-usage double.ptx -o";
+    let real = bench.real(&format!("{line} real.cubin"));
+    assert!(said(&real).contains("double.ptx, line 15; warning"), "{}", said(&real));
+    for keep in ["better", "always"] {
+        let output = run(bench.front(&format!("{line} front.cubin")).env("PTXOPT_KEEP", keep));
+        assert_eq!((output.status.code(), said(&output)), (Some(0), said(&real)), "{keep}");
+        assert_ne!(bench.read("front.cubin"), bench.read("real.cubin"), "something changed");
+        let mut command = bench.front("-arch=sm_75 -warn-double-usage - -o front.cubin");
+        command.stdin(fs::File::open(bench.path("double.ptx")).expect("it is there"));
+        let output = run(command.env("PTXOPT_KEEP", keep));
+        assert_eq!(said(&output), said(&real).replace("double.ptx", "<stdin>"), "{keep}");
+    }
+}

@@ -8,7 +8,10 @@
 #[path = "../support/assemblers.rs"]
 mod assemblers;
 mod build;
+mod found;
 mod hostile;
+#[cfg(target_os = "linux")]
+mod killed;
 mod lines;
 mod others;
 

@@ -1,15 +1,19 @@
-//! Compilers that run the front in the place of the assembler: by the very commands that `README.md` shows.
+//! Compilers that run the front in the place of the assembler: by the very commands that `README.md` and
+//! `docs/build.md` show.
 
 use crate::{Bench, run, said, skipped};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The block of shell commands below a heading of `README.md`.
+/// The block of shell commands below a heading of `README.md` or `docs/build.md`.
 fn shown(heading: &str) -> String {
-    let readme = include_str!("../../README.md");
-    let (_, section) = readme.split_once(&format!("\n### {heading}\n")).expect("the section is there");
-    let (_, block) = section.split_once("```sh\n").expect("it has commands");
-    block.split_once("```").expect("the block ends").0.to_owned()
+    let pages = [include_str!("../../README.md"), include_str!("../../docs/build.md")];
+    let sections = pages.iter().filter_map(|page| page.split_once(&format!("# {heading}\n")));
+    let blocks = sections.filter_map(|(_, section)| section.split("\n#").next()?.split_once("```sh\n"));
+    let commands = blocks.filter_map(|(_, block)| block.split_once("```"));
+    let commands: Vec<&str> = commands.map(|(commands, _)| commands).collect();
+    let [commands] = commands[..] else { panic!("commands for {heading}: {commands:?}") };
+    commands.to_owned()
 }
 
 /// Runs commands in the folder of a test, with the front in `PATH`, and before it what else they need.

@@ -1,42 +1,129 @@
-//! Completions and manual pages, in a real shell and by the real formatter.
+//! Completions and manual pages, in real shells and by the real formatter.
 
 use crate::{done, printed, ptxopt, run, skipped};
 use std::collections::BTreeSet;
 use std::fs;
 use std::process::Command;
 
-/// What bash completes the last of some words to.
-fn completed(words: &[&str]) -> Option<BTreeSet<String>> {
+/// Whether a shell is there; a line that says so where it is not.
+fn is_there(shell: &str) -> bool {
+    let is_there = Command::new(shell).arg("--version").output().is_ok();
+    if !is_there {
+        skipped(&format!("there is no `{shell}`, as in Debian's package of that name"));
+    }
+    is_there
+}
+
+/// Beginnings of command lines, and what a shell completes the last word of each to.
+const LINES: [(&[&str], &[&str]); 12] = [
+    (&["ptxopt", "in.ptx", "--gpu", "sm_9"], &["sm_90", "sm_90a"]),
+    (&["ptxopt", "--gpu", "sm_9"], &["sm_90", "sm_90a"]),
+    (&["ptxopt", "explain", "--gpu", "sm_9"], &["sm_90", "sm_90a"]),
+    (&["ptxopt", "graph", "--gpu", "sm_9"], &["sm_90", "sm_90a"]),
+    (&["ptxopt", "in.ptx", "--passes", "lo"], &["lower"]),
+    (&["ptxopt", "explain", "dispu"], &["disputed"]),
+    (&["ptxopt", "explain", "lowe"], &["lower", "lowest-bits"]),
+    (&["ptxopt", "man", "pro"], &["prove"]),
+    (&["ptxopt", "pro"], &["prove"]),
+    (&["ptxopt", "in.ptx", "--check-o"], &["--check-output"]),
+    (&["ptxopt", "prove", "--check-o"], &[]),
+    (&["ptxopt", "in.ptx", "--gpu", "sm_nonsense"], &[]),
+];
+
+/// Compares what a shell completes these lines to.
+fn completes(complete: impl Fn(&[&str]) -> BTreeSet<String>) {
+    for (words, expected) in LINES {
+        assert_eq!(complete(words), expected.iter().map(|&word| word.to_owned()).collect(), "{words:?}");
+    }
+}
+
+fn lines(said: &str) -> BTreeSet<String> {
+    said.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
+}
+
+#[test]
+fn bash_completes_gpus_passes_and_rules() {
+    if !is_there("bash") {
+        return;
+    }
     let script = r#"
         source <("$PTXOPT" completions bash) || exit 1
         COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
         _ptxopt ptxopt "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
         printf '%s\n' "${COMPREPLY[@]}"
     "#;
-    if Command::new("bash").arg("--version").output().is_err() {
-        skipped("there is no `bash`");
-        return None;
-    }
-    let mut command = Command::new("bash");
-    let said = done(command.args(["--norc", "-c", script, "bash"]).args(words).env("PTXOPT", ptxopt()));
-    Some(said.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
+    completes(|words| {
+        let mut bash = Command::new("bash");
+        lines(&done(bash.args(["--norc", "-c", script, "bash"]).args(words).env("PTXOPT", ptxopt())))
+    });
 }
 
 #[test]
-fn bash_completes_gpus_passes_and_rules() {
-    for (words, expected) in [
-        (&["ptxopt", "in.ptx", "--gpu", "sm_9"][..], &["sm_90", "sm_90a"][..]),
-        (&["ptxopt", "explain", "--gpu", "sm_9"], &["sm_90", "sm_90a"]),
-        (&["ptxopt", "graph", "--gpu", "sm_9"], &["sm_90", "sm_90a"]),
-        (&["ptxopt", "in.ptx", "--passes", "lo"], &["lower"]),
-        (&["ptxopt", "explain", "dispu"], &["disputed"]),
-        (&["ptxopt", "explain", "lowe"], &["lower", "lowest-bits"]),
-        (&["ptxopt", "man", "pro"], &["prove"]),
-        (&["ptxopt", "in.ptx", "--check-o"], &["--check-output"]),
-        (&["ptxopt", "in.ptx", "--gpu", "sm_nonsense"], &[]),
-    ] {
-        let Some(found) = completed(words) else { return };
-        assert_eq!(found, expected.iter().map(|&word| word.to_owned()).collect(), "{words:?}");
+fn fish_completes_gpus_passes_and_rules() {
+    if !is_there("fish") {
+        return;
+    }
+    let script = r#"
+        "$PTXOPT" completions fish | source
+        # A word, a tab, and what it is.
+        complete -C "$argv" | string replace -r "\t.*" "" || true
+    "#;
+    completes(|words| {
+        let mut fish = Command::new("fish");
+        lines(&done(fish.args(["--no-config", "-c", script]).args(words).env("PTXOPT", ptxopt())))
+    });
+}
+
+/// zsh completes only at a terminal: it gets one, and what would be offered goes to a file.
+const ZSH: &str = r#"
+    zmodload zsh/zpty && zpty shell zsh -f -i || exit 1
+    zpty -w shell 'source ./inner'
+    repeat 3000; do [[ -e ready ]] && break; zpty -r -t shell ignored; sleep 0.01; done
+    zpty -w -n shell "$*"$'\t'
+    repeat 3000; do [[ -e done ]] && break; zpty -r -t shell ignored; sleep 0.01; done
+    zpty -d shell
+    [[ -e done ]]
+"#;
+
+const ZSH_INNER: &str = r#"
+    PROMPT=
+    autoload -Uz compinit && compinit -D -u
+    source <("$PTXOPT" completions zsh)
+    compadd() {
+        local -a found
+        case " $* " in
+        *" -O "*|*" -A "*|*" -D "*) builtin compadd "$@"; return ;;
+        esac
+        builtin compadd -A found "$@"
+        (( $#found )) && print -rl -- $found >>found
+        return 1
+    }
+    finished() { : >done }
+    complete-and-finish() { comppostfuncs=(finished); _main_complete }
+    zle -C complete-and-finish complete-word complete-and-finish
+    bindkey '^I' complete-and-finish
+    : >ready
+"#;
+
+#[test]
+fn zsh_completes_gpus_passes_rules_and_inputs() {
+    if !is_there("zsh") {
+        return;
+    }
+    let complete = |words: &[&str]| {
+        let folder = tempfile::tempdir().expect("a folder can be made");
+        for (name, text) in [("inner", ZSH_INNER), ("input.ptx", ""), ("input-2.ptx", ""), ("found", "")] {
+            fs::write(folder.path().join(name), text).expect("a file can be written");
+        }
+        let mut zsh = Command::new("zsh");
+        zsh.args(["-f", "-c", ZSH, "zsh"]).args(words).current_dir(folder.path()).env("PTXOPT", ptxopt());
+        done(&mut zsh);
+        lines(&fs::read_to_string(folder.path().join("found")).expect("it is there"))
+    };
+    completes(complete);
+    let inputs: BTreeSet<String> = ["input.ptx", "input-2.ptx"].map(str::to_owned).into();
+    for words in [&["ptxopt", "inp"][..], &["ptxopt", "a.ptx", "inp"], &["ptxopt", "dump", "inp"]] {
+        assert_eq!(complete(words), inputs, "{words:?}");
     }
 }
 
