@@ -39,7 +39,7 @@ fn verify(body: &str, opcode: &str, recipe: impl Fn(&[Source]) -> Recipe) -> Jud
     Verifier::new(Check::Proved).verify(
         &graph,
         &knowledge,
-        &Rewrite { stmt, value, recipe: &recipe, text: &text },
+        &Rewrite { stmt, value, recipe: &recipe, text: &text, guessed: false },
     )
 }
 

@@ -22,7 +22,7 @@ pub(super) fn decide(question: &Question) -> Verdict {
     }
 }
 
-/// The same, but of a difference only the bits are given: making an example small takes longer than finding one.
+/// The same, but of a difference only the bits are given.
 pub(super) fn decide_briefly(question: &Question) -> Brief {
     match search(question) {
         Searched::Proved(proof) => Brief::Proved(proof),

@@ -69,9 +69,9 @@ pub enum Verdict {
     Unproved,
 }
 
-/// An answer without an example.
+/// An answer without an example: making an example small takes longer than finding one.
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Brief {
+pub enum Brief {
     /// Equal for all inputs that are as assumed.
     Proved(Proof),
     /// The bits of each result that differ for some inputs.
@@ -109,14 +109,14 @@ impl Prover {
         self.answered
     }
 
-    /// The proof that a question had before, if it had one.
+    /// The proof that a question had before, if it had one and was decided briefly.
     ///
     /// # Panics
     ///
     /// The same as [`Self::decide`].
     pub fn recall(&mut self, query: &Query<'_>) -> Option<Proof> {
         let (question, _) = question(query);
-        let Some(Verdict::Proved(proof)) = self.known.get(&question) else { return None };
+        let Some(Brief::Proved(proof)) = self.known_briefly.get(&question) else { return None };
         self.answered += 1;
         Some(*proof)
     }
@@ -138,11 +138,13 @@ impl Prover {
         };
         renamed(verdict, &numbers)
     }
-}
 
-impl Prover {
     /// Decides a question, and gives no example of a difference.
-    fn decide_briefly(&mut self, query: &Query<'_>) -> Brief {
+    ///
+    /// # Panics
+    ///
+    /// The same as [`Self::decide`].
+    pub fn decide_briefly(&mut self, query: &Query<'_>) -> Brief {
         let (question, _) = question(query);
         if let Some(known) = self.known_briefly.get(&question) {
             self.answered += 1;

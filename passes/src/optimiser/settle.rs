@@ -248,16 +248,12 @@ impl Work<'_, '_, '_> {
                 told.push(Record { kind: Kind::Missed(Why::Faulty(fault)), ..record });
             } else if let Some(text) = text {
                 let start = (self.clock)();
-                let rewrite = Rewrite { stmt, value, recipe: &spelling.recipe, text: &text };
+                let guessed = spelling.trail.iter().any(|rule| rule.pass == Pass::Fuse);
+                let rewrite = Rewrite { stmt, value, recipe: &spelling.recipe, text: &text, guessed };
                 let kind = Kind::of(self.verifier.verify(self.profit.graph, self.knowledge, &rewrite));
                 let time = (self.clock)().saturating_sub(start);
-                // A recogniser guesses from samples; that a proof finds an input where the guess is wrong is no bug.
-                let guessed = spelling.trail.iter().any(|rule| rule.pass == Pass::Fuse);
                 match kind {
                     Some(Kind::Passed(how)) => passed = Some((how, time)),
-                    Some(Kind::Wrong(_)) if guessed => {
-                        told.push(Record { kind: Kind::Missed(Why::Unfounded), time, ..record });
-                    }
                     Some(kind) => told.push(Record { kind, time, ..record }),
                     None => {}
                 }

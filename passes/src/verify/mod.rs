@@ -23,7 +23,7 @@ use crate::graph::{Graph, ValueId};
 use crate::recipe::{Recipe, Text};
 use crate::site::Knowledge;
 use ptxopt_grammar::tree::StmtId;
-use ptxopt_prover::{Budget, Counterexample, Proof, Prover, Query, Verdict};
+use ptxopt_prover::{Brief, Budget, Counterexample, Proof, Prover, Verdict};
 use region::{Extent, New, Region, Rest, Snippet};
 use sampled::sampled;
 use std::collections::BTreeMap;
@@ -108,6 +108,9 @@ pub struct Rewrite<'c> {
     pub recipe: &'c Recipe,
     /// The text.
     pub text: &'c Text,
+    /// Whether a recogniser guessed it from samples. That such a rewrite is wrong is no bug, so no example is looked
+    /// for, which takes longer than to find that there is one.
+    pub guessed: bool,
 }
 
 impl Verifier {
@@ -149,18 +152,18 @@ impl Verifier {
             };
             let whole = region.whole;
             has_all_between |= region.has_all_between;
-            match self.decide(region) {
-                Verdict::Proved(_) if self.check == Check::Sampled => return Judgement::Sampled,
-                Verdict::Proved(proof) => return Judgement::Proved(proof),
-                Verdict::Unproved => last = Judgement::Unproved,
-                Verdict::Refuted(_) => last = Judgement::Unfounded,
+            match self.decide(&region) {
+                Brief::Proved(_) if self.check == Check::Sampled => return Judgement::Sampled,
+                Brief::Proved(proof) => return Judgement::Proved(proof),
+                Brief::Unproved => last = Judgement::Unproved,
+                Brief::Differs(_) => last = Judgement::Unfounded,
             }
             let no_patience = last == Judgement::Unproved && self.unanswered >= PATIENCE;
             if whole || no_patience || step + 1 == REGIONS.len() {
                 break;
             }
         }
-        if last == Judgement::Unfounded {
+        if last == Judgement::Unfounded && !rewrite.guessed {
             return self.blame(graph, knowledge, rewrite, &new).unwrap_or(last);
         }
         last
@@ -180,7 +183,8 @@ impl Verifier {
             return None;
         }
         let names = region.names.clone();
-        match self.decide(region) {
+        // An example is small, so that it can be shown.
+        match self.prover.decide(&region.query()) {
             Verdict::Refuted(counterexample) => {
                 Some(Judgement::Wrong(Box::new(Wrong { counterexample, names })))
             }
@@ -188,33 +192,27 @@ impl Verifier {
         }
     }
 
-    fn decide(&mut self, region: Region) -> Verdict {
-        let Region { terms, before, after, demanded, assumptions, inputs, .. } = region;
-        let mut query = Query::new(&terms, vec![before], vec![after]);
-        query.demanded = vec![demanded];
-        query.assumptions = assumptions;
+    fn decide(&mut self, region: &Region) -> Brief {
+        let mut query = region.query();
         if self.unanswered >= PATIENCE {
             query.budget = IMPATIENT;
         }
-        if self.check == Check::Sampled || before != after {
+        if self.check == Check::Sampled || region.before != region.after {
             // What was proved before need not be tried.
             if self.check != Check::Sampled
                 && let Some(proof) = self.prover.recall(&query)
             {
-                return Verdict::Proved(proof);
+                return Brief::Proved(proof);
             }
-            if let Some(difference) = sampled(&query, &inputs) {
-                // The prover finds its own inputs, small ones that can be shown.
-                debug_assert!(difference != 0, "a difference is a bit");
-                query.budget = Budget::default();
-                return self.prover.decide(&query);
+            if let Some(difference) = sampled(&query, &region.inputs) {
+                return Brief::Differs(vec![difference]);
             }
             if self.check == Check::Sampled {
-                return Verdict::Proved(Proof::Structural);
+                return Brief::Proved(Proof::Structural);
             }
         }
-        let verdict = self.prover.decide(&query);
-        self.unanswered += u32::from(verdict == Verdict::Unproved);
-        verdict
+        let brief = self.prover.decide_briefly(&query);
+        self.unanswered += u32::from(brief == Brief::Unproved);
+        brief
     }
 }

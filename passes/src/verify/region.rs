@@ -15,7 +15,7 @@ use ptxopt_grammar::names::Type;
 use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::tree::{Module, NodeId, StmtId, StmtKind};
 use ptxopt_grammar::video;
-use ptxopt_prover::Assumption;
+use ptxopt_prover::{Assumption, Query};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How far a region reaches.
@@ -132,6 +132,14 @@ struct Building<'b, 'm, 't> {
 }
 
 impl Region {
+    /// Whether both sides are equal.
+    pub(super) fn query(&self) -> Query<'_> {
+        let mut query = Query::new(&self.terms, vec![self.before], vec![self.after]);
+        query.demanded = vec![self.demanded];
+        query.assumptions.clone_from(&self.assumptions);
+        query
+    }
+
     /// The region of a rewrite; `None` if the new text is not understood.
     pub(super) fn new(
         graph: &Graph<'_, '_>,
