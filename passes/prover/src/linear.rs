@@ -203,6 +203,35 @@ impl Linear {
         (most < unit).then(|| high.cut(width))
     }
 
+    /// The bits from `low` upwards as a sum of whole units and the carries of what is below them, where a literal counts
+    /// for both: so that `x + (77 * (y - x) >> 8)` is the same as `179 * x + 77 * y >> 8`, from bit 8 upwards.
+    ///
+    /// For any weights, the sum is that of `weight / unit`, in units, and of `weight % unit`; these remainders do not
+    /// depend on how many units were added to a weight.
+    pub(super) fn above_carries<W: Watch>(&self, low: u32, width: u32, graph: &mut Aig<W>) -> Option<Self> {
+        let unit = 1_u128.checked_shl(low).filter(|_| self.width <= 64)?;
+        if !self.weights.iter().any(|&(_, weight)| weight > unit && is_factor(weight, self.width)) {
+            return None;
+        }
+        let part = |of: &dyn Fn(u128) -> u128| -> Vec<(u32, u128)> {
+            self.weights
+                .iter()
+                .map(|&(node, weight)| (node, of(weight)))
+                .filter(|&(_, part)| part != 0)
+                .collect()
+        };
+        let (units, below) = (part(&|weight| weight / unit), part(&|weight| weight % unit));
+        let high =
+            Self { width: self.width - low, constant: self.constant >> low, weights: units }.cut(width);
+        let (constant, weights, low) = without_lowest(self.constant % unit, below, low);
+        let most = weights.iter().fold(constant, |sum, &(_, weight)| sum + weight);
+        let rest = Self { width: u128::BITS - most.leading_zeros(), constant, weights };
+        let carries = rest.bits(graph);
+        let carries = carries.get(low as usize..).unwrap_or_default().iter();
+        let carries = carries.take(width as usize).enumerate().map(|(at, &carry)| (carry, 1 << at));
+        Some(high.plus(&Self::collect(width, 0, carries)))
+    }
+
     /// The lowest bits with zeros above them, if the sum of what is in them is known to fit.
     pub(super) fn masked(&self, mask: u128) -> Option<Self> {
         let kept = mask.trailing_ones();
@@ -260,6 +289,26 @@ impl Linear {
         all.sort_unstable();
         all
     }
+}
+
+/// A sum of weights below `1 << low` without its lowest lanes, if those are known to carry nothing into the others; and
+/// where the bits from `low` upwards are then.
+fn without_lowest(constant: u128, weights: Vec<(u32, u128)>, low: u32) -> (u128, Vec<(u32, u128)>, u32) {
+    let carries_nothing = |&place: &u32| {
+        let unit = 1 << place;
+        let below = weights.iter().filter(|&&(_, weight)| weight % unit != 0);
+        below.clone().all(|&(_, weight)| weight < unit)
+            && below.fold(constant % unit, |sum, &(_, weight)| sum + weight) < unit
+    };
+    let place = (0..low).rev().find(carries_nothing).unwrap_or(0);
+    let kept = weights.iter().filter(|&&(_, weight)| weight >> place != 0);
+    (constant >> place, kept.map(|&(node, weight)| (node, weight >> place)).collect(), low - place)
+}
+
+/// Whether a weight is that of a bit in a product, and not the place of a bit, added or subtracted, or of a lane of ones.
+fn is_factor(weight: u128, width: u32) -> bool {
+    let (up, down) = signed_digits(weight, width);
+    up.count_ones() + down.count_ones() > 2
 }
 
 /// A weight as powers of two to add and to subtract, no two of them neighbours: the fewest that there can be.

@@ -16,9 +16,11 @@ use super::sat::{Literal, Solver, SolverAnswer};
 use super::sweep::{Sweep, evaluate};
 use super::vectors::{Lane, vectors};
 use super::words::{Circuit, Sums};
+use super::{Proof, Query, Verdict, prove};
 use fragments::{fragment, inputs};
 use numbers::Numbers;
 use ptxopt_grammar::meaning::concrete;
+use ptxopt_grammar::meaning::term::{Terms, ones};
 
 /// The gates of a cone, and the bits of its results.
 fn circuit<W: Watch>(cone: &Cone, watch: W, sums: Sums) -> (Vec<Gate>, Vec<Vec<Lit>>) {
@@ -72,6 +74,85 @@ fn gates_compute_what_terms_do_on_random_fragments() {
         }
     }
     assert!(gates_merged > 1000, "sweeping was not tested: {gates_merged} gates merged");
+}
+
+/// A step of a blend, `x + ((y - x) * factor >> 8)`, and `x * rest + y * factor >> 8`, as bytes, where `x` is the lowest
+/// byte of a word of which the other bytes do not matter.
+fn blends(factor: u32, rest: u32, by: u32) -> Verdict {
+    let mut terms = Terms::new();
+    let [x, y] = [0, 1].map(|number| terms.input(number, 32));
+    let [low_x, low_y] = [x, y].map(|word| {
+        let byte = terms.extract(word, 0, 8);
+        terms.zero_extend(byte, 32)
+    });
+    let [factor, rest] = [factor, rest].map(|number| terms.constant(number.into(), 32));
+    let difference = terms.sub(low_y, low_x);
+    let part = terms.mul(difference, factor);
+    let part = terms.extract(part, by, 32 - by);
+    let part = terms.zero_extend(part, 32);
+    let step = terms.add(part, x);
+    let (first, second) = (terms.mul(low_x, rest), terms.mul(low_y, factor));
+    let sum = terms.add(first, second);
+    let (before, after) = (terms.extract(step, 0, 8), terms.extract(sum, 8, 8));
+    prove(&Query::new(&terms, vec![before], vec![after]))
+}
+
+#[test]
+fn a_step_of_a_blend_is_a_sum_of_weighted_bytes() {
+    for factor in (1..256).step_by(19) {
+        assert!(matches!(blends(factor, 256 - factor, 8), Verdict::Proved(_)), "{factor}");
+    }
+    assert_eq!(blends(77, 179, 8), Verdict::Proved(Proof::Structural));
+    for (factor, rest, by) in [(77, 178, 8), (77, 180, 8), (77, 65_715, 8), (77, 179, 7), (77, 179, 9)] {
+        let equal = rest == 65_715;
+        let verdict = blends(factor, rest, by);
+        assert_eq!(matches!(verdict, Verdict::Proved(_)), equal, "{factor} {rest} {by}: {verdict:?}");
+        assert_eq!(matches!(verdict, Verdict::Refuted(_)), !equal, "{factor} {rest} {by}: {verdict:?}");
+    }
+}
+
+fn below(numbers: &mut Numbers, count: u32) -> u32 {
+    u32::try_from(numbers.next() % u64::from(count)).expect("it is below a number of 32 bits")
+}
+
+#[test]
+fn gates_compute_what_lies_above_products() {
+    let mut numbers = Numbers::new(8);
+    for _sum in 0..300 {
+        let mut terms = Terms::new();
+        let inputs = [0, 1].map(|number| terms.input(number, 24));
+        let width = 25 + below(&mut numbers, 16);
+        let mut sum = terms.constant(u128::from(numbers.next()) & ones(width), width);
+        for input in inputs {
+            let part = terms.extract(input, below(&mut numbers, 12), 1 + below(&mut numbers, 12));
+            let part = if numbers.below(2) == 0 {
+                terms.zero_extend(part, width)
+            } else {
+                terms.sign_extend(part, width)
+            };
+            let factor = terms.constant(u128::from(numbers.next() >> numbers.below(60)) & ones(width), width);
+            let product = terms.mul(part, factor);
+            sum = terms.add(sum, product);
+        }
+        let low = below(&mut numbers, width - 1);
+        let above = terms.extract(sum, low, 1 + below(&mut numbers, width - low));
+        let kept = terms.width(above);
+        let above = terms.zero_extend(above, 48);
+        let wide = terms.zero_extend(inputs[1], 48);
+        let again = terms.add(above, wide);
+        let results = [terms.extract(again, 0, 1 + below(&mut numbers, kept))];
+        let (cone, order) = cone(&terms, &results, &[], |_| Assumption::NONE, |_| false);
+        let given: Vec<Vec<u128>> =
+            (0..64).map(|_| (0..2).map(|_| u128::from(numbers.next()) & ones(24)).collect()).collect();
+        let ordered: Vec<Vec<u128>> =
+            given.iter().map(|given| order.iter().map(|&number| given[number as usize]).collect()).collect();
+        let right: Vec<Vec<u128>> =
+            given.iter().map(|given| concrete::evaluate(&terms, &results, given)).collect();
+        for sums in [Sums::Late, Sums::AtOnce] {
+            let (gates, outputs) = circuit(&cone, Unwatched, sums);
+            assert_eq!(run(&gates, &outputs, &cone, &ordered), right, "{terms:?}");
+        }
+    }
 }
 
 /// Clauses that say of `holes + 1` pigeons that each has a hole of its own.

@@ -17,6 +17,9 @@ pub(super) enum Sums {
     AtOnce,
 }
 
+/// How many sums of sums are taken apart, one in the other.
+const MOST_SUMS: u32 = 6;
+
 pub(super) struct Circuit<'c, W> {
     pub(super) graph: Aig<W>,
     cone: &'c Cone,
@@ -141,7 +144,10 @@ impl<'c, W: Watch> Circuit<'c, W> {
             Kind::Not => self.linear[a as usize].as_ref().map(Linear::inverted),
             Kind::Extract => {
                 let low = u32::try_from(word.low()).expect("a bit's number is small");
-                self.linear[a as usize].as_ref()?.above(low, word.width)
+                let lowest = self.lowest(a, low + word.width, MOST_SUMS);
+                let sum = lowest.as_ref().or(self.linear[a as usize].as_ref())?;
+                let above = sum.above(low, word.width);
+                above.or_else(|| sum.above_carries(low, word.width, &mut self.graph))
             }
             Kind::And => {
                 let (sum, mask) = self.masked(a, b)?;
@@ -169,6 +175,27 @@ impl<'c, W: Watch> Circuit<'c, W> {
             | Kind::UnsignedLess
             | Kind::SignedLess
             | Kind::Choose => None,
+        }
+    }
+
+    /// The lowest bits of a sum of words which were extended from at least as many bits: they are a sum of the lowest
+    /// bits of the words, even where the extended ones are no sums. `None` if there is no such word in it.
+    fn lowest(&mut self, at: u32, width: u32, depth: u32) -> Option<Linear> {
+        let Word { kind, operands: [a, b, _], .. } = self.cone.words[at as usize];
+        match kind {
+            Kind::Add if depth > 0 => {
+                let [x, y] = [a, b].map(|part| self.lowest(part, width, depth - 1));
+                if x.is_none() && y.is_none() {
+                    return None;
+                }
+                let x = x.unwrap_or_else(|| self.as_linear(a).cut(width));
+                Some(x.plus(&y.unwrap_or_else(|| self.as_linear(b).cut(width))))
+            }
+            Kind::ZeroExtend | Kind::SignExtend => {
+                let inner = self.linear[a as usize].as_ref().filter(|inner| inner.width() >= width)?;
+                Some(inner.cut(width))
+            }
+            _ => None,
         }
     }
 
