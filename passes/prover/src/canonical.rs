@@ -88,6 +88,13 @@ pub(super) struct Cone {
     pub(super) after: Vec<u32>,
 }
 
+impl Cone {
+    /// Whether there is a product in it.
+    pub(super) fn multiplies(&self) -> bool {
+        self.words.iter().any(|word| word.kind == Kind::Mul)
+    }
+}
+
 /// One of the two sides of a question.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 enum Side {

@@ -43,8 +43,8 @@ fn search(question: &Question) -> Searched {
     if question.cone.before == question.cone.after {
         return Searched::Proved(Proof::Structural);
     }
-    let plain = Box::new(Plain::new(question));
-    if plain.pairs.iter().all(|(before, after)| before == after) {
+    let plain = Box::new(Plain::new(question, Sums::Late));
+    if plain.is_equal() {
         return Searched::Proved(Proof::Structural);
     }
     let seed = seed(&question.cone);
@@ -54,6 +54,9 @@ fn search(question: &Question) -> Searched {
     }
     if plain.vanishes() {
         return Searched::Proved(Proof::Parts);
+    }
+    if question.cone.multiplies() && Plain::new(question, Sums::Apart).is_equal() {
+        return Searched::Proved(Proof::Structural);
     }
     match swept(question, lanes, seed) {
         Swept::Proved { conflicts } => Searched::Proved(Proof::Sat { conflicts }),
@@ -77,10 +80,10 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    fn new(question: &Question) -> Self {
+    fn new(question: &Question, sums: Sums) -> Self {
         let mut graph = Aig::new(Unwatched);
         let inputs = input_bits(&question.cone, &mut graph);
-        let mut circuit = Circuit::new(graph, &question.cone, &inputs, Sums::Late);
+        let mut circuit = Circuit::new(graph, &question.cone, &inputs, sums);
         let before: Vec<Vec<Lit>> =
             question.cone.before.iter().map(|&word| circuit.bits(word).to_vec()).collect();
         let after: Vec<Vec<Lit>> =
@@ -90,6 +93,11 @@ impl Plain {
         let differences =
             sides.map(|(&before, &after)| Difference::of(&mut circuit, before, after)).collect();
         Self { graph: circuit.graph, inputs, before, after, pairs, differences }
+    }
+
+    /// Whether the demanded bits of both sides are the same gates.
+    fn is_equal(&self) -> bool {
+        self.pairs.iter().all(|(before, after)| before == after)
     }
 
     /// Whether all results are sums whose differences are zero by parts.

@@ -69,7 +69,9 @@ fn gates_compute_what_terms_do_on_random_fragments() {
         let plain = circuit(&cone, Unwatched, Sums::AtOnce);
         let swept = circuit(&cone, sweep(), Sums::AtOnce);
         gates_merged += plain.0.len() - swept.0.len().min(plain.0.len());
-        for (gates, outputs) in [plain, swept, circuit(&cone, Unwatched, Sums::Late)] {
+        for (gates, outputs) in
+            [plain, swept, circuit(&cone, Unwatched, Sums::Late), circuit(&cone, Unwatched, Sums::Apart)]
+        {
             assert_eq!(run(&gates, &outputs, &cone, &ordered), right, "{terms:?}");
         }
     }
@@ -148,7 +150,7 @@ fn gates_compute_what_lies_above_products() {
             given.iter().map(|given| order.iter().map(|&number| given[number as usize]).collect()).collect();
         let right: Vec<Vec<u128>> =
             given.iter().map(|given| concrete::evaluate(&terms, &results, given)).collect();
-        for sums in [Sums::Late, Sums::AtOnce] {
+        for sums in [Sums::Late, Sums::Apart, Sums::AtOnce] {
             let (gates, outputs) = circuit(&cone, Unwatched, sums);
             assert_eq!(run(&gates, &outputs, &cone, &ordered), right, "{terms:?}");
         }

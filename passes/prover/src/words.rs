@@ -13,6 +13,8 @@ use hashbrown::HashMap;
 pub(super) enum Sums {
     /// When they are needed: a sum that is only added to others has no gates of its own.
     Late,
+    /// The same, and what lies above a product is taken apart into whole units and carries.
+    Apart,
     /// At once, so that a sum whose bits turn out to be those of another word counts as that word.
     AtOnce,
 }
@@ -96,7 +98,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
 
     /// The sum that stands for all words with these bits.
     fn canonical(&mut self, bits: &[Lit], sum: Linear) -> Linear {
-        if self.sums == Sums::Late {
+        if self.sums != Sums::AtOnce {
             return sum;
         }
         let mut key = bits.to_vec();
@@ -144,6 +146,9 @@ impl<'c, W: Watch> Circuit<'c, W> {
             Kind::Not => self.linear[a as usize].as_ref().map(Linear::inverted),
             Kind::Extract => {
                 let low = u32::try_from(word.low()).expect("a bit's number is small");
+                if self.sums != Sums::Apart {
+                    return self.linear[a as usize].as_ref()?.above(low, word.width);
+                }
                 let lowest = self.lowest(a, low + word.width, MOST_SUMS);
                 let sum = lowest.as_ref().or(self.linear[a as usize].as_ref())?;
                 let above = sum.above(low, word.width);
