@@ -223,7 +223,7 @@ impl Linear {
         let (units, below) = (part(&|weight| weight / unit), part(&|weight| weight % unit));
         let high =
             Self { width: self.width - low, constant: self.constant >> low, weights: units }.cut(width);
-        let (constant, weights, low) = without_lowest(self.constant % unit, below, low);
+        let (constant, weights, low) = without_lowest(self.constant % unit, &below, low);
         let most = weights.iter().fold(constant, |sum, &(_, weight)| sum + weight);
         let rest = Self { width: u128::BITS - most.leading_zeros(), constant, weights };
         let carries = rest.bits(graph);
@@ -293,7 +293,7 @@ impl Linear {
 
 /// A sum of weights below `1 << low` without its lowest lanes, if those are known to carry nothing into the others; and
 /// where the bits from `low` upwards are then.
-fn without_lowest(constant: u128, weights: Vec<(u32, u128)>, low: u32) -> (u128, Vec<(u32, u128)>, u32) {
+fn without_lowest(constant: u128, weights: &[(u32, u128)], low: u32) -> (u128, Vec<(u32, u128)>, u32) {
     let carries_nothing = |&place: &u32| {
         let unit = 1 << place;
         let below = weights.iter().filter(|&&(_, weight)| weight % unit != 0);

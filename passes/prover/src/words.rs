@@ -187,21 +187,19 @@ impl<'c, W: Watch> Circuit<'c, W> {
     /// bits of the words, even where the extended ones are no sums. `None` if there is no such word in it.
     fn lowest(&mut self, at: u32, width: u32, depth: u32) -> Option<Linear> {
         let Word { kind, operands: [a, b, _], .. } = self.cone.words[at as usize];
-        match kind {
-            Kind::Add if depth > 0 => {
-                let [x, y] = [a, b].map(|part| self.lowest(part, width, depth - 1));
-                if x.is_none() && y.is_none() {
-                    return None;
-                }
-                let x = x.unwrap_or_else(|| self.as_linear(a).cut(width));
-                Some(x.plus(&y.unwrap_or_else(|| self.as_linear(b).cut(width))))
-            }
-            Kind::ZeroExtend | Kind::SignExtend => {
-                let inner = self.linear[a as usize].as_ref().filter(|inner| inner.width() >= width)?;
-                Some(inner.cut(width))
-            }
-            _ => None,
+        if matches!(kind, Kind::ZeroExtend | Kind::SignExtend) {
+            let inner = self.linear[a as usize].as_ref().filter(|inner| inner.width() >= width)?;
+            return Some(inner.cut(width));
         }
+        if kind != Kind::Add || depth == 0 {
+            return None;
+        }
+        let [x, y] = [a, b].map(|part| self.lowest(part, width, depth - 1));
+        if x.is_none() && y.is_none() {
+            return None;
+        }
+        let x = x.unwrap_or_else(|| self.as_linear(a).cut(width));
+        Some(x.plus(&y.unwrap_or_else(|| self.as_linear(b).cut(width))))
     }
 
     /// The word and the mask, if one of the two is a constant.
