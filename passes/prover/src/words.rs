@@ -7,6 +7,7 @@ use super::aig::{Aig, Lit, Watch};
 use super::canonical::{Cone, Kind, Word};
 use super::linear::Linear;
 use hashbrown::HashMap;
+use ptxopt_grammar::meaning::term::ones;
 
 /// When the bits of a sum are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -146,13 +147,10 @@ impl<'c, W: Watch> Circuit<'c, W> {
             Kind::Not => self.linear[a as usize].as_ref().map(Linear::inverted),
             Kind::Extract => {
                 let low = u32::try_from(word.low()).expect("a bit's number is small");
-                if self.sums != Sums::Apart {
-                    return self.linear[a as usize].as_ref()?.above(low, word.width);
+                if self.sums == Sums::Apart {
+                    return self.apart(a, low, word.width);
                 }
-                let lowest = self.lowest(a, low + word.width, MOST_SUMS);
-                let sum = lowest.as_ref().or(self.linear[a as usize].as_ref())?;
-                let above = sum.above(low, word.width);
-                above.or_else(|| sum.above_carries(low, word.width, &mut self.graph))
+                self.linear[a as usize].as_ref()?.above(low, word.width)
             }
             Kind::And => {
                 let (sum, mask) = self.masked(a, b)?;
@@ -181,6 +179,65 @@ impl<'c, W: Watch> Circuit<'c, W> {
             | Kind::SignedLess
             | Kind::Choose => None,
         }
+    }
+
+    /// Bits of a sum as a sum of whole units and carries.
+    fn apart(&mut self, at: u32, low: u32, width: u32) -> Option<Linear> {
+        let (at, low) = self.behind_moves(at, low, width);
+        let lowest = self.lowest(at, low + width, MOST_SUMS);
+        let sum = lowest.as_ref().or(self.linear[at as usize].as_ref())?;
+        let above = sum.above(low, width);
+        above.or_else(|| sum.above_carries(low, width, &mut self.graph))
+    }
+
+    /// The word from which these bits of a word are moved, and where they are there.
+    fn behind_moves(&self, at: u32, low: u32, width: u32) -> (u32, u32) {
+        let (mut at, mut low) = (at, low);
+        loop {
+            let word = self.cone.words[at as usize];
+            let [a, b, _] = word.operands;
+            let width_of = |at: u32| self.cone.words[at as usize].width;
+            (at, low) = match word.kind {
+                Kind::Extract => (a, low + u32::try_from(word.low()).expect("a bit's number is small")),
+                Kind::Concat if low >= width_of(b) => (a, low - width_of(b)),
+                Kind::Concat if low + width <= width_of(b) => (b, low),
+                Kind::ZeroExtend | Kind::SignExtend if low + width <= width_of(a) => (a, low),
+                Kind::Input
+                | Kind::Constant
+                | Kind::Not
+                | Kind::And
+                | Kind::Or
+                | Kind::Xor
+                | Kind::Add
+                | Kind::Mul
+                | Kind::UnsignedDivide
+                | Kind::UnsignedRemainder
+                | Kind::Shl
+                | Kind::Lshr
+                | Kind::Ashr
+                | Kind::Concat
+                | Kind::ZeroExtend
+                | Kind::SignExtend
+                | Kind::Equal
+                | Kind::UnsignedLess
+                | Kind::SignedLess
+                | Kind::Choose => return (at, low),
+            };
+        }
+    }
+
+    /// The same bits where they are, with zeros around them, if the mask of a word is one run of ones.
+    fn apart_in_place(&mut self, a: u32, b: u32) -> Option<Vec<Lit>> {
+        let (sum, mask) = self.masked(a, b).filter(|_| self.sums == Sums::Apart)?;
+        let (low, count) = (mask.trailing_zeros(), mask.count_ones());
+        if count == 0 || mask >> low != ones(count) {
+            return None;
+        }
+        let middle = self.apart(sum, low, count)?.bits(&mut self.graph);
+        let mut bits = vec![Lit::FALSE; low as usize];
+        bits.extend(middle);
+        bits.resize(self.cone.words[sum as usize].width as usize, Lit::FALSE);
+        Some(bits)
     }
 
     /// The lowest bits of a sum of words which were extended from at least as many bits: they are a sum of the lowest
@@ -218,7 +275,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
             Kind::Input => inputs[word.number()].clone(),
             Kind::Constant => (0..width).map(|at| Lit::constant(word.value >> at & 1 == 1)).collect(),
             Kind::Not => self.bits(a).iter().map(|&bit| !bit).collect(),
-            Kind::And => self.pairwise(a, b, Aig::and),
+            Kind::And => self.apart_in_place(a, b).unwrap_or_else(|| self.pairwise(a, b, Aig::and)),
             Kind::Or => self.pairwise(a, b, Aig::or),
             Kind::Xor => self.pairwise(a, b, Aig::xor),
             Kind::UnsignedDivide => self.divide(a, b).0,
