@@ -1,8 +1,8 @@
 //! The optimiser as a process of its own, so that whatever happens to it, the build goes on.
 //!
-//! The child is this program with the command line of `ptxopt` (`helper.rs`). It limits its memory and its processor time itself, and
-//! is ended when its time is over. It may run out of either, overflow its stack or be killed: then there is a reason why
-//! a module is assembled as it is, and nothing else has happened.
+//! The child is this program with the command line of `ptxopt` (`helper.rs`). It limits its memory and its processor
+//! time itself, and is ended when its time is over. It may run out of either, overflow its stack or be killed: then there
+//! is a reason why a module is assembled as it is, and nothing else has happened.
 
 use super::helper::Role;
 use super::settings;

@@ -196,6 +196,7 @@ pub(crate) fn inserted(page: &str, rows: &[(&Kind, Row)]) -> String {
     }
     table += "\n*Time* is what optimising the modules took, on one core, beside assembling them once in the same run. The \
               modules\nare those of [`tests`](tests/corpus/README.md), written for this project, many of them after \
-              published kernels.\n`--keep-better` and `ptxopt-ptxas` leave what would get longer as it was, such as loops that the assembler\nunrolls once their bodies are short.\n";
+              published kernels.\n`--keep-better` and `ptxopt-ptxas` leave what would get longer as it was, such as loops \
+              that the assembler\nunrolls once their bodies are short.\n";
     format!("{before}{BEGIN}\n{table}\n{END}{after}")
 }

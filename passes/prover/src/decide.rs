@@ -43,8 +43,8 @@ fn search(question: &Question) -> Searched {
     if question.cone.before == question.cone.after {
         return Searched::Proved(Proof::Structural);
     }
-    let plain = Box::new(Plain::new(question, Sums::Late));
-    if plain.is_equal() {
+    let plain = Box::new(Plain::new(question));
+    if are_the_same(&plain.pairs) {
         return Searched::Proved(Proof::Structural);
     }
     let seed = seed(&question.cone);
@@ -55,7 +55,7 @@ fn search(question: &Question) -> Searched {
     if plain.vanishes() {
         return Searched::Proved(Proof::Parts);
     }
-    if question.cone.multiplies() && Plain::new(question, Sums::Apart).is_equal() {
+    if question.cone.multiplies() && are_the_same_apart(question) {
         return Searched::Proved(Proof::Structural);
     }
     match swept(question, lanes, seed) {
@@ -63,6 +63,25 @@ fn search(question: &Question) -> Searched {
         Swept::Found(bits) => Searched::Found(plain, values_of(&question.cone, &bits)),
         Swept::Unknown => Searched::Unknown,
     }
+}
+
+/// Whether the two of each pair are the same gate.
+fn are_the_same(pairs: &[(Lit, Lit)]) -> bool {
+    pairs.iter().all(|(before, after)| before == after)
+}
+
+/// Whether the demanded bits of both sides are the same gates where products are taken apart.
+fn are_the_same_apart(question: &Question) -> bool {
+    let mut graph = Aig::new(Unwatched);
+    let inputs = input_bits(&question.cone, &mut graph);
+    let mut circuit = Circuit::new(graph, &question.cone, &inputs, Sums::Apart);
+    let [before, after] = sides(&question.cone, &mut circuit);
+    are_the_same(&pairs(question, &before, &after))
+}
+
+/// The bits of the results before and after.
+fn sides<W: Watch>(cone: &Cone, circuit: &mut Circuit<'_, W>) -> [Vec<Vec<Lit>>; 2] {
+    [&cone.before, &cone.after].map(|words| words.iter().map(|&word| circuit.bits(word).to_vec()).collect())
 }
 
 /// Both sides as one graph in which only what has the same structure is merged.
@@ -80,24 +99,16 @@ pub(super) struct Plain {
 }
 
 impl Plain {
-    fn new(question: &Question, sums: Sums) -> Self {
+    fn new(question: &Question) -> Self {
         let mut graph = Aig::new(Unwatched);
         let inputs = input_bits(&question.cone, &mut graph);
-        let mut circuit = Circuit::new(graph, &question.cone, &inputs, sums);
-        let before: Vec<Vec<Lit>> =
-            question.cone.before.iter().map(|&word| circuit.bits(word).to_vec()).collect();
-        let after: Vec<Vec<Lit>> =
-            question.cone.after.iter().map(|&word| circuit.bits(word).to_vec()).collect();
+        let mut circuit = Circuit::new(graph, &question.cone, &inputs, Sums::Late);
+        let [before, after] = sides(&question.cone, &mut circuit);
         let pairs = pairs(question, &before, &after);
         let sides = question.cone.before.iter().zip(&question.cone.after);
         let differences =
             sides.map(|(&before, &after)| Difference::of(&mut circuit, before, after)).collect();
         Self { graph: circuit.graph, inputs, before, after, pairs, differences }
-    }
-
-    /// Whether the demanded bits of both sides are the same gates.
-    fn is_equal(&self) -> bool {
-        self.pairs.iter().all(|(before, after)| before == after)
     }
 
     /// Whether all results are sums whose differences are zero by parts.
@@ -261,8 +272,7 @@ fn swept(question: &Question, lanes: Vec<Vec<Lane>>, seed: u64) -> Swept {
         graph.assume(constraint);
     }
     let mut circuit = Circuit::new(graph, cone, &inputs, Sums::AtOnce);
-    let before: Vec<Vec<Lit>> = cone.before.iter().map(|&word| circuit.bits(word).to_vec()).collect();
-    let after: Vec<Vec<Lit>> = cone.after.iter().map(|&word| circuit.bits(word).to_vec()).collect();
+    let [before, after] = sides(cone, &mut circuit);
     let open: Vec<(Lit, Lit)> =
         pairs(question, &before, &after).into_iter().filter(|(before, after)| before != after).collect();
     let graph = &mut circuit.graph;

@@ -151,6 +151,7 @@ impl Profit<'_, '_, '_> {
 
     /// Whether a spelling of a statement costs less than all that now computes its result from the words that the
     /// spelling reads, priced alike: so no spelling takes the place of one that is as good, and there is a last one.
+    /// Nothing that is chosen changes that, so it is remembered.
     fn is_cheaper_alone(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
         let key = (gain.stmt, gain.number, self.target.costs);
         if let Some(&known) = self.compared.borrow().get(&key) {
@@ -161,6 +162,7 @@ impl Profit<'_, '_, '_> {
         is_cheaper
     }
 
+    /// The same, not remembered.
     fn compare_alone(&self, stmt: StmtId, spelling: &Spelling) -> bool {
         let mut stmts = vec![stmt];
         let mut known: HashSet<ValueId> = spelling.recipe.values().collect();

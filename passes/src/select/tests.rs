@@ -135,6 +135,33 @@ fn chosen(marks: [u64; 2], first: u32) -> [bool; 2] {
     stmts.map(|stmt| uses.chosen(stmt).is_some())
 }
 
+/// The places near the first of the statements of a body.
+fn near_the_first(body: &str) -> Vec<usize> {
+    let text = crate::rules::example_module(body);
+    let module = ptxopt_grammar::parse(text.as_bytes()).expect("it is legal");
+    let graph =
+        Graph::new(&module, functions(&module).remove(0), Semantics::Undisputed).expect("it can be modelled");
+    let stmts = module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Instruction);
+    let of_body = stmts.filter(|&stmt| module.stmt_text(stmt).starts_with(b"not"));
+    let places: Vec<Place> = of_body.map(|stmt| Place { stmt, candidates: Vec::new() }).collect();
+    let price = |_| Price::default();
+    let uses = Uses::of(&graph, &BTreeSet::new(), true, &price, []);
+    Near::of(&uses, &Nodes::default(), &places).around([0])
+}
+
+#[test]
+fn what_is_made_of_a_result_is_near_and_what_is_made_of_that() {
+    let chain = "not.b32 %e, %a; not.b32 %f, %e; not.b32 %r0, %f; not.b32 %r1, %r0; not.b32 %d, %r1;";
+    assert_eq!(near_the_first(chain), [0, 1, 2]);
+}
+
+#[test]
+fn what_reads_the_same_is_near_unless_many_read_it() {
+    let readers = |count: usize| near_the_first(&"not.b32 %r0, %a; ".repeat(count));
+    assert_eq!(readers(32), (0..32).collect::<Vec<_>>());
+    assert_eq!(readers(33), [0]);
+}
+
 #[test]
 fn what_pays_alone_is_chosen() {
     assert_eq!(chosen([1, 2], COST - 2), [true, true]);

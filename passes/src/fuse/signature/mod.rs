@@ -3,8 +3,8 @@
 //! Arithmetic on all bytes or halves of a word at once is spelled with masks that keep carries in their lanes, in many
 //! ways; there are no lanes to see in it. So this is technology mapping, as synthesis of logic does it: the function of
 //! a value over the few words below it ([`cuts`]) is evaluated on a fixed set of vectors ([`values`]), and its results
-//! are looked up among those of all SIMD instructions ([`table`]). Each hit is proposed; like all proposals it is proved before it is
-//! written, so that vectors which miss a difference cost time, and nothing else.
+//! are looked up among those of all SIMD instructions ([`table`]). Each hit is proposed; like all proposals it is
+//! proved before it is written, so that vectors which miss a difference cost time, and nothing else.
 
 mod cuts;
 mod seed;

@@ -20,6 +20,9 @@ const MOST_KNOWN: usize = 1 << 14;
 /// A value for each vector.
 type Numbers = [u64; VECTORS];
 
+/// What was evaluated: values as functions of leaves.
+type Known = HashMap<(ValueId, Leaves), Numbers>;
+
 /// The instruction that computes a value.
 #[derive(Debug)]
 struct Node {
@@ -33,7 +36,7 @@ struct Node {
 pub(super) struct Values {
     /// Nothing for a value that is not computed by an instruction, or by one that cannot be evaluated.
     nodes: HashMap<ValueId, Option<Node>>,
-    known: HashMap<(ValueId, Leaves), Numbers>,
+    known: Known,
 }
 
 impl Values {
@@ -50,14 +53,14 @@ impl Values {
         let mut left = MOST_VALUES;
         let mut stack = vec![value];
         while let Some(&top) = stack.last() {
-            if self.numbers(top, leaves).is_some() {
+            if is_known(&self.known, top, leaves) {
                 stack.pop();
                 continue;
             }
             let node = self.nodes.entry(top).or_insert_with(|| Node::of(graph, top)).as_ref()?;
             let before = stack.len();
             let (known, operands) = (&self.known, &node.operands);
-            stack.extend(operands.iter().filter(|&&operand| numbers(known, operand, leaves).is_none()));
+            stack.extend(operands.iter().filter(|&&operand| !is_known(known, operand, leaves)));
             if stack.len() == before {
                 left = left.checked_sub(1)?;
                 let numbers = self.evaluate(top, leaves);
@@ -65,20 +68,16 @@ impl Values {
                 stack.pop();
             }
         }
-        let numbers = self.numbers(value, leaves).expect("it was just evaluated");
+        let numbers = numbers(&self.known, value, leaves);
         Some(by_bit(&numbers.map(|number| u32::try_from(number).expect("the function is of a word"))))
-    }
-
-    fn numbers(&self, value: ValueId, leaves: &Leaves) -> Option<Numbers> {
-        numbers(&self.known, value, leaves)
     }
 
     /// The numbers of a value whose operands have theirs.
     fn evaluate(&mut self, value: ValueId, leaves: &Leaves) -> Numbers {
         let Self { nodes, known } = self;
         let node = nodes.get_mut(&value).and_then(Option::as_mut).expect("it was just made");
-        let of = |&operand: &ValueId| numbers(known, operand, leaves).expect("operands come first");
-        let operands: Vec<Numbers> = node.operands.iter().map(of).collect();
+        let operands: Vec<Numbers> =
+            node.operands.iter().map(|&operand| numbers(known, operand, leaves)).collect();
         let mut inputs = vec![0; operands.len()];
         std::array::from_fn(|vector| {
             inputs.iter_mut().zip(&operands).for_each(|(input, numbers)| *input = numbers[vector]);
@@ -89,10 +88,20 @@ impl Values {
     }
 }
 
-fn numbers(known: &HashMap<(ValueId, Leaves), Numbers>, value: ValueId, leaves: &Leaves) -> Option<Numbers> {
-    match leaves.iter().position(|leaf| leaf.value() == value) {
-        Some(leaf) => Some(INPUTS.map(|words| words[leaf].into())),
-        None => known.get(&(value, *leaves)).copied(),
+fn leaf(value: ValueId, leaves: &Leaves) -> Option<usize> {
+    leaves.iter().position(|leaf| leaf.value() == value)
+}
+
+/// Whether a value is a leaf or was evaluated.
+fn is_known(known: &Known, value: ValueId, leaves: &Leaves) -> bool {
+    leaf(value, leaves).is_some() || known.contains_key(&(value, *leaves))
+}
+
+/// The numbers of such a value.
+fn numbers(known: &Known, value: ValueId, leaves: &Leaves) -> Numbers {
+    match leaf(value, leaves) {
+        Some(leaf) => INPUTS.map(|words| words[leaf].into()),
+        None => known[&(value, *leaves)],
     }
 }
 
