@@ -3,9 +3,12 @@
 use crate::assemblers::{self, VERSIONS};
 use object::{Object, ObjectSection};
 use ptxopt::measure::Measured;
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 /// The assemblers that were found, the newest first, each with the lowest target that it takes.
 pub(crate) struct Assemblers {
@@ -71,9 +74,19 @@ impl Assemblers {
         Ok(String::from_utf8_lossy(&result.stdout).into_owned())
     }
 
-    /// What the newest assembler that takes `target` makes of each function of `text`.
+    /// What the newest assembler that takes `target` makes of each function of `text`; several tests measure the
+    /// same texts, which are assembled once.
     pub(crate) fn measure(&self, text: &[u8], target: &str) -> Result<Measured, String> {
-        self.measuring.measure(text, target).map_err(|failure| failure.to_string())
+        static KNOWN: Mutex<BTreeMap<(u64, String), Result<Measured, String>>> = Mutex::new(BTreeMap::new());
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        let key = (hasher.finish(), target.to_owned());
+        if let Some(known) = KNOWN.lock().expect("no thread panics").get(&key) {
+            return known.clone();
+        }
+        let found = self.measuring.measure(text, target).map_err(|failure| failure.to_string());
+        KNOWN.lock().expect("no thread panics").insert(key, found.clone());
+        found
     }
 
     /// Those that measure.
