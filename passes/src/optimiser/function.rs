@@ -127,8 +127,10 @@ pub(super) fn run(
     work.has_video = keeps_halves || instructions(module, function).any(|stmt| work.profit.is_video(stmt));
     work.sweep(&mut records);
     let mut spelled: BTreeMap<StmtId, Spelled> = BTreeMap::new();
-    for stmt in instructions(module, function) {
-        let asked = shared.options.explain || wanted.takes(module, stmt);
+    let explain = shared.options.explain;
+    let hopeless = !work.has_video && !explain && !work.has_prospects();
+    for stmt in instructions(module, function).filter(|_| !hopeless) {
+        let asked = explain || wanted.takes(module, stmt);
         if asked && !work.dead.contains(&stmt) {
             let next = work.gather(stmt, &spelled, &mut records);
             spelled.insert(stmt, next);
@@ -142,7 +144,7 @@ pub(super) fn run(
 }
 
 /// The instructions of a function, in the order of the text.
-fn instructions<'m, 't>(
+pub(super) fn instructions<'m, 't>(
     module: &'m Module<'t>,
     function: &Function,
 ) -> impl Iterator<Item = StmtId> + use<'m, 't> {

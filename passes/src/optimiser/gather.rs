@@ -4,17 +4,18 @@
 //! their names must mean them; instructions must be legal for the module's target. What then is proved and cheaper is
 //! decided for the whole function.
 
-use super::function::Work;
+use super::function::{Work, instructions};
 use super::profit::is_fused;
 use super::raise::Reach;
 use super::record::{Bound, Kind, Record, Why};
-use super::spell::{self, Spelling};
+use super::spell::{self, Proposed, Spelling};
 use super::splice;
 use super::stays::Stays;
 use super::visible::is_integer;
 use crate::cost::Cost;
 use crate::graph::{Register, ValueId};
 use crate::recipe::{Code, Recipe, Source, Step};
+use crate::rules::{Pass, Rule, is_dot_product};
 use ptxopt_grammar::legal::{Fault, Given};
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::disputed::disputed;
@@ -88,6 +89,25 @@ impl Work<'_, '_, '_> {
         Spelled { own: Some((value, own)), offers, stays: None }
     }
 
+    /// Whether a function without video instructions may change: its byte moves or dot products may, or a statement
+    /// means what a video instruction does. Where there is none of these, no other change is made: see
+    /// [`super::wanted`].
+    pub(super) fn has_prospects(&self) -> bool {
+        let (graph, fuses) = (self.profit.graph, |rule: &&Rule| rule.pass == Pass::Fuse);
+        let fusing: Vec<&Rule> = self.rules.iter().copied().filter(fuses).collect();
+        let has_prospects = |stmt: StmtId| {
+            if self.module.row(stmt).is_some_and(is_dot_product) {
+                return true;
+            }
+            let rules = if self.profit.is_byte_move(stmt) { self.on_plain } else { &fusing };
+            let value = graph.results(stmt).next().filter(|_| self.wanted.takes(self.module, stmt));
+            value.zip(graph.step(stmt)).is_some_and(|(value, step)| {
+                !Proposed::of(graph, self.knowledge, &step, value, rules).is_empty()
+            })
+        };
+        instructions(self.module, graph.function()).any(has_prospects)
+    }
+
     fn disputed(&self, stmt: StmtId) -> Option<&'static str> {
         if self.options.semantics == Semantics::Manual || self.module.row(stmt)?.video.is_none() {
             return None;
@@ -103,16 +123,23 @@ impl Work<'_, '_, '_> {
         value: ValueId,
         records: &mut Vec<Record>,
     ) -> Vec<Spelling> {
-        let shape = self.memo.shape(self.profit.graph, self.knowledge, &step, value);
+        let (graph, is_video) = (self.profit.graph, self.profit.is_video(stmt));
+        let rules = if is_video { self.rules } else { self.on_plain };
+        let proposed = || Proposed::of(graph, self.knowledge, &step, value, rules);
+        // For most plain code there is nothing, and that is known sooner than what it is made of.
+        let first = (!is_video).then(proposed);
+        if first.as_ref().is_some_and(Proposed::is_empty) {
+            return Vec::new();
+        }
+        let shape = self.memo.shape(graph, self.knowledge, &step, value);
         if let Some((shape, numbers)) = &shape
             && let Some(known) = self.memo.get(shape, numbers)
         {
             return known;
         }
-        let rules = if self.profit.is_video(stmt) { self.rules } else { self.on_plain };
-        let graph = self.profit.graph;
-        let lowered = &mut self.memo.lowered;
-        let found = spell::spellings(graph, self.knowledge, step, value, rules, &self.profit.target, lowered);
+        let (first, own) = (first.unwrap_or_else(proposed), (step, value));
+        let (lowered, target) = (&mut self.memo.lowered, &self.profit.target);
+        let found = spell::spellings(graph, self.knowledge, own, first, rules, target, lowered);
         if found.too_many {
             records.push(Record { kind: Kind::Unending(Bound::Spellings), ..self.missed(stmt, Why::Limit) });
         }

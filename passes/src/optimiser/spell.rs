@@ -74,17 +74,59 @@ pub(super) struct Found {
     pub(super) asked: Vec<ValueId>,
 }
 
-/// All spellings of a step but its own.
+/// What rules propose for a statement's own instruction.
+pub(super) struct Proposed {
+    /// By rule, in the order of the rules; those that propose nothing are left out.
+    by_rule: Vec<(&'static Rule, Vec<Recipe>)>,
+    /// The values whose definitions they asked for.
+    asked: RefCell<Vec<ValueId>>,
+}
+
+impl Proposed {
+    pub(super) fn of(
+        graph: &Graph<'_, '_>,
+        knowledge: &Knowledge,
+        step: &Step,
+        value: ValueId,
+        rules: &[&'static Rule],
+    ) -> Self {
+        let asked = RefCell::default();
+        let demanded = knowledge.demanded[value.index()];
+        let result: Fact = knowledge.core_fact(graph, value);
+        let site = Site { graph, knowledge, value, step, demanded, result: &result, asked: &asked };
+        let by_rule = proposed(&site, rules).collect();
+        Self { by_rule, asked }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.by_rule.is_empty()
+    }
+}
+
+/// What rules propose for a site; those that propose nothing are left out.
+fn proposed<'s>(
+    site: &Site<'s, '_, '_>,
+    rules: &[&'static Rule],
+) -> impl Iterator<Item = (&'static Rule, Vec<Recipe>)> {
+    rules.iter().filter(|rule| rule.pass != Pass::Lower).filter_map(move |&rule| {
+        let mut made = Vec::new();
+        (rule.propose)(site, &mut made);
+        (!made.is_empty()).then_some((rule, made))
+    })
+}
+
+/// All spellings of a step but its own, given what rules propose for it.
 pub(super) fn spellings(
     graph: &Graph<'_, '_>,
     knowledge: &Knowledge,
-    step: Step,
-    value: ValueId,
+    (step, value): (Step, ValueId),
+    first: Proposed,
     rules: &[&'static Rule],
     target: &Target,
     lowered: &mut Lowered,
 ) -> Found {
-    let asked = RefCell::default();
+    let Proposed { by_rule, asked } = first;
+    let mut first = Some(by_rule);
     let demanded = knowledge.demanded[value.index()];
     let result: Fact = knowledge.core_fact(graph, value);
     let own = step;
@@ -99,15 +141,14 @@ pub(super) fn spellings(
         let step = &step;
         let rank = target.rank(step);
         let site = Site { graph, knowledge, value, step, demanded, result: &result, asked: &asked };
-        for rule in rules.iter().filter(|rule| rule.pass != Pass::Lower) {
-            let mut made = Vec::new();
-            (rule.propose)(&site, &mut made);
+        let made = first.take().unwrap_or_else(|| proposed(&site, rules).collect());
+        for (rule, made) in made {
             for recipe in made.into_iter().map(Recipe::shared) {
                 if all.len() == MOST_SPELLINGS {
                     let asked = asked.take();
                     return Found { spellings: all.split_off(1), too_many: true, asked };
                 }
-                let trail = all[at].trail.iter().copied().chain([*rule]).collect();
+                let trail = all[at].trail.iter().copied().chain([rule]).collect();
                 if !seen.insert(recipe.clone()) {
                     // What says what plain code means may take its place, so that is told.
                     let fuses = is_plain && rule.pass == Pass::Fuse;
