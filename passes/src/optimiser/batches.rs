@@ -21,7 +21,7 @@ pub(super) struct Batch {
     pub(super) memo: Memo,
 }
 
-/// All functions in batches.
+/// All functions in batches. Several runs over one module can have the same ones after each other.
 pub(super) fn batches(functions: &[Function], check: Check) -> Vec<Batch> {
     let size = |function: &Function| function.body.len() + 1;
     let least = functions.iter().map(size).sum::<usize>().div_ceil(MOST).max(LEAST);
@@ -36,6 +36,11 @@ pub(super) fn batches(functions: &[Function], check: Check) -> Vec<Batch> {
         }
     }
     batches
+}
+
+/// How many proofs were not made because they were remembered.
+pub(super) fn remembered(batches: &[Batch]) -> u64 {
+    batches.iter().map(|batch| batch.verifier.remembered()).sum()
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! its rewrites has shown that an assumption of the optimiser about it is wrong. Functions do not depend on each
 //! other's edits, so the others stay as they are.
 
+use super::batches::batches;
 use super::record::{How, Kind, Record, Statements};
 use super::rounds::{Run, parsed};
 use super::{Clock, Options, Outcome, Seen};
@@ -119,10 +120,11 @@ fn blame(
         let sweeps = options.dce_all && record.kind == Kind::Passed(How::Dead);
         record.function == changed.function && (rewrites || sweeps)
     };
-    let with = |limit: u64| {
+    let mut batches = batches(&functions(module), options.check);
+    let mut with = |limit: u64| {
         let options = Options { limit: Some(limit), ..options.clone() };
         let empty = Outcome::empty(options.gpus.clone(), Seen::default());
-        Run::new(most_rounds, module, &options, clock, empty)
+        Run::new(most_rounds, module, &options, clock, &mut batches, empty)
             .only(module, &changed.function)
             .finish(module, &mut |_, _| ())
     };

@@ -3,7 +3,7 @@
 //! Sweeps come where rewrites have come to an end, and compare the declarations of the text with those of the text
 //! that the last sweep left: rewrites take none away, so they correspond one to one.
 
-use super::batches::{Batch, batches};
+use super::batches::{Batch, remembered};
 use super::function::{self, Shared};
 use super::raise::{Heads, Potential};
 use super::record::{Bound, How, Kind, Record, Statements};
@@ -66,7 +66,7 @@ pub(super) struct Run<'r> {
     fresh: Fresh,
     progress: Progress,
     heads: Heads,
-    batches: Vec<Batch>,
+    batches: &'r mut [Batch],
     /// For each text, where its pieces came from.
     origins: Vec<Origins>,
     /// The state of each function.
@@ -123,6 +123,7 @@ impl<'r> Run<'r> {
         module: &Module<'_>,
         options: &'r Options,
         clock: Clock<'r>,
+        batches: &'r mut [Batch],
         outcome: Outcome,
     ) -> Self {
         let state = |function| {
@@ -143,7 +144,7 @@ impl<'r> Run<'r> {
                 potential: Some(Potential::default()),
             },
             heads: Heads::of(module, options).0,
-            batches: batches(&functions, options.check),
+            batches,
             origins: Vec::new(),
             states: functions.iter().map(state).collect(),
             sweeping: false,
@@ -192,7 +193,7 @@ impl<'r> Run<'r> {
             edits = self.next(module, &parsed(&text));
             self.outcome.text = Some(text);
         }
-        self.outcome.remembered = self.batches.iter().map(|batch| batch.verifier.remembered()).sum();
+        self.outcome.remembered = remembered(self.batches);
         self.outcome.records = last_words(self.told, &self.states, module);
         self.outcome
     }

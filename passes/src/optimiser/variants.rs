@@ -5,6 +5,7 @@
 //! variant begins with changes nothing by itself, which is proved (see `halves` and `words`); whether it pays is known at
 //! the end.
 
+use super::batches::{Batch, batches, remembered};
 use super::guard::restored;
 use super::halves::{Kept, checked, frequencies, keeps};
 use super::record::{Record, Statements};
@@ -57,27 +58,32 @@ pub(super) fn best(
     empty: Outcome,
     watch: &mut dyn FnMut(u32, &[u8]),
 ) -> Outcome {
-    let functions = functions(module).into_iter().enumerate();
+    let functions = functions(module);
+    let mut batches = batches(&functions, options.check);
+    let functions = functions.into_iter().enumerate();
     let functions = functions.filter(|(_, function)| !options.leave.contains_key(&function.name)).collect();
     let fresh = Fresh::new(module.text());
     let task = Task { most_rounds, module, options, clock, functions, fresh };
     let ((halves, bugs), (words, refused)) = (task.halves(), task.words());
     let mut told: Vec<Record> = bugs.into_iter().chain(refused).collect();
     if halves.is_none() && words.is_empty() {
-        return with(Run::new(most_rounds, module, options, clock, empty).finish(module, watch), told);
+        let run = Run::new(most_rounds, module, options, clock, &mut batches, empty);
+        return with(run.finish(module, watch), told);
     }
-    let anew = || Outcome::empty(empty.gpus.clone(), empty.seen);
-    let mut best = task.run(anew(), None);
+    // Variants have most of their statements in common, so what is remembered of one is of use to the others.
+    let mut run = |begun| task.run(&mut batches, Outcome::empty(empty.gpus.clone(), empty.seen), begun);
+    let mut best = run(None);
     if let Some(halves) = halves {
-        best = task.better(best, task.run(anew(), Some(halves)));
+        best = task.better(best, run(Some(halves)));
     }
     if !words.is_empty() {
-        let all = task.run(anew(), Some(task.with(&words)));
+        let all = run(Some(task.with(&words)));
         let (useful, unproved) = task.proved(task.useful(&words, &all.outcome));
         told.extend(unproved);
-        let all = if useful == words { all } else { task.run(anew(), Some(task.with(&useful))) };
+        let all = if useful == words { all } else { run(Some(task.with(&useful))) };
         best = task.better(best, all);
     }
+    best.outcome.remembered = remembered(&batches);
     best.rounds.iter().for_each(|(round, text)| watch(*round, text));
     with(best.outcome, told)
 }
@@ -95,9 +101,9 @@ impl Task<'_, '_> {
         passes.iter().all(|pass| self.options.passes.contains(pass)) && self.options.limit.is_none()
     }
 
-    fn run(&self, empty: Outcome, begun: Option<Begun>) -> Ended {
+    fn run(&self, batches: &mut [Batch], empty: Outcome, begun: Option<Begun>) -> Ended {
         let Self { most_rounds, module, options, clock, .. } = *self;
-        let mut run = Run::new(most_rounds, module, options, clock, empty);
+        let mut run = Run::new(most_rounds, module, options, clock, batches, empty);
         if let Some(begun) = begun {
             run = run.begun(begun);
         }
