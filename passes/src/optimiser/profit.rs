@@ -26,7 +26,7 @@ pub(super) struct Profit<'w, 'm, 't> {
     /// Whether the function keeps words as halves.
     pub(super) keeps_halves: bool,
     /// What it computes more than once.
-    pub(super) repeats: &'w Repeats,
+    pub(super) repeats: &'w Repeats<'w, 'm, 't>,
     /// Whether spellings are cheaper alone, once that was asked.
     pub(super) compared: &'w Compared,
 }
