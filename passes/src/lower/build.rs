@@ -98,6 +98,26 @@ impl<'c> Build<'c> {
         Source::Step(self.steps.len() - 1)
     }
 
+    /// What steps compute that continue a result: to them it is `Source::Step(at)`, and theirs are those after that.
+    pub(super) fn continued(&mut self, result: Source, at: usize, behind: &[Step]) -> Source {
+        let mut places = vec![result];
+        for step in behind {
+            let step = step.over(|source| match *source {
+                Source::Step(step) => places[step - at],
+                Source::Value(_) | Source::Constant(_) => *source,
+            });
+            places.push(match (step.instruction(), &step.sources[..]) {
+                (Some(op::NOT_B32), &[x]) => self.not(x),
+                (Some(op::AND_B32), &[x, y]) => self.and(x, y),
+                (Some(op::OR_B32), &[x, y]) => self.logic2([x, y], |x, y| x | y),
+                (Some(op::XOR_B32), &[x, y]) => self.xor(x, y),
+                (Some(op::PRMT_B32), &[x, y, Source::Constant(selector)]) => self.prmt(x, y, selector),
+                _ => self.push(step),
+            });
+        }
+        *places.last().expect("the result itself is there")
+    }
+
     /// What a source is a copy of: itself, or what was there before.
     fn copied(&self, source: Source) -> Source {
         match source {

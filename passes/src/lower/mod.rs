@@ -76,10 +76,37 @@ pub fn spellings_after(
     with: Available,
     values: &dyn Fn(ValueId) -> HalfRange,
 ) -> Vec<Recipe> {
+    between(before, form, sources, (before.len(), &[]), with, values)
+}
+
+/// The same with steps behind it, which continue it: to those that come with `at`, its result is `Source::Step(at)`, and
+/// theirs are those after that. They are folded into the sequences where that can be.
+#[must_use]
+pub fn spellings_between(
+    before: &[Step],
+    form: &Simd,
+    sources: &[Source],
+    behind: (usize, &[Step]),
+    with: Available,
+) -> Vec<Recipe> {
+    between(before, form, sources, behind, with, &|_| halves::ANY)
+}
+
+fn between(
+    before: &[Step],
+    form: &Simd,
+    sources: &[Source],
+    (at, behind): (usize, &[Step]),
+    with: Available,
+    values: &dyn Fn(ValueId) -> HalfRange,
+) -> Vec<Recipe> {
     let &[a, b, ref rest @ ..] = sources else { return Vec::new() };
     // Without a `c`, all lanes are computed and nothing is added: any will do.
     let c = rest.first().copied().unwrap_or(a);
-    let mut all = sequences(before, with, values, &|build| generate(build, form, [a, b, c]));
+    let mut all = sequences(before, with, values, &|build| {
+        let result = generate(build, form, [a, b, c])?;
+        Some(build.continued(result, at, behind))
+    });
     let first = forms(before, form);
     all.retain(|recipe| forms(&recipe.steps, form) <= first);
     all
@@ -88,7 +115,13 @@ pub fn spellings_after(
 /// The same for a comparison of lanes that gives ones in all bits of a lane in the place of 1. None for other forms,
 /// and for those that take lanes of `c` as they are.
 #[must_use]
-pub fn masks(before: &[Step], form: &Simd, sources: &[Source], with: Available) -> Vec<Recipe> {
+pub fn masks(
+    before: &[Step],
+    form: &Simd,
+    sources: &[Source],
+    (at, behind): (usize, &[Step]),
+    with: Available,
+) -> Vec<Recipe> {
     let (SimdOp::Set { compare, accumulate: false }, &[a, b, ..]) = (form.op, sources) else {
         return Vec::new();
     };
@@ -101,7 +134,8 @@ pub fn masks(before: &[Step], form: &Simd, sources: &[Source], with: Available) 
         let slots = build.any(&routes.slots());
         let job = routes.job(build, work, slots)?;
         let result = compare::mask(build, compare, job);
-        routes.merge(build, slots, result, a)
+        let result = routes.merge(build, slots, result, a)?;
+        Some(build.continued(result, at, behind))
     })
 }
 

@@ -4,9 +4,9 @@
 //! prover decides whether it is that of the form. The core matrix, all operations with all types, all lanes and their
 //! own places, is proved in full; masks, selectors and constant operands are drawn by a fixed generator.
 
-use super::{Available, masks, spellings};
+use super::{Available, masks, spellings, spellings_between};
 use crate::graph::{Graph, ValueId};
-use crate::recipe::{Code, Recipe, Source};
+use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::example_module;
 use crate::rules::matrix::Dice;
 use hashbrown::HashMap;
@@ -16,6 +16,7 @@ use ptxopt_grammar::meaning::disputed::disputed;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::meaning::video::result;
 use ptxopt_grammar::meaning::{Place, meaning};
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::{StmtId, StmtKind};
 use ptxopt_grammar::video::{Compare, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 use ptxopt_prover::{Prover, Query, Verdict};
@@ -238,7 +239,7 @@ fn every_candidate_of_a_comparison_in_all_bits_is_proved() {
             let compared = result(&mut terms, Form::Simd(form), inputs);
             let factor = terms.constant(ones, 32);
             let before = terms.mul(compared, factor);
-            let recipes = masks(&[], &form, &values, with);
+            let recipes = masks(&[], &form, &values, (0, &[]), with);
             let is_comparison = matches!(form.op, SimdOp::Set { accumulate: false, .. });
             assert_eq!(recipes.is_empty(), !is_comparison, "{form:?}");
             for (recipe, after) in recipes.iter().zip(computed(&mut terms, graph, &recipes, inputs)) {
@@ -256,7 +257,7 @@ fn a_comparison_of_some_lanes_is_not_made_in_all_bits() {
     let op = SimdOp::Set { compare: Compare::Gt, accumulate: false };
     let routing = Routing::plain(Lanes::Four).masked(0b0111).expect("it is a mask");
     let form = Simd { op, atype: Sign::Unsigned, btype: Sign::Unsigned, routing };
-    with_values(|_, values| assert!(masks(&[], &form, &values, WITH).is_empty()));
+    with_values(|_, values| assert!(masks(&[], &form, &values, (0, &[]), WITH).is_empty()));
 }
 
 #[test]
@@ -291,5 +292,34 @@ fn equal_choices_give_equal_steps() {
             steps == 6 && max.steps.len() == steps && min.steps[..steps - 1] == max.steps[..steps - 1]
         };
         assert!(min.iter().any(|min| max.iter().any(|max| shared(min, max))));
+    });
+}
+
+/// A mean of bytes rounded down is one rounded up of inverted words, inverted.
+#[test]
+fn inversions_around_a_mean_are_folded_and_proved() {
+    let op = SimdOp::Arithmetic { op: SimdArithmetic::Average, dtype: Sign::Unsigned, then: SimdThen::Store };
+    let form =
+        Simd { op, atype: Sign::Unsigned, btype: Sign::Unsigned, routing: Routing::plain(Lanes::Four) };
+    with_values(|graph, [a, b, c]| {
+        let inverted = |source| Step::plain(op::NOT_B32, &[source]);
+        let sources = [Source::Step(0), Source::Step(1)];
+        let behind = [inverted(Source::Step(2)), Step::plain(op::XOR_B32, &[Source::Step(3), c])];
+        let spelled = |behind: &[Step]| {
+            spellings_between(&[inverted(a), inverted(b)], &form, &sources, (2, behind), WITH)
+        };
+        let shortest = spelled(&behind[..1]).iter().map(|recipe| recipe.steps.len()).min();
+        assert_eq!(shortest, Some(4), "two of logic, a shift, a sum");
+        let mut terms = Terms::new();
+        let inputs = [0, 1, 2].map(|number| terms.input(number, 32));
+        let words = inputs.map(|input| terms.not(input));
+        let mean = result(&mut terms, Form::Simd(form), words);
+        let mean = terms.not(mean);
+        let before = terms.xor(mean, inputs[2]);
+        let recipes = spelled(&behind);
+        for (recipe, after) in recipes.iter().zip(computed(&mut terms, graph, &recipes, inputs)) {
+            let verdict = Prover::new().decide(&Query::new(&terms, vec![before], vec![after]));
+            assert!(matches!(verdict, Verdict::Proved(_)), "{recipe:?}");
+        }
     });
 }

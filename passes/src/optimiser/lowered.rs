@@ -174,18 +174,9 @@ fn without_simd(steps: &[Step], with: Available) -> Vec<Recipe> {
     if !behind.iter().flat_map(|step| &step.sources).all(apart) {
         return Vec::new();
     }
-    let mut made = if masks {
-        lower::masks(before, &form, sources, with)
+    if masks {
+        lower::masks(before, &form, sources, (at, behind), with)
     } else {
-        lower::spellings_after(before, &form, sources, with, &|_| lower::ANY)
-    };
-    for recipe in &mut made {
-        let first = recipe.steps.len();
-        let moved = |source: &Source| match *source {
-            Source::Step(step) => Source::Step(step + first - at - 1),
-            Source::Value(_) | Source::Constant(_) => *source,
-        };
-        recipe.steps.extend(behind.iter().map(|step| step.over(moved)));
+        lower::spellings_between(before, &form, sources, (at, behind), with)
     }
-    made
 }
