@@ -53,6 +53,17 @@ pub enum Code {
     Plain(Instruction),
     /// `mov.b32 d, {…};` and its like: the sources joined, the first lowest.
     Pack,
+    /// `mov.b32 {d, _}, a;` or `mov.b32 {_, d}, a;`: a half of a word.
+    Half(Half),
+}
+
+/// A half of a word.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Half {
+    /// Its low bits.
+    Low,
+    /// Its high bits.
+    High,
 }
 
 /// One instruction with one result.
@@ -73,6 +84,7 @@ impl Hash for Step {
             Code::Plain(instruction) => instruction.hash(state),
             Code::Video(form) => form.hash(state),
             Code::Pack => state.write_u32(self.width),
+            Code::Half(half) => half.hash(state),
         }
         for source in &self.sources {
             state.write_u64(match *source {
@@ -113,6 +125,18 @@ impl Step {
         Self::wide(moving(width), &[source], width)
     }
 
+    /// A half of a word.
+    #[must_use]
+    pub fn half(half: Half, word: Source) -> Self {
+        Self { code: Code::Half(half), sources: of(&[word]), width: 16 }
+    }
+
+    /// A word put together from its low and its high half.
+    #[must_use]
+    pub fn pack(halves: [Source; 2]) -> Self {
+        Self { code: Code::Pack, sources: of(&halves), width: 32 }
+    }
+
     /// The same instruction with other sources.
     #[must_use]
     pub fn over(&self, source: impl FnMut(&Source) -> Source) -> Self {
@@ -125,12 +149,12 @@ impl Step {
         Some(Self { sources: self.sources.iter().map(source).collect::<Option<_>>()?, ..*self })
     }
 
-    /// What it does, if it is neither a video instruction nor packs a vector.
+    /// What it does, if it is neither a video instruction nor a move of a vector.
     #[must_use]
     pub fn instruction(&self) -> Option<Instruction> {
         match self.code {
             Code::Plain(instruction) => Some(instruction),
-            Code::Video(_) | Code::Pack => None,
+            Code::Video(_) | Code::Pack | Code::Half(_) => None,
         }
     }
 
@@ -141,6 +165,7 @@ impl Step {
             Code::Video(form) => form.instruction(),
             Code::Plain(instruction) => instruction,
             Code::Pack => moving(self.width),
+            Code::Half(_) => moving(2 * self.width),
         }
     }
 
@@ -333,6 +358,13 @@ fn line(step: &Step, to: &str, names: &[String]) -> Option<String> {
         }
         Code::Plain(instruction) => format!("{instruction} {to}, {};", names.join(", ")),
         Code::Pack => format!("{} {to}, {{{}}};", step.spelled(), names.join(", ")),
+        Code::Half(half) => {
+            let vector = match half {
+                Half::Low => format!("{{{to}, _}}"),
+                Half::High => format!("{{_, {to}}}"),
+            };
+            format!("{} {vector}, {};", step.spelled(), names.first()?)
+        }
     })
 }
 

@@ -48,7 +48,7 @@ impl Site<'_, '_, '_> {
     pub fn form(&self) -> Option<Form> {
         match self.step.code {
             Code::Video(form) => Some(form),
-            Code::Plain(_) | Code::Pack => None,
+            Code::Plain(_) | Code::Pack | Code::Half(_) => None,
         }
     }
 

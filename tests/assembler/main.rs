@@ -13,6 +13,7 @@ mod accuracy;
 mod assemblers;
 #[path = "../support/constants.rs"]
 mod constants;
+mod differences;
 mod first_page;
 mod folded;
 mod folding;

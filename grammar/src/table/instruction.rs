@@ -288,6 +288,7 @@ pub mod op {
         MOV_B64 MOV B64,
         MOV_PRED MOV PRED,
         MUL_LO_U32 MUL LO U32,
+        NEG_S16 NEG S16,
         NOT_B32 NOT B32,
         OR_B32 OR B32,
         POPC_B32 POPC B32,

@@ -5,7 +5,8 @@
 
 use super::fused::{Leaves, heads_tree, is_logic};
 use super::{Cost, Costs, OperandKind};
-use crate::recipe::{Code, Source, Step};
+use crate::recipe::{Code, Half, Source, Step};
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Form, Routing};
 use tinyvec::ArrayVec;
 
@@ -41,7 +42,7 @@ impl Costs {
                 if found == Cost::UNKNOWN { self.video(form, constants) } else { found }
             }
             Code::Plain(instruction) => self.plain(instruction, &kinds()),
-            Code::Pack => Cost::UNKNOWN,
+            Code::Pack | Code::Half(_) => Cost::UNKNOWN,
         }
     }
 
@@ -111,7 +112,50 @@ impl<'a> Sequence<'a> {
             }
         }
         let alone = steps.iter().map(|step| costs.step(step)).collect();
-        Self { costs, steps, uses, alone, most: Vec::with_capacity(steps.len()) }
+        let mut sequence = Self { costs, steps, uses, alone, most: Vec::with_capacity(steps.len()) };
+        for sum in 0..steps.len() {
+            for part in sequence.negated_operand(sum) {
+                sequence.alone[part] = Cost::NOTHING;
+            }
+        }
+        sequence
+    }
+
+    /// The steps that negate both halves of an operand of a packed sum: they are a sign in the machine instruction of
+    /// the sum, if that has another word in a register for its other operand.
+    fn negated_operand(&self, sum: usize) -> Vec<usize> {
+        let step = |source: Source| match source {
+            Source::Step(at) => self.steps.get(at).map(|step| (at, step)),
+            Source::Value(_) | Source::Constant(_) => None,
+        };
+        let is_pack = |source: Source| step(source).filter(|(_, step)| step.code == Code::Pack);
+        let is_register = |source: Source| match step(source) {
+            Some((_, step)) => {
+                step.code != Code::Pack && !matches!(step.copied(), Some(Source::Constant(1..)))
+            }
+            None => matches!(source, Source::Value(_) | Source::Step(_)),
+        };
+        let of = |[packed, other]: [Source; 2]| {
+            let (pack, packing) = is_pack(packed).filter(|_| is_register(other))?;
+            let mut steps = vec![pack];
+            for (half, &source) in [Half::Low, Half::High].into_iter().zip(&packing.sources) {
+                let (negation, step_of) = step(source).filter(|(_, step)| step.is(op::NEG_S16))?;
+                let (part, _) = step(step_of.sources[0]).filter(|(_, step)| step.code == Code::Half(half))?;
+                steps.extend([negation, part]);
+            }
+            let [_, _, low, _, high] = steps[..] else { return None };
+            let is_one = self.steps[low].sources == self.steps[high].sources;
+            // Zero is a register.
+            let zero = step(other).filter(|(_, step)| step.copied() == Some(Source::Constant(0)));
+            steps.extend(zero.map(|(at, _)| at));
+            is_one.then_some(steps)
+        };
+        match self.steps[sum].sources[..] {
+            [x, y] if self.steps[sum].is(op::ADD_S16X2) => {
+                of([x, y]).or_else(|| of([y, x])).unwrap_or_default()
+            }
+            _ => Vec::new(),
+        }
     }
 
     fn shares(mut self) -> Vec<Cost> {
@@ -284,7 +328,6 @@ mod tests {
     use super::*;
     use crate::cost::Gpu;
     use Source::{Constant, Step as Of};
-    use ptxopt_grammar::table::instruction::op;
     use std::sync::LazyLock;
 
     /// Registers: steps of elsewhere.
@@ -359,6 +402,27 @@ mod tests {
         assert_eq!(exactly(&on("sm_90"), &cell), 1);
         assert_eq!(exactly(&on("sm_100"), &cell), 1);
         assert_eq!(exactly(&on("sm_120"), &cell), 2);
+    }
+
+    #[test]
+    fn a_difference_of_halves_is_one_instruction() {
+        let difference = |from, word| {
+            let half = |half, at| [Step::half(half, word), Step::wide(op::NEG_S16, &[Of(at)], 16)];
+            let parts = [half(Half::Low, 0), half(Half::High, 2)].concat();
+            let packed = [Step::pack([Of(1), Of(3)]), Step::plain(op::ADD_S16X2, &[from, Of(4)])];
+            [&parts[..], &packed].concat()
+        };
+        for gpu in ["sm_90", "sm_100", "sm_120"] {
+            assert_eq!(exactly(&on(gpu), &difference(A, B)), 1, "{gpu}");
+        }
+        let greater = Step::plain(op::MAX_S16X2, &[C, Of(5)]);
+        let cell = [&difference(A, B)[..], &[greater]].concat();
+        assert_eq!(exactly(&on("sm_90"), &cell), 1);
+        assert_eq!(exactly(&on("sm_120"), &cell), 2);
+        // A word that is negated for itself, and one that a number is added to, take instructions of unknown number.
+        let is_unknown = |steps: &[Step]| on("sm_90").sequence(steps).most == u32::MAX;
+        assert!(is_unknown(&difference(A, B)[..5]));
+        assert!(is_unknown(&difference(Constant(7), B)));
     }
 
     #[test]

@@ -19,7 +19,7 @@ enum Method {
     Instruction,
     Extremes,
     Biased,
-    Complement,
+    Wrapping,
     Mask,
     Xor,
     Halves,
@@ -37,7 +37,7 @@ pub(super) fn distance(build: &mut Build<'_>, job: Job) -> Option<Source> {
             &[Method::Extremes, Method::Stacked, Method::Halves, Method::Mask, Method::Xor]
         }
         (Some(true), false) => {
-            &[Method::Biased, Method::Complement, Method::Stacked, Method::Halves, Method::Mask]
+            &[Method::Biased, Method::Wrapping, Method::Stacked, Method::Halves, Method::Mask]
         }
         (None, false) => &[Method::Halves, Method::Mask],
     };
@@ -49,7 +49,7 @@ pub(super) fn distance(build: &mut Build<'_>, job: Job) -> Option<Source> {
             let [x, y] = [x, y].map(|word| build.xor(word, job.geometry.high()));
             extremes(build, job.of(x, y, false))
         }
-        Method::Complement => complement(build, job),
+        Method::Wrapping => wrapping(build, job),
         Method::Mask => by_mask(build, job),
         Method::Xor => {
             let (job, [x, y]) = (easier(job), easier(job).words());
@@ -76,14 +76,12 @@ fn extremes(build: &mut Build<'_>, job: Job) -> Source {
     if job.x.signed { build.packed(op::SUB_U8X4, most, least) } else { build.sub(most, least) }
 }
 
-/// Signed halves: `max + ~min + 1`.
-fn complement(build: &mut Build<'_>, job: Job) -> Source {
+/// Signed halves: `max-min`, which wraps.
+fn wrapping(build: &mut Build<'_>, job: Job) -> Source {
     let [x, y] = job.words();
     let most = build.packed(op::MAX_S16X2, x, y);
     let least = build.packed(op::MIN_S16X2, x, y);
-    let least = build.not(least);
-    let sum = build.packed(op::ADD_U16X2, most, least);
-    build.packed(op::ADD_U16X2, sum, job.geometry.one())
+    build.difference(most, least)
 }
 
 /// The greater minus the lesser, both chosen by a mask.

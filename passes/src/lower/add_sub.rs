@@ -104,14 +104,13 @@ fn add_packed(build: &mut Build<'_>, job: Job) -> Source {
     build.packed(instruction, job.x.source, job.y.source)
 }
 
-/// Halves have a packed addition only: `x-y = ~(~x+y)`.
+/// Halves have a packed addition only: `x-y = x+(-y) = ~(~x+y)`.
 fn sub_packed(build: &mut Build<'_>, job: Job) -> Source {
+    let (x, y) = (job.x.source, job.y.source);
     if job.geometry.is_bytes() {
-        return build.packed(op::SUB_U8X4, job.x.source, job.y.source);
+        return build.packed(op::SUB_U8X4, x, y);
     }
-    let x = build.not(job.x.source);
-    let sum = build.packed(op::ADD_U16X2, x, job.y.source);
-    build.not(sum)
+    if build.any(&[true, false]) { build.difference(x, y) } else { build.complement(x, y) }
 }
 
 /// Without the highest bits, which are put in by logic.

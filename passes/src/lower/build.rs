@@ -7,7 +7,7 @@ use super::Available;
 use super::choice::Choices;
 use super::halves;
 use crate::graph::ValueId;
-use crate::recipe::{Code, Recipe, Source, Step};
+use crate::recipe::{Code, Half, Recipe, Source, Step};
 use hashbrown::HashMap;
 use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::video::{Form, Scalar, Simd};
@@ -57,7 +57,8 @@ impl<'c> Build<'c> {
 
     fn append(&mut self, step: Step) {
         let range = halves::range(&step, &|source| self.range(source));
-        self.ranges.push(self.without_borrow(&step).unwrap_or(range));
+        let special = self.without_borrow(&step).or_else(|| self.negated(&step));
+        self.ranges.push(special.unwrap_or(range));
         self.known.insert(step, self.steps.len());
         self.steps.push(step);
     }
@@ -69,6 +70,16 @@ impl<'c> Build<'c> {
         let is_least = least.is(op::MIN_U16X2) && least.sources.contains(&x);
         let range = self.range(x);
         (step.is(op::SUB_U32) && is_least && range.0 >= 0).then_some((0, range.1))
+    }
+
+    /// The range of a word whose halves are negated, as [`Self::negated_halves`] does it.
+    fn negated(&self, step: &Step) -> Option<halves::HalfRange> {
+        let &[Source::Step(negation), _] = step.sources.as_slice() else { return None };
+        let &[Source::Step(half)] = self.steps[negation].sources.as_slice() else { return None };
+        let is_negated = step.code == Code::Pack && self.steps[negation].is(op::NEG_S16);
+        let half = &self.steps[half];
+        let (least, most) = self.range(*half.sources.first()?);
+        (is_negated && matches!(half.code, Code::Half(_)) && least > halves::ANY.0).then_some((-most, -least))
     }
 
     /// What both halves of a source are, at least and at most, as signed numbers.
@@ -213,6 +224,36 @@ impl<'c> Build<'c> {
         } else {
             self.plain(instruction, &[x, y])
         }
+    }
+
+    /// Both halves of a word negated, which is a part of the machine instruction where the word is added to another one.
+    pub(super) fn negated_halves(&mut self, word: Source) -> Source {
+        if let Source::Constant(number) = word {
+            let half = |shift: u32| (number >> shift & 0xffff).wrapping_neg() & 0xffff;
+            return Source::Constant(half(16) << 16 | half(0));
+        }
+        let halves = [Half::Low, Half::High].map(|half| {
+            let half = self.push(Step::half(half, word));
+            self.push(Step::wide(op::NEG_S16, &[half], 16))
+        });
+        self.push(Step::pack(halves))
+    }
+
+    /// `x-y` in both halves. A number that a negated word is added to is no part of the machine instruction, so that is
+    /// `~(~x+y)`.
+    pub(super) fn difference(&mut self, x: Source, y: Source) -> Source {
+        if matches!(x, Source::Constant(1..)) && !matches!(y, Source::Constant(_)) {
+            return self.complement(x, y);
+        }
+        let negated = self.negated_halves(y);
+        self.packed(op::ADD_S16X2, x, negated)
+    }
+
+    /// `~(~x+y)`, which is `x-y`, in both halves.
+    pub(super) fn complement(&mut self, x: Source, y: Source) -> Source {
+        let x = self.not(x);
+        let sum = self.packed(op::ADD_S16X2, x, y);
+        self.not(sum)
     }
 
     /// `acc` and the products of the bytes of `x` with numbers.

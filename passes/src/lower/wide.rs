@@ -81,21 +81,16 @@ fn biased(
         let ((a, b), (lifted_a, lifted_b)) = (of(&pairs), of(&lifted));
         let (from, by) = if second { (&lifted_b, &a) } else { (&lifted_a, &b) };
         let x = extended(build, from, false, 0)?;
-        let clamped_sum = |build: &mut Build<'_>, x: Source, y: Source| {
-            let sum = build.packed(op::ADD_S16X2, x, y);
-            build.packed(op::MIN_RELU_S16X2, sum, MOST)
-        };
         made.push(match op {
             SimdArithmetic::Add => {
                 let y = extended(build, by, true, 0)?;
-                clamped_sum(build, x, y)
+                let sum = build.packed(op::ADD_S16X2, x, y);
+                build.packed(op::MIN_RELU_S16X2, sum, MOST)
             }
-            // 255 - clamp(x - y) = clamp((255 - x) + y)
             SimdArithmetic::Sub => {
                 let y = extended(build, by, true, 0)?;
-                let x = build.xor(x, MOST);
-                let sum = clamped_sum(build, x, y);
-                build.xor(sum, MOST)
+                let difference = build.difference(x, y);
+                build.packed(op::MIN_RELU_S16X2, difference, MOST)
             }
             SimdArithmetic::Min | SimdArithmetic::Max => {
                 let y = extended(build, &lifted_b, false, 0)?;
@@ -184,21 +179,23 @@ fn exact(
             halves(word, a.0 + b.0, a.1 + b.1)
         }
         SimdArithmetic::Sub if lifted && to_signed == Some(false) && build.any(&[true, false]) => {
-            // x - min(x, y) does not borrow.
             let x = extended(build, &of_a, false, 0)?;
-            let least = build.packed(op::MIN_U16X2, x, y);
-            let word = build.sub(x, least);
-            halves(word, 0, a.1)
+            if build.any(&[true, false]) {
+                // x - min(x, y) does not borrow.
+                let least = build.packed(op::MIN_U16X2, x, y);
+                let word = build.sub(x, least);
+                halves(word, 0, a.1)
+            } else {
+                let word = build.difference(x, y);
+                halves(word, a.0 - b.1, a.1 - b.0)
+            }
         }
         SimdArithmetic::Sub if lifted => {
             let word = build.sub(x, y);
             Halves { word, bias: 256, least: a.0 - b.1, most: a.1 - b.0 }
         }
         SimdArithmetic::Sub => {
-            // x-y = ~(~x+y), complemented by the caller's bounds: the complement is taken at the end.
-            let x = build.not(x);
-            let word = build.packed(op::ADD_S16X2, x, y);
-            let word = build.not(word);
+            let word = build.difference(x, y);
             halves(word, a.0 - b.1, a.1 - b.0)
         }
         SimdArithmetic::Min | SimdArithmetic::Max => {

@@ -142,7 +142,7 @@ impl Work<'_, '_, '_> {
             Code::Video(Form::Simd(form)) => Last::Simd(form),
             // Its own sources are not those that it has after the steps.
             _ if lower::is_move(own) => Last::Move(Step { sources: Sources::new(), ..*own }),
-            Code::Video(_) | Code::Plain(_) | Code::Pack => return Vec::new(),
+            Code::Video(_) | Code::Plain(_) | Code::Pack | Code::Half(_) => return Vec::new(),
         };
         let number = |source: &Source| match last {
             Last::Simd(_) => self.knowledge.constant(*source).map_or(*source, Source::Constant),

@@ -251,6 +251,7 @@ impl Work<'_, '_, '_> {
             });
             let given: Vec<Given> = match step.code {
                 Code::Pack => vec![to, Given::Vector],
+                Code::Half(_) => std::iter::once(Given::Vector).chain(from).collect(),
                 Code::Plain(_) | Code::Video(_) => std::iter::once(to).chain(from).collect(),
             };
             match self.memo.legal.instruction(step.spelled(), &given) {

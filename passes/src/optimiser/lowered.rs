@@ -146,7 +146,7 @@ fn with_numbers(recipe: &Recipe, knowledge: &Knowledge) -> Recipe {
 fn is_simd(step: &Step) -> Option<Simd> {
     match step.code {
         Code::Video(Form::Simd(form)) => Some(form),
-        Code::Video(Form::Scalar(_) | Form::Mad(_)) | Code::Plain(_) | Code::Pack => None,
+        Code::Video(Form::Scalar(_) | Form::Mad(_)) | Code::Plain(_) | Code::Pack | Code::Half(_) => None,
     }
 }
 

@@ -298,6 +298,6 @@ fn reads_c(step: &Step) -> bool {
             adds || form.routing.mask() != form.routing.lanes().full_mask()
         }
         Code::Video(form @ (Form::Scalar(_) | Form::Mad(_))) => form.reads_c(),
-        Code::Plain(_) | Code::Pack => false,
+        Code::Plain(_) | Code::Pack | Code::Half(_) => false,
     }
 }

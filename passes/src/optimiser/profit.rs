@@ -339,7 +339,7 @@ fn taken_apart(step: &Step) -> impl Iterator<Item = (ValueId, u32)> + '_ {
         Code::Video(Form::Simd(simd)) => [u32::from(simd.routing.lanes().count()); 2],
         Code::Video(Form::Scalar(scalar)) => [scalar.a, scalar.b].map(|part| u32::from(part.is_some())),
         Code::Video(Form::Mad(mad)) => [mad.a, mad.b].map(|part| u32::from(part.is_some())),
-        Code::Plain(_) | Code::Pack => [0; 2],
+        Code::Plain(_) | Code::Pack | Code::Half(_) => [0; 2],
     };
     let of = |(source, lanes): (&Source, u32)| match *source {
         Source::Value(value) if lanes > 0 => Some((value, lanes)),

@@ -216,7 +216,7 @@ impl Target {
                 };
                 (signs, routed, lanes)
             }
-            Code::Plain(_) | Code::Pack => (0, false, 0),
+            Code::Plain(_) | Code::Pack | Code::Half(_) => (0, false, 0),
         };
         (cost.most, cost.least, signs, routed, distinct.len(), lanes)
     }
@@ -256,6 +256,6 @@ pub(super) fn faulty(recipe: &Recipe, guarded: bool) -> Option<&'static str> {
     let last = recipe.steps.len().saturating_sub(1);
     recipe.steps.iter().enumerate().find_map(|(at, step)| match step.code {
         Code::Video(form) => forbidden(form, guarded && at == last),
-        Code::Plain(_) | Code::Pack => None,
+        Code::Plain(_) | Code::Pack | Code::Half(_) => None,
     })
 }
