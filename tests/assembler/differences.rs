@@ -19,7 +19,7 @@ fn kernel(target: &str, code: &str) -> String {
 fn more_than_one(assemblers: &Assemblers, target: &str, code: &str) -> u32 {
     let of = |text: &[u8]| -> u32 {
         let found = assemblers.measure(text, target).expect("it is legal");
-        found.functions.values().map(|function| function.instructions()).sum()
+        found.functions.values().map(ptxopt::measure::Function::instructions).sum()
     };
     let text = kernel(target, code);
     let module = ptxopt_grammar::parse(text.as_bytes()).expect("it is legal");

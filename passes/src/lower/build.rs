@@ -109,12 +109,13 @@ impl<'c> Build<'c> {
         Source::Step(self.steps.len() - 1)
     }
 
-    /// What steps compute that continue a result: to them it is `Source::Step(at)`, and theirs are those after that.
+    /// What steps compute that continue a result: to them it is `Source::Step(at)`, theirs are those after that, and those
+    /// before are the steps that the sequence began with.
     pub(super) fn continued(&mut self, result: Source, at: usize, behind: &[Step]) -> Source {
         let mut places = vec![result];
         for step in behind {
             let step = step.over(|source| match *source {
-                Source::Step(step) => places[step - at],
+                Source::Step(step) => step.checked_sub(at).map_or(*source, |step| places[step]),
                 Source::Value(_) | Source::Constant(_) => *source,
             });
             places.push(match (step.instruction(), &step.sources[..]) {

@@ -80,7 +80,7 @@ pub fn spellings_after(
 }
 
 /// The same with steps behind it, which continue it: to those that come with `at`, its result is `Source::Step(at)`, and
-/// theirs are those after that. They are folded into the sequences where that can be.
+/// theirs are those after that; those before are steps of `before`. They are folded into the sequences where that can be.
 #[must_use]
 pub fn spellings_between(
     before: &[Step],

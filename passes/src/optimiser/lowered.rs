@@ -161,21 +161,18 @@ fn spreads(step: &Step, at: usize, form: Simd) -> bool {
     bits && step.is(op::MUL_LO_U32) && step.sources[..] == [Source::Step(at), Source::Constant(ones)]
 }
 
-/// Steps with the last SIMD instruction spelled by others, if nothing behind that reads what is before it.
+/// Steps with the last SIMD instruction spelled by others.
 fn without_simd(steps: &[Step], with: Available) -> Vec<Recipe> {
     let simd = steps.iter().enumerate().rev().find_map(|(at, step)| Some((at, is_simd(step)?)));
     let Some((at, form)) = simd else { return Vec::new() };
     let (before, behind) = (&steps[..at], &steps[at + 1..]);
     let sources = &steps[at].sources;
-    // Ones in all bits of a lane in the place of 1 are found together with the comparison.
-    let masks = behind.first().is_some_and(|step| spreads(step, at, form));
-    let (at, behind) = if masks { (at + 1, &behind[1..]) } else { (at, behind) };
-    let apart = |source: &Source| !matches!(*source, Source::Step(step) if step < at);
-    if !behind.iter().flat_map(|step| &step.sources).all(apart) {
-        return Vec::new();
-    }
-    if masks {
-        lower::masks(before, &form, sources, (at, behind), with)
+    // Ones in all bits of a lane in the place of 1 are found together with the comparison, if nothing else reads that.
+    let reads = |step: &Step| step.sources.contains(&Source::Step(at));
+    let masks =
+        behind.split_first().filter(|(step, rest)| spreads(step, at, form) && !rest.iter().any(reads));
+    if let Some((_, behind)) = masks {
+        lower::masks(before, &form, sources, (at + 1, behind), with)
     } else {
         lower::spellings_between(before, &form, sources, (at, behind), with)
     }

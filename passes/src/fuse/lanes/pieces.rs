@@ -13,7 +13,7 @@ use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones};
 
 /// The most values that are looked through: four lanes of some forty statements.
-const MOST_VALUES: usize = 160;
+const MOST_VALUES: usize = 400;
 
 /// The most terms that they may be made of.
 const MOST_TERMS: usize = 4000;
