@@ -33,7 +33,7 @@ pub(super) struct Leaf {
 }
 
 /// The lanes of a cut, each once, in order.
-pub(super) fn lanes(cut: &Cut) -> Vec<Term> {
+fn lanes(cut: &Cut) -> Vec<Term> {
     let mut lanes: Vec<Term> = cut.iter().map(|leaf| leaf.lane).collect();
     lanes.dedup();
     lanes
@@ -113,11 +113,22 @@ impl Pieces {
         Some(Leaf { lane: self.part(term, 0, self.bits), term, signed })
     }
 
-    /// A term as a function of the lanes of a cut, which are its inputs in their order.
+    /// The lanes of a cut, each once: in the order of the words in which they lie, which is the same for all lanes that
+    /// are computed alike, and then those that lie in none.
+    pub(super) fn operands(&self, cut: &Cut) -> Vec<Term> {
+        let mut lanes = lanes(cut);
+        lanes.sort_by_key(|&lane| {
+            let word = self.homes(lane).iter().map(|&(word, _)| word).min();
+            (word.is_none(), word)
+        });
+        lanes
+    }
+
+    /// A term as a function of the lanes of a cut, which are its inputs in the order of [`Self::operands`].
     pub(super) fn function(&self, root: Term, cut: &Cut) -> (Terms, Term) {
         let mut terms = Terms::new();
         let mut made: HashMap<Term, Term> = HashMap::new();
-        let lanes = lanes(cut);
+        let lanes = self.operands(cut);
         for leaf in cut {
             let number =
                 lanes.iter().zip(0..).find(|(lane, _)| **lane == leaf.lane).map(|(_, number)| number);

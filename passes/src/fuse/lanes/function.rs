@@ -1,6 +1,6 @@
 //! What a lane is a function of: for each of its cuts, what computes it of the lanes of the cut.
 
-use super::cuts::{self, Cut};
+use super::cuts::Cut;
 use super::operation::{Function, Operation, SAMPLES, Table, WithNumber};
 use super::words::Words;
 use ptxopt_grammar::meaning::concrete::Program;
@@ -35,6 +35,33 @@ pub(super) enum Key {
     Logic(u8),
     /// One and the bits that are kept of it, then those that are inverted.
     Masked,
+    /// One, shifted by so many bits, zeros filled in.
+    Shifted(Shift),
+}
+
+/// How the bits of a lane are moved.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(super) enum Shift {
+    Left(u32),
+    Right(u32),
+    /// To the left, and what falls out comes in at the right.
+    Around(u32),
+}
+
+impl Shift {
+    /// All that change a lane of so many bits.
+    fn all(bits: u32) -> impl Iterator<Item = Self> {
+        (1..bits).flat_map(|by| [Self::Left(by), Self::Right(by), Self::Around(by)])
+    }
+
+    fn of(self, lane: u32, bits: u32) -> u32 {
+        let ones = u32::MAX >> (32 - bits);
+        match self {
+            Self::Left(by) => lane << by & ones,
+            Self::Right(by) => lane >> by,
+            Self::Around(by) => lane << by & ones | lane >> (bits - by),
+        }
+    }
 }
 
 impl Words {
@@ -70,7 +97,7 @@ impl Words {
         for (result, &pair) in behaviour.iter_mut().zip(&table.samples) {
             *result = run(pair);
         }
-        let leaves = cuts::lanes(cut);
+        let leaves = self.pieces.operands(cut);
         let ordered = |[x, y]: [Term; 2], swapped| if swapped { vec![y, x] } else { vec![x, y] };
         match leaves[..] {
             [x, y] => match table.function(&behaviour) {
@@ -98,6 +125,13 @@ impl Words {
                 None => Vec::new(),
             },
             [x] => {
+                let shifts = |shift: &Shift| {
+                    let mut all = behaviour.iter().zip(&table.samples);
+                    all.all(|(&result, &[lane, _])| result == shift.of(lane, self.lanes.bits()))
+                };
+                if let Some(shift) = Shift::all(self.lanes.bits()).find(shifts) {
+                    return vec![Made { function: Key::Shifted(shift), operands: vec![x] }];
+                }
                 let numbers =
                     self.numbers(&terms, function).into_iter().map(|number| [number, run([number, 0])]);
                 let found = table.with_number(&behaviour, &numbers.collect::<Vec<_>>());

@@ -33,6 +33,8 @@ pub(super) struct Pieces {
     words: HashMap<Term, ValueId>,
     /// Where lanes can be read, the furthest from the value first.
     homes: HashMap<Term, Vec<Home>>,
+    /// The registers of 16 bits whose low bits are a lane.
+    narrow: HashMap<Term, ValueId>,
     /// What is known of terms, once that was asked.
     facts: HashMap<Term, Fact>,
     /// The cuts of terms, themselves included.
@@ -66,6 +68,7 @@ impl Pieces {
             lanes: Vec::new(),
             words: HashMap::new(),
             homes: HashMap::new(),
+            narrow: HashMap::new(),
             facts: HashMap::new(),
             cuts: HashMap::new(),
             parts: HashMap::new(),
@@ -78,6 +81,9 @@ impl Pieces {
                 for (at, lane) in pieces.lanes_of(word).into_iter().enumerate() {
                     pieces.homes.entry(lane).or_default().push((value, at));
                 }
+            } else if is_narrow(graph, value) {
+                let lane = pieces.part(word, 0, bits);
+                pieces.narrow.entry(lane).or_insert(value);
             }
         }
         pieces.lanes = pieces.lanes_of(root);
@@ -192,6 +198,11 @@ impl Pieces {
         self.homes.get(&lane).map_or(&[], Vec::as_slice)
     }
 
+    /// The register of 16 bits whose low bits are a lane.
+    pub(super) fn narrow(&self, lane: Term) -> Option<ValueId> {
+        self.narrow.get(&lane).copied()
+    }
+
     /// Where a word can be read.
     pub(super) fn word(&self, term: Term) -> Option<ValueId> {
         self.words.get(&term).copied()
@@ -233,6 +244,12 @@ pub(super) const fn source(home: Home) -> Source {
 fn is_home(graph: &Graph<'_, '_>, value: ValueId) -> bool {
     let entry = graph.value(value);
     entry.width == 32 && entry.register.is_some() && !matches!(entry.origin, Origin::Read(_))
+}
+
+/// Whether a register of 16 bits has a value.
+fn is_narrow(graph: &Graph<'_, '_>, value: ValueId) -> bool {
+    let entry = graph.value(value);
+    entry.width == 16 && entry.register.is_some() && !matches!(entry.origin, Origin::Read(_))
 }
 
 /// The values that are taken apart: those nearest to a term.

@@ -3,7 +3,7 @@
 //! A word is made once, however often it is needed, and a few hundred are tried at most. Steps that turn out to be of
 //! no use stay in the list until the end, when those that the result needs are picked.
 
-use super::function::{Key, Made};
+use super::function::{Key, Made, Shift};
 use super::operation::{Operation, Table};
 use super::pieces::{Home, Pieces, source};
 use crate::graph::ValueId;
@@ -148,8 +148,19 @@ impl Words {
         } else {
             self.gathered(lanes).or_else(|| self.computed(lanes, depth))
         };
+        let word = word.or_else(|| self.repeated(lanes));
         self.known.insert(lanes.to_vec(), word);
         word
+    }
+
+    /// A word of which all lanes are the low bits of one register of 16.
+    fn repeated(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
+        let mut wanted = lanes.iter().flatten();
+        let &lane = wanted.next()?;
+        let narrow = self.pieces.narrow(lane).filter(|_| wanted.all(|&other| other == lane))?;
+        let wide = self.push(Step::plain(op::CVT_U32_U16, &[Source::Value(narrow)]));
+        let selector = Source::Constant(self.digits(&vec![0; lanes.len()]));
+        Some(self.push(Step::plain(op::PRMT_B32, &[wide, Source::Constant(0), selector])))
     }
 
     pub(super) fn push(&mut self, step: Step) -> Source {
@@ -471,6 +482,7 @@ impl Words {
                     _ => self.push(Step::plain(op::XOR_B32, &[word, Source::Constant(inverted)])),
                 }
             }
+            (Key::Shifted(shift), &[word]) => self.shifted(shift, word),
             (Key::Logic(table), &[x, y]) => {
                 // The table of three inputs that does not depend on the third.
                 let wide = (0..8).fold(0_u64, |wide, at| wide | u64::from(table >> (at >> 1) & 1) << at);
@@ -485,6 +497,26 @@ impl Words {
             }
             _ => return None,
         })
+    }
+
+    /// All lanes shifted: the word is, without the bits that come from another lane.
+    fn shifted(&mut self, shift: Shift, word: Source) -> Source {
+        let (bits, word) = (self.lanes.bits(), self.register(word));
+        let ones = u32::MAX >> (32 - bits);
+        let every = |lane: u32| Source::Constant(self.lanes.every(lane & ones).into());
+        let (left, right) = (|by: u32| (by, every(ones << by)), |by: u32| (by, every(ones >> by)));
+        let (instruction, (by, kept)) = match shift {
+            Shift::Left(by) => (op::SHL_B32, left(by)),
+            Shift::Right(by) => (op::SHR_U32, right(by)),
+            Shift::Around(by) => {
+                let ((by, kept), (back, _)) = (left(by), right(bits - by));
+                let one = self.push(Step::plain(op::SHL_B32, &[word, Source::Constant(by.into())]));
+                let other = self.push(Step::plain(op::SHR_U32, &[word, Source::Constant(back.into())]));
+                return self.push(Step::plain(op::LOP3_B32, &[kept, one, other, Source::Constant(0xca)]));
+            }
+        };
+        let moved = self.push(Step::plain(instruction, &[word, Source::Constant(by.into())]));
+        self.push(Step::plain(op::AND_B32, &[moved, kept]))
     }
 
     /// Half the sum of unsigned lanes, rounded down: what both have, and half of what one of them has.

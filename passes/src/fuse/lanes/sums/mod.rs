@@ -284,7 +284,7 @@ impl Sum {
         let narrow = self.narrowed(term);
         let all = self.words.pieces.cuts(narrow);
         all.iter().find_map(|cut| {
-            let lanes = cuts::lanes(cut);
+            let lanes = self.words.pieces.operands(cut);
             let results = self.results(narrow, cut)?;
             let (kind, weight, exchanged) = classify(&results, lanes.len(), self.words.lanes)?;
             let lanes = if exchanged { lanes.into_iter().rev().collect() } else { lanes };
