@@ -299,7 +299,7 @@ impl Profit<'_, '_, '_> {
 const LEAST_OF_FUSING: i64 = 2;
 
 /// How many statements are compared with what could take their place, at most.
-const MOST_COMPARED: usize = 256;
+const MOST_COMPARED: usize = 640;
 
 /// Steps without those that only copy.
 fn copies_looked_through(steps: &[Step]) -> Vec<Step> {

@@ -130,7 +130,7 @@ pub(super) fn spellings(
     let demanded = knowledge.demanded[value.index()];
     let result: Fact = knowledge.core_fact(graph, value);
     let own = step;
-    let is_plain = step.instruction().is_some();
+    let is_simd = matches!(step.code, Code::Video(Form::Simd(_)));
     let mut seen: HashSet<Recipe> = HashSet::new();
     seen.insert(Recipe::one(own));
     let mut all = vec![Spelling::of(Recipe::one(own), Vec::new(), target)];
@@ -150,8 +150,8 @@ pub(super) fn spellings(
                 }
                 let trail = all[at].trail.iter().copied().chain([rule]).collect();
                 if !seen.insert(recipe.clone()) {
-                    // What says what plain code means may take its place, so that is told.
-                    let fuses = is_plain && rule.pass == Pass::Fuse;
+                    // What says what code without SIMD instructions means may take its place, so that is told.
+                    let fuses = !is_simd && rule.pass == Pass::Fuse;
                     let same = all.iter_mut().find(|known| fuses && known.recipe == recipe);
                     if let Some(known) = same.filter(|known| !is_fused(known)) {
                         known.trail = trail;

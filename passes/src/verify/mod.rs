@@ -69,7 +69,7 @@ pub struct Wrong {
 const REGIONS: [Extent; 7] = [
     Extent::Around(0),
     Extent::Between(8),
-    Extent::Between(160),
+    Extent::Between(640),
     Extent::Around(2),
     Extent::Around(6),
     Extent::Around(16),

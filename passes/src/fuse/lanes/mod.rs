@@ -63,10 +63,11 @@ fn lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         return;
     }
     for lanes in Lanes::ALL {
-        let Some(pieces) = Pieces::of(site, lanes.bits()) else { continue };
-        for recipe in Words::over(pieces, lanes).recipes(site) {
-            if !out.contains(&recipe) {
-                out.push(recipe);
+        for pieces in Pieces::each(site, lanes.bits()) {
+            for recipe in Words::over(pieces, lanes).recipes(site) {
+                if !out.contains(&recipe) {
+                    out.push(recipe);
+                }
             }
         }
     }

@@ -12,11 +12,12 @@ use crate::site::Site;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones};
 
-/// The most values that are looked through: four lanes of some forty statements.
-const MOST_VALUES: usize = 400;
+/// The most values that are looked through: four lanes of some forty statements, and where there are more, of two
+/// hundred. What lies near can be more to the point: words further away may be overwritten, or not known to be the same.
+const MOST_VALUES: [usize; 2] = [160, 800];
 
 /// The most terms that they may be made of.
-const MOST_TERMS: usize = 4000;
+const MOST_TERMS: usize = 8000;
 
 /// A place where a lane can be read: a word in a register, and the number of the lane.
 pub(super) type Home = (ValueId, usize);
@@ -44,11 +45,25 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// The lanes of `bits` bits of the value of a site; `None` if they are made of too much.
-    pub(super) fn of(site: &Site<'_, '_, '_>, bits: u32) -> Option<Self> {
+    /// The lanes of `bits` bits of the value of a site, over what lies near, and then, if that is not all, over what lies
+    /// further away. None if they are made of too much.
+    pub(super) fn each(site: &Site<'_, '_, '_>, bits: u32) -> impl Iterator<Item = Self> {
+        let found = move |most: usize| {
+            let inner = inner(site.graph, site.graph.value(site.value).core?, most);
+            let is_cut = inner.len() == most;
+            Some((Self::over(site, bits, inner), is_cut))
+        };
+        let mut is_cut = true;
+        MOST_VALUES.into_iter().filter_map(move |most| {
+            let (pieces, more) = is_cut.then(|| found(most))??;
+            is_cut = more;
+            pieces
+        })
+    }
+
+    fn over(site: &Site<'_, '_, '_>, bits: u32, inner: HashSet<ValueId>) -> Option<Self> {
         let graph = site.graph;
         let core = graph.value(site.value).core?;
-        let inner = inner(graph, core);
         site.asked.borrow_mut().extend(inner.iter().copied());
         let mut building = Building {
             site,
@@ -81,7 +96,7 @@ impl Pieces {
                 for (at, lane) in pieces.lanes_of(word).into_iter().enumerate() {
                     pieces.homes.entry(lane).or_default().push((value, at));
                 }
-            } else if is_narrow(graph, value) {
+            } else if bits <= graph.value(value).width && is_narrow(graph, value) {
                 let lane = pieces.part(word, 0, bits);
                 pieces.narrow.entry(lane).or_insert(value);
             }
@@ -253,14 +268,14 @@ fn is_narrow(graph: &Graph<'_, '_>, value: ValueId) -> bool {
 }
 
 /// The values that are taken apart: those nearest to a term.
-fn inner(graph: &Graph<'_, '_>, root: Term) -> HashSet<ValueId> {
+fn inner(graph: &Graph<'_, '_>, root: Term, most: usize) -> HashSet<ValueId> {
     let mut inner = HashSet::new();
     let mut front: Vec<ValueId> = inputs_of(graph.terms(), root).into_iter().collect();
     while !front.is_empty() {
         let mut next = Vec::new();
         for value in front {
             let Some(def) = graph.value(value).def.filter(|_| !inner.contains(&value)) else { continue };
-            if inner.len() == MOST_VALUES {
+            if inner.len() == most {
                 return inner;
             }
             inner.insert(value);

@@ -64,8 +64,7 @@ fn spread(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     if !joins_bits(site) {
         return;
     }
-    let Some(mut pieces) = Pieces::of(site, LANES * BITS) else { return };
-    out.extend(recipe(&mut pieces));
+    out.extend(Pieces::each(site, LANES * BITS).filter_map(|mut pieces| recipe(&mut pieces)));
 }
 
 /// Whether several operands of a chain are single bits: that is quick to see, and of most chains it is not so.

@@ -22,8 +22,9 @@ use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::video::{Form, Lanes, Routing, Simd};
 
-/// The most operands of a sum that are taken together.
-const MOST_OPERANDS: usize = 24;
+/// The most operands of a sum that are taken together: the last of a long one, whose rest is a sum of its own, and then
+/// all, which is more to prove.
+const MOST_OPERANDS: [usize; 2] = [24, 72];
 
 /// What lanes and their products are less than, with some room.
 const MOST_NARROW: i128 = 1 << 24;
@@ -73,10 +74,15 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         return;
     }
     for lanes in Lanes::ALL {
-        let Some(pieces) = Pieces::of(site, lanes.bits()) else { continue };
-        let root = pieces.root;
-        let mut sum = Sum { words: Words::over(pieces, lanes) };
-        out.extend(sum.recipe(root));
+        for pieces in Pieces::each(site, lanes.bits()) {
+            let root = pieces.root;
+            let mut sum = Sum { words: Words::over(pieces, lanes), most: MOST_OPERANDS[0], is_cut: false };
+            out.extend(sum.recipe(root));
+            if sum.is_cut {
+                sum.most = MOST_OPERANDS[1];
+                out.extend(sum.recipe(root));
+            }
+        }
     }
 }
 
@@ -108,7 +114,7 @@ fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
             let inner = site.definition(source);
             let is_sum =
                 |step: &Step| step.instruction().is_none_or(|own| sums.contains(&own.representative()));
-            match inner.filter(|step| seen < MOST_OPERANDS && is_sum(step)) {
+            match inner.filter(|step| seen < MOST_OPERANDS[1] && is_sum(step)) {
                 Some(step) => stack.push(step),
                 None => narrow += usize::from(is_narrow(source)),
             }
@@ -128,6 +134,10 @@ enum Operand {
 
 struct Sum {
     words: Words,
+    /// How many operands are taken together.
+    most: usize,
+    /// Whether there are more.
+    is_cut: bool,
 }
 
 impl Sum {
@@ -183,9 +193,10 @@ impl Sum {
     fn split(&mut self, term: Term, depth: usize, all: &mut Vec<Operand>) -> Option<()> {
         let low = self.words.pieces.part(term, 0, 32);
         let pieces = &self.words.pieces;
+        let adds = matches!(pieces.terms.op(low), Op::Add(..));
+        self.is_cut |= adds && depth.max(all.len()) >= self.most;
         if let Op::Add(a, b) = pieces.terms.op(low)
-            && depth < MOST_OPERANDS
-            && all.len() < MOST_OPERANDS
+            && depth.max(all.len()) < self.most
         {
             let before = all.len();
             let there = pieces.word(term).filter(|_| depth > 0);
