@@ -52,7 +52,7 @@ pub(crate) fn check(module: &Module<'_>) -> Vec<Diagnostic> {
         None => {
             let stmts = module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Target);
             let targets = stmts.flat_map(|stmt| target(module, stmt));
-            let targets = targets.filter_map(|(wrong, newer)| (!newer.0).then_some(wrong));
+            let targets = targets.filter_map(|(wrong, may)| (!may.0).then_some(wrong));
             version(module).into_iter().chain(targets).take(crate::parse::MOST_DIAGNOSTICS).collect()
         }
     }
@@ -114,23 +114,31 @@ fn version(module: &Module<'_>) -> Option<Diagnostic> {
     Some(Diagnostic::new(module.stmt_span(stmt), message).label(label))
 }
 
-fn target<'m>(module: &'m Module<'_>, stmt: StmtId) -> impl Iterator<Item = (Diagnostic, Newer)> + 'm {
+fn target<'m>(module: &'m Module<'_>, stmt: StmtId) -> impl Iterator<Item = (Diagnostic, MayBeTaken)> + 'm {
     let words = module.stmt_nodes(stmt).filter(|&node| module.node_kind(node) == NodeKind::Word);
     words.filter_map(|node| unknown_target(module, node))
 }
 
-/// Whether a target is unknown because it is newer than all known ones.
+/// Whether the assembler may take a target that is unknown here: it is newer than all known ones, or has something behind
+/// a known one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Newer(bool);
+struct MayBeTaken(bool);
 
-/// The warnings about targets that are newer than all known ones.
-pub(crate) fn newer_targets(module: &Module<'_>) -> impl Iterator<Item = Diagnostic> {
+/// The warnings about targets that are unknown here and may be taken by the assembler.
+pub(crate) fn doubtful_targets(module: &Module<'_>) -> impl Iterator<Item = Diagnostic> {
     let stmts = module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Target);
-    stmts.flat_map(|stmt| target(module, stmt)).filter_map(|(found, newer)| newer.0.then_some(found))
+    stmts.flat_map(|stmt| target(module, stmt)).filter_map(|(found, may)| may.0.then_some(found))
 }
 
-/// What is wrong with a word of a `.target`, and whether that is no more than that the word is newer than this tool.
-fn unknown_target(module: &Module<'_>, node: NodeId) -> Option<(Diagnostic, Newer)> {
+/// Whether the assembler takes what follows `sm_` for a GPU that it knows: it reads a number and the suffix `a` or `f`,
+/// and ignores what stands behind them.
+fn is_read_as(number: &str, known: &str) -> bool {
+    let rest = number.strip_prefix(known).unwrap_or_default();
+    rest.starts_with(|c: char| !c.is_ascii_digit() && c != 'a' && c != 'f')
+}
+
+/// What is wrong with a word of a `.target`, and whether the assembler may take it all the same.
+fn unknown_target(module: &Module<'_>, node: NodeId) -> Option<(Diagnostic, MayBeTaken)> {
     let word = String::from_utf8_lossy(module.node_text(node)).into_owned();
     let number = word.strip_prefix("sm_").or_else(|| word.strip_prefix("compute_"));
     if OPTIONS.contains(&word.as_str()) || number.is_some_and(|number| targets().any(|known| known == number))
@@ -142,11 +150,17 @@ fn unknown_target(module: &Module<'_>, node: NodeId) -> Option<(Diagnostic, Newe
     let newest = targets().filter_map(generation).max();
     let suffix =
         |number: &str| matches!(number.trim_start_matches(|c: char| c.is_ascii_digit()), "" | "a" | "f");
+    let read_as =
+        word.strip_prefix("sm_").and_then(|number| targets().find(|known| is_read_as(number, known)));
+    if let Some(known) = read_as {
+        let label = format!("NVIDIA's assembler reads no more of it than `sm_{known}`");
+        return Some((found.label(label), MayBeTaken(true)));
+    }
     let label = match number {
         Some(number) if generation(number) > newest && suffix(number) => {
             let known = targets().last().unwrap_or_default();
             let label = format!("newer than `sm_{known}`, the newest GPU that is known");
-            return Some((found.label(label), Newer(true)));
+            return Some((found.label(label), MayBeTaken(true)));
         }
         Some(_) => found
             .label("expected a GPU such as `sm_90`")
@@ -160,5 +174,5 @@ fn unknown_target(module: &Module<'_>, node: NodeId) -> Option<(Diagnostic, Newe
             })
         }
     };
-    Some((label, Newer(false)))
+    Some((label, MayBeTaken(false)))
 }

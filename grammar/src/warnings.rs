@@ -5,7 +5,7 @@
 
 use crate::builder::PROPERTIES;
 use crate::diagnostic::Diagnostic;
-use crate::header::newer_targets;
+use crate::header::doubtful_targets;
 use crate::names::Type;
 use crate::nearest::nearest;
 use crate::parse::MOST_DIAGNOSTICS;
@@ -52,7 +52,7 @@ impl Module<'_> {
             }
         });
         warnings.extend(statements.take(MOST_DIAGNOSTICS));
-        warnings.extend(newer_targets(self));
+        warnings.extend(doubtful_targets(self));
         warnings.sort_by_key(|warning| warning.span.start);
         warnings.truncate(MOST_DIAGNOSTICS);
         warnings

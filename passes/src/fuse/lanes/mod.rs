@@ -8,6 +8,7 @@
 
 mod cuts;
 mod function;
+mod gather;
 mod operation;
 mod pieces;
 mod scaled;

@@ -1,11 +1,11 @@
-//! Words whose lanes are given: read from words that are there, or computed of lanes of other words.
+//! Words whose lanes are given: read from words that are there (`gather`), or computed of lanes of other words.
 //!
 //! A word is made once, however often it is needed, and a few hundred are tried at most. Steps that turn out to be of
 //! no use stay in the list until the end, when those that the result needs are picked.
 
 use super::function::{Key, Made, Shift};
 use super::operation::{Operation, Table};
-use super::pieces::{Home, Pieces, source};
+use super::pieces::Pieces;
 use crate::graph::ValueId;
 use crate::recipe::{Recipe, Source, Step};
 use crate::site::Site;
@@ -153,16 +153,6 @@ impl Words {
         word
     }
 
-    /// A word of which all lanes are the low bits of one register of 16.
-    fn repeated(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
-        let mut wanted = lanes.iter().flatten();
-        let &lane = wanted.next()?;
-        let narrow = self.pieces.narrow(lane).filter(|_| wanted.all(|&other| other == lane))?;
-        let wide = self.push(Step::plain(op::CVT_U32_U16, &[Source::Value(narrow)]));
-        let selector = Source::Constant(self.digits(&vec![0; lanes.len()]));
-        Some(self.push(Step::plain(op::PRMT_B32, &[wide, Source::Constant(0), selector])))
-    }
-
     pub(super) fn push(&mut self, step: Step) -> Source {
         let known = self.steps.iter().position(|known| *known == step);
         Source::Step(known.unwrap_or_else(|| {
@@ -177,151 +167,6 @@ impl Words {
             Source::Value(_) | Source::Step(_) => source,
             Source::Constant(_) => self.push(Step::copy(source, 32)),
         }
-    }
-
-    fn number(&self, lane: Term) -> Option<u32> {
-        self.pieces.terms.value(lane).map(|value| u32::try_from(value).expect("a lane has few bits"))
-    }
-
-    /// The number that all of these lanes are.
-    fn constant(&self, lanes: &[Option<Term>]) -> Option<u32> {
-        let bits = self.lanes.bits();
-        lanes.iter().zip(0..).try_fold(0, |word, (lane, at)| match lane {
-            Some(lane) => Some(word | self.number(*lane)? << (at * bits)),
-            None => Some(word),
-        })
-    }
-
-    /// A word that has these lanes in their places.
-    fn there(&self, lanes: &[Option<Term>]) -> Option<ValueId> {
-        let wanted = || lanes.iter().enumerate().filter_map(|(at, lane)| Some((at, (*lane)?)));
-        let has = |word, (at, lane): (usize, Term)| self.pieces.homes(lane).contains(&(word, at));
-        let (_, first) = wanted().next()?;
-        let words = self.pieces.homes(first).iter().map(|&(word, _)| word);
-        words.into_iter().find(|&word| wanted().all(|lane| has(word, lane)))
-    }
-
-    /// A word whose lanes are read from words that are there: one as it is, or lanes of two, moved.
-    fn gathered(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
-        if let Some(number) = self.constant(lanes) {
-            return Some(Source::Constant(number.into()));
-        }
-        let wanted: Vec<(usize, Term)> =
-            lanes.iter().enumerate().filter_map(|(at, lane)| Some((at, (*lane)?))).collect();
-        let moved: Vec<(usize, Term)> =
-            wanted.iter().copied().filter(|&(_, lane)| self.number(lane).is_none()).collect();
-        let first = self.pieces.homes(moved.first()?.1).to_vec();
-        let place = |word, lane: Term, at: usize| {
-            let homes = self.pieces.homes(lane);
-            let fits = |&&(value, _): &&Home| value == word;
-            homes.iter().filter(fits).map(|&(_, place)| place).min_by_key(|&place| place != at)
-        };
-        if let Some(word) = self.there(lanes) {
-            return Some(Source::Value(word));
-        }
-        let numbers: Option<u32> = (moved.len() < wanted.len()).then(|| {
-            let only: Vec<Option<Term>> =
-                lanes.iter().map(|lane| lane.filter(|&lane| self.number(lane).is_some())).collect();
-            self.constant(&only).expect("these are numbers")
-        });
-        for &(one, _) in &first {
-            let rest = moved.iter().find(|&&(at, lane)| place(one, lane, at).is_none());
-            let others: Vec<Option<Home>> = match rest {
-                None => vec![None],
-                Some(_) if numbers.is_some() => Vec::new(),
-                Some(&(_, lane)) => self.pieces.homes(lane).iter().copied().map(Some).collect(),
-            };
-            for other in others {
-                let find = |at: usize, lane: Term| {
-                    let count = lanes.len();
-                    let second = || Some(count + place(other?.0, lane, at)?);
-                    if self.number(lane).is_some() {
-                        Some(count + at)
-                    } else {
-                        place(one, lane, at).or_else(second)
-                    }
-                };
-                let places: Option<Vec<usize>> = lanes
-                    .iter()
-                    .enumerate()
-                    .map(|(at, lane)| lane.map_or(Some(at), |lane| find(at, lane)))
-                    .collect();
-                if let Some(places) = places {
-                    let second = match other {
-                        Some(home) => source(home),
-                        None => Source::Constant(numbers.unwrap_or(0).into()),
-                    };
-                    let digits = Source::Constant(self.digits(&places));
-                    return Some(self.push(Step::plain(op::PRMT_B32, &[Source::Value(one), second, digits])));
-                }
-            }
-        }
-        None
-    }
-
-    /// A word whose lanes are read from more words than two, put together two at a time: from those that hold most of
-    /// the lanes, or from those furthest away.
-    fn collected(&mut self, lanes: &[Option<Term>], without: &[ValueId], nearest: bool) -> Option<Source> {
-        let number = |lane: &Option<Term>| lane.filter(|&lane| self.number(lane).is_some());
-        let numbers: Vec<Option<Term>> = lanes.iter().map(number).collect();
-        let number = numbers.iter().any(Option::is_some).then(|| self.constant(&numbers)).flatten();
-        let mut left: Vec<(usize, &[Home])> = lanes
-            .iter()
-            .enumerate()
-            .filter(|&(at, _)| numbers[at].is_none())
-            .filter_map(|(at, lane)| Some((at, self.pieces.homes((*lane)?))))
-            .collect();
-        let mut words: Vec<(Source, Vec<(usize, usize)>)> = Vec::new();
-        while let Some(&(_, homes)) = left.first() {
-            // Lanes stay in their places where they can.
-            let in_word = |word: ValueId| {
-                let place = |&(at, homes): &(usize, &[Home])| {
-                    let places = homes.iter().filter(|&&(value, _)| value == word).map(|&(_, place)| place);
-                    Some((at, places.min_by_key(|&place| place != at)?))
-                };
-                left.iter().filter_map(place).collect::<Vec<_>>()
-            };
-            let allowed = homes.iter().filter(|(word, _)| !without.contains(word));
-            let mut all = allowed.map(|&(word, _)| (word, in_word(word)));
-            let furthest = all.next()?;
-            let (word, places) = match nearest {
-                true => {
-                    all.fold(furthest, |best, next| if next.1.len() > best.1.len() { next } else { best })
-                }
-                false => furthest,
-            };
-            left.retain(|(at, _)| places.iter().all(|(place, _)| place != at));
-            words.push((Source::Value(word), places));
-        }
-        if let Some(number) = number {
-            let places = numbers.iter().enumerate().filter(|(_, lane)| lane.is_some());
-            words.push((Source::Constant(number.into()), places.map(|(at, _)| (at, at)).collect()));
-        }
-        let mut words = words.into_iter();
-        let (mut word, mut places) = words.next()?;
-        for (next, lanes_of_next) in words {
-            // Lanes that were put together stand in their places, and so do those that nothing is known of yet.
-            let mut all: Vec<usize> = (0..lanes.len()).collect();
-            for &(at, place) in &places {
-                all[at] = place;
-            }
-            for &(at, place) in &lanes_of_next {
-                all[at] = lanes.len() + place;
-            }
-            let selector = Source::Constant(self.digits(&all));
-            word = self.push(Step::plain(op::PRMT_B32, &[word, next, selector]));
-            places = places.iter().chain(&lanes_of_next).map(|&(at, _)| (at, at)).collect();
-        }
-        Some(word)
-    }
-
-    /// The selector of `prmt` that takes these lanes of two words.
-    fn digits(&self, places: &[usize]) -> u64 {
-        let bytes = self.lanes.bits() as usize / 8;
-        let digit = |(at, place): (usize, &usize)| {
-            (0..bytes).fold(0, |all, byte| all | ((place * bytes + byte) as u64) << (4 * (at * bytes + byte)))
-        };
-        places.iter().enumerate().map(digit).sum()
     }
 
     /// A word whose lanes are computed of lanes of other words: all alike, or most of them, and the others merged in.
