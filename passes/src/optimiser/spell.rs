@@ -80,6 +80,8 @@ pub(super) struct Proposed {
     by_rule: Vec<(&'static Rule, Vec<Recipe>)>,
     /// The values whose definitions they asked for.
     asked: RefCell<Vec<ValueId>>,
+    /// What the result can be.
+    result: Fact,
 }
 
 impl Proposed {
@@ -95,7 +97,7 @@ impl Proposed {
         let result: Fact = knowledge.core_fact(graph, value);
         let site = Site { graph, knowledge, value, step, demanded, result: &result, asked: &asked };
         let by_rule = proposed(&site, rules).collect();
-        Self { by_rule, asked }
+        Self { by_rule, asked, result }
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -125,10 +127,9 @@ pub(super) fn spellings(
     target: &Target,
     lowered: &mut Lowered,
 ) -> Found {
-    let Proposed { by_rule, asked } = first;
+    let Proposed { by_rule, asked, result } = first;
     let mut first = Some(by_rule);
     let demanded = knowledge.demanded[value.index()];
-    let result: Fact = knowledge.core_fact(graph, value);
     let own = step;
     let is_simd = matches!(step.code, Code::Video(Form::Simd(_)));
     let mut seen: HashSet<Recipe> = HashSet::new();

@@ -13,7 +13,6 @@ use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::Term;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Form, Lanes, Routing, Sign, Simd, SimdArithmetic};
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// How deep words are made of words.
@@ -66,8 +65,6 @@ pub(super) struct Words {
     known: HashMap<Vec<Option<Term>>, Option<Source>>,
     /// How a lane can be made.
     pub(super) made: HashMap<Term, Rc<[Made]>>,
-    /// Of lanes that lie in no word: what computes them, and the words that they are computed of.
-    below: HashMap<Term, (Option<Key>, BTreeSet<ValueId>)>,
     /// Whether words are computed rather than put together from lanes of several words.
     computes: bool,
 }
@@ -75,8 +72,8 @@ pub(super) struct Words {
 impl Words {
     /// No words yet.
     pub(super) fn over(pieces: Pieces, lanes: Lanes) -> Self {
-        let (steps, known, made, below) = (Vec::new(), HashMap::new(), HashMap::new(), HashMap::new());
-        Self { pieces, lanes, steps, known, made, below, computes: false }
+        let (steps, known, made) = (Vec::new(), HashMap::new(), HashMap::new());
+        Self { pieces, lanes, steps, known, made, computes: false }
     }
 
     /// The value of the site: moved from words that are there, and computed.
@@ -208,7 +205,6 @@ impl Words {
         let wanted = lanes.iter().flatten().count();
         let mut all: Vec<Alike> = Vec::new();
         for function in functions {
-            self.look_below(&of, function);
             let made = self.side_by_side(&of, function);
             let count = made.iter().flatten().count();
             let most = made.iter().flatten().next().map_or(0, |made| made.operands.len());
@@ -223,37 +219,16 @@ impl Words {
         all
     }
 
-    /// Finds out what is needed of the operands of lanes to compare them side by side.
-    fn look_below(&mut self, of: &[Rc<[Made]>], function: Key) {
-        let several = |made: &&Rc<[Made]>| made.iter().filter(|made| made.function == function).count() > 1;
-        if !of.iter().any(|made| several(&made)) {
-            return;
-        }
-        let made = of.iter().flat_map(|made| made.iter()).filter(|made| made.function == function);
-        for &operand in made.flat_map(|made| &made.operands) {
-            if self.pieces.homes(operand).is_empty() && !self.below.contains_key(&operand) {
-                let kind = self.alternatives(operand).first().map(|made| made.function);
-                let cone = self.pieces.terms.cone(operand);
-                let words = cone.into_iter().flat_map(|term| self.pieces.homes(term)).map(|&(word, _)| word);
-                let words = words.collect();
-                self.below.insert(operand, (kind, words));
-            }
-        }
-    }
-
     /// What each lane is by a function, if it is: of several ways, the one whose operands lie in the words in which
-    /// those of the lane before lie, or are computed alike of the same words.
+    /// those of the lane before lie.
     fn side_by_side<'m>(&self, of: &'m [Rc<[Made]>], function: Key) -> Vec<Option<&'m Made>> {
         let mut last: Option<&Made> = None;
         let near = |made: &Made, last: &Made| {
-            let shared = |(one, other): (&Term, &Term)| {
-                if let (Some(one), Some(other)) = (self.below.get(one), self.below.get(other)) {
-                    return u32::from(one.0 == other.0) + u32::from(one.1 == other.1);
-                }
+            let shares = |(one, other): (&Term, &Term)| {
                 let [one, other] = [one, other].map(|&lane| self.pieces.homes(lane));
-                2 * u32::from(one.iter().any(|(word, _)| other.iter().any(|(there, _)| word == there)))
+                one.iter().any(|(word, _)| other.iter().any(|(there, _)| word == there))
             };
-            made.operands.iter().zip(&last.operands).map(shared).sum::<u32>()
+            made.operands.iter().zip(&last.operands).filter(|&pair| shares(pair)).count()
         };
         let mut all = Vec::with_capacity(of.len());
         for made in of {
