@@ -60,6 +60,7 @@ mod tests {
             before: before.to_owned(),
             after: owned(after),
             cost: None,
+            here: None,
             each: Vec::new(),
             freed: owned(freed),
             time: Duration::ZERO,

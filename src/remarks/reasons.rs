@@ -23,6 +23,9 @@ pub(crate) const fn reason(how: How) -> &'static str {
         How::Halved => {
             "for all inputs: a word is kept as two halves from there on, which hold the same bytes"
         }
+        How::Carried => {
+            "for all inputs: bytes or halves are carried in a word from there on, which holds the same"
+        }
         How::Words => {
             "for all inputs: bytes side by side in memory are accessed as the word that they make up"
         }
@@ -49,6 +52,7 @@ mod tests {
             How::Dead,
             How::Freed,
             How::Halved,
+            How::Carried,
             How::Words,
             How::Unnamed,
             How::Raised { independent: false },

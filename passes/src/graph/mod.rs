@@ -42,6 +42,9 @@ use slice::Slice;
 /// How many statements are looked at for one that reads a value.
 const NEAR: usize = 64;
 
+/// How many blocks are looked at for writes between two places.
+const MOST_BETWEEN: usize = 32;
+
 /// A value of a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ValueId(u32);
@@ -302,7 +305,7 @@ impl<'m, 't> Graph<'m, 't> {
 
     /// Whether the register of `value` still holds it just before `stmt` is executed.
     ///
-    /// Answers `false` where dominance and the writes of a single block do not settle it.
+    /// Answers `false` where dominance and the writes of a few blocks do not settle it.
     #[must_use]
     pub fn holds(&self, value: ValueId, stmt: StmtId) -> bool {
         if self.accesses(stmt).any(|(access, read)| !access.write && read == value) {
@@ -314,7 +317,7 @@ impl<'m, 't> Graph<'m, 't> {
         };
         let (from, to) = (self.flow.block(writer), self.flow.block(stmt));
         let before = if from == to { writer < stmt } else { self.flow.dominates(from, to) };
-        before && (self.written_once(register) || from == to && !self.written_between(register, writer, stmt))
+        before && (self.written_once(register) || self.stays(register, (from, Some(writer)), stmt))
     }
 
     /// The statement in the block of `stmt`, before it, that writes the register of `value` while that still holds it.
@@ -334,11 +337,7 @@ impl<'m, 't> Graph<'m, 't> {
     fn holds_from_start(&self, value: ValueId, stmt: StmtId) -> bool {
         match (self.value(value).origin, self.value(value).register) {
             (Origin::Phi(block), Some(register)) => {
-                let first = self.flow.stmts(block).next();
-                self.flow.block(stmt) == block
-                    && first.is_some_and(|first| {
-                        self.writes(register, first).next().is_none_or(|next| next >= stmt)
-                    })
+                self.flow.dominates(block, self.flow.block(stmt)) && self.stays(register, (block, None), stmt)
             }
             (Origin::Opaque, Some(register)) => self.writers.get(register.index()).is_empty(),
             (Origin::Opaque | Origin::Phi(_), None)
@@ -369,8 +368,38 @@ impl<'m, 't> Graph<'m, 't> {
         all[all.partition_point(|&writer| writer < first)..].iter().copied()
     }
 
-    /// Whether a register is written after `from` and before `to`, both in one block.
-    fn written_between(&self, register: Register, from: StmtId, to: StmtId) -> bool {
-        self.writes(register, from).find(|&writer| writer != from).is_some_and(|next| next < to)
+    /// Whether nothing writes a register between a place of a block, its beginning or just after a statement of it,
+    /// and `stmt`, which it dominates: on no way there that does not come by that place again.
+    ///
+    /// Answers `false` where there are many blocks in between.
+    fn stays(&self, register: Register, (from, after): (BlockId, Option<StmtId>), stmt: StmtId) -> bool {
+        let first = |block: BlockId| self.flow.stmts(block).next();
+        let next = |after: StmtId| StmtId::new(after.index() + 1);
+        let begin = after.map_or_else(|| first(from), next);
+        let is_written = |begin: Option<StmtId>, end: Option<StmtId>| {
+            let writer = begin.and_then(|begin| self.writes(register, begin).next());
+            writer.is_some_and(|writer| end.is_none_or(|end| writer < end))
+        };
+        let to = self.flow.block(stmt);
+        if from == to {
+            return !is_written(begin, Some(stmt));
+        }
+        let end = |block: BlockId| self.flow.stmts(block).next_back().and_then(next);
+        if is_written(first(to), Some(stmt)) || is_written(begin, end(from)) {
+            return false;
+        }
+        let mut seen = vec![from];
+        let mut work: Vec<BlockId> = self.flow.predecessors(to).to_vec();
+        while let Some(block) = work.pop() {
+            if seen.contains(&block) {
+                continue;
+            }
+            if seen.len() > MOST_BETWEEN || is_written(first(block), end(block)) {
+                return false;
+            }
+            seen.push(block);
+            work.extend(self.flow.predecessors(block));
+        }
+        true
     }
 }

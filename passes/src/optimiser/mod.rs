@@ -8,6 +8,7 @@
 //! bug, the function goes back to what it was.
 
 mod batches;
+mod carried;
 mod chains;
 mod everywhere;
 mod function;

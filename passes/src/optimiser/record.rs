@@ -29,8 +29,10 @@ pub struct Record {
     pub before: String,
     /// What stands in its place, or would.
     pub after: Vec<String>,
-    /// What it cost, and what the new text costs; machine instructions.
+    /// What it cost, with what became unused by it, and what the new text costs; machine instructions.
     pub cost: Option<(Cost, Cost)>,
+    /// The same of this statement alone, if others became unused by it: they have it in their own records.
+    pub here: Option<(Cost, Cost)>,
     /// The same on each GPU by itself, in the order of [`Costs::each`](crate::cost::Costs::each), if costs are those of
     /// several together; empty if they are those of one, or the same on all.
     pub each: Vec<(Cost, Cost)>,
@@ -90,6 +92,8 @@ pub enum How {
     Freed,
     /// Its result is kept as halves from then on, and it is proved that this changes nothing.
     Halved,
+    /// Its lanes are carried in a word from then on, and it is proved that this changes nothing.
+    Carried,
     /// The same bytes of memory are accessed, as words.
     Words,
     /// For a declaration: the name was searched for and occurs nowhere else.
@@ -226,6 +230,7 @@ impl Record {
             before: one_line(&String::from_utf8_lossy(module.stmt_text(stmt))),
             after: Vec::new(),
             cost: None,
+            here: None,
             each: Vec::new(),
             freed: Vec::new(),
             time: Duration::ZERO,
@@ -239,6 +244,11 @@ impl Record {
     #[must_use]
     pub fn estimate(&self) -> Option<Estimate> {
         self.cost.filter(|_| matches!(self.kind, Kind::Passed(_))).map(Estimate::of)
+    }
+
+    /// The same of this statement alone: each that became unused by it has a record of its own.
+    pub(super) fn estimate_here(&self) -> Option<Estimate> {
+        self.here.or(self.cost).filter(|_| matches!(self.kind, Kind::Passed(_))).map(Estimate::of)
     }
 
     /// The same on one of the GPUs whose costs count, by its place in the order of
@@ -388,6 +398,7 @@ impl std::fmt::Display for How {
             Self::Dead => f.write_str("its result is unused"),
             Self::Freed => f.write_str("its result is unused since a rewrite"),
             Self::Halved => f.write_str("put together again, the halves are the same word"),
+            Self::Carried => f.write_str("taken out of the word again, the lanes are the same"),
             Self::Words => f.write_str("the word is made up of the same bytes"),
             Self::Unnamed => f.write_str("nothing names it"),
             Self::Raised { independent: false } => f.write_str("new instructions need it"),

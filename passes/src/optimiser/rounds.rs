@@ -376,7 +376,9 @@ fn last_words(told: Vec<Told>, states: &[State], module: &Module<'_>) -> Vec<Rec
             Kind::Passed(How::Dead | How::Freed | How::Unnamed) => {
                 rewritten.insert(stmt(record), u32::MAX);
             }
-            Kind::Passed(How::Proved(_) | How::Sampled | How::Halved | How::Words | How::Raised { .. }) => {
+            Kind::Passed(
+                How::Proved(_) | How::Sampled | How::Halved | How::Carried | How::Words | How::Raised { .. },
+            ) => {
                 rewritten.entry(stmt(record)).or_insert(*round);
             }
             Kind::Missed(_)

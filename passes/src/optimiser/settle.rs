@@ -377,6 +377,7 @@ impl Work<'_, '_, '_> {
             let gone = frees.remove(&stmt).unwrap_or_default();
             let saved: Cost = gone.iter().map(|&gone| self.profit.cost_of(gone)).sum();
             record.cost = Some((self.profit.cost_of(stmt) + saved, cost));
+            record.here = Some((self.profit.cost_of(stmt), cost));
             let before = |costs: &Costs| {
                 let all = gone.iter().chain([&stmt]).map(|&stmt| self.profit.graph.step(stmt));
                 all.map(|step| step.map_or(Cost::UNKNOWN, |step| costs.step(&step))).sum()
@@ -388,7 +389,8 @@ impl Work<'_, '_, '_> {
             let told = settling.told.entry(stmt).or_default();
             told.push(record);
             for &gone in &gone {
-                told.push(self.deleted(gone, How::Freed));
+                let here = Some((self.profit.cost_of(gone), Cost::NOTHING));
+                told.push(Record { here, ..self.deleted(gone, How::Freed) });
             }
         }
         for &gone in freed.keys().chain(&self.dead).chain(&idle) {

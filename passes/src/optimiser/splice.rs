@@ -62,6 +62,16 @@ impl Fresh {
         name == self.halves().as_bytes()
     }
 
+    /// The prefix of registers that have to do with words that are carried.
+    fn carriers(&self) -> String {
+        format!("{}c", self.stem)
+    }
+
+    /// The name of such a register.
+    pub(super) fn carried(&self, number: u32) -> String {
+        format!("{}{number}", self.carriers())
+    }
+
     pub(super) fn name(&self, width: u32, number: u32) -> String {
         format!("{}{number}", self.prefix(width))
     }
@@ -129,9 +139,18 @@ pub(super) fn insert_before(module: &Module<'_>, stmt: StmtId, lines: &[String],
 
 /// Puts lines after a statement, each under its guard.
 pub(super) fn insert_after(module: &Module<'_>, stmt: StmtId, lines: &[String], edits: &mut Edits) {
+    after(module, stmt, lines, &guard(module, stmt), edits);
+}
+
+/// Puts lines after a statement, without its guard.
+pub(super) fn insert_after_bare(module: &Module<'_>, stmt: StmtId, lines: &[String], edits: &mut Edits) {
+    after(module, stmt, lines, "", edits);
+}
+
+fn after(module: &Module<'_>, stmt: StmtId, lines: &[String], guard: &str, edits: &mut Edits) {
     let span = module.stmt_span(stmt);
-    let (separator, guard) = (separator(module.text(), span.start), guard(module, stmt));
-    let new: String = lines.iter().flat_map(|line| [&separator, &guard, line]).map(String::as_str).collect();
+    let separator = separator(module.text(), span.start);
+    let new: String = lines.iter().flat_map(|line| [&separator, guard, line]).collect();
     if !new.is_empty() {
         edits.replace(span.end..span.end, new);
     }
@@ -295,9 +314,25 @@ pub(super) fn declare_halves(
     count: usize,
     edits: &mut Edits,
 ) {
+    declare_words(module, function, &fresh.halves(), count, edits);
+}
+
+/// Declares the registers that have to do with words that are carried.
+pub(super) fn declare_carried(
+    module: &Module<'_>,
+    function: &Function,
+    fresh: &Fresh,
+    count: usize,
+    edits: &mut Edits,
+) {
+    declare_words(module, function, &fresh.carriers(), count, edits);
+}
+
+/// Declares registers of 32 bits whose names begin with a prefix.
+fn declare_words(module: &Module<'_>, function: &Function, prefix: &str, count: usize, edits: &mut Edits) {
     let Some(first) = StmtId::new(function.body.start) else { return };
     let open = StmtId::new(function.body.start - 1).expect("a body begins with its brace");
     let after = module.stmt_span(open).end;
     let separator = separator(module.text(), module.stmt_span(first).start);
-    edits.replace(after..after, format!("{separator}.reg .b32 {}<{count}>;", fresh.halves()));
+    edits.replace(after..after, format!("{separator}.reg .b32 {prefix}<{count}>;"));
 }

@@ -1,9 +1,12 @@
 //! A module optimised in several variants: as it came, with words kept as halves, with accesses to
-//! bytes and halves as accesses to words; each function as it is best.
+//! bytes and halves as accesses to words, and with bytes that are carried side by side in a word; each function as it
+//! is best.
 //!
 //! All are whole runs with all their proofs, on the same original, so functions can be taken from any of them. What a
-//! variant begins with changes nothing by itself, which is proved (see `halves` and `words`); whether it pays is known at
-//! the end.
+//! variant begins with changes nothing by itself, which is proved (see `halves`, `words` and `carried`); whether it pays
+//! is known at the end.
+
+mod carrying;
 
 use super::batches::{Batch, batches, remembered};
 use super::guard::restored;
@@ -65,8 +68,9 @@ pub(super) fn best(
     let fresh = Fresh::new(module.text());
     let task = Task { most_rounds, module, options, clock, functions, fresh };
     let ((halves, bugs), (words, refused)) = (task.halves(), task.words());
+    let (carried, of_carried) = task.carried(&words);
     let mut told: Vec<Record> = bugs.into_iter().chain(refused).collect();
-    if halves.is_none() && words.is_empty() {
+    if halves.is_none() && words.is_empty() && carried.is_empty() {
         let run = Run::new(most_rounds, module, options, clock, &mut batches, empty);
         return with(run.finish(module, watch), told);
     }
@@ -81,6 +85,10 @@ pub(super) fn best(
         let (useful, unproved) = task.proved(task.useful(&words, &all.outcome));
         told.extend(unproved);
         let all = if useful == words { all } else { run(Some(task.with(&useful))) };
+        best = task.better(best, all);
+    }
+    if !carried.is_empty() {
+        let all = task.carried_best(carried, &of_carried, &mut run);
         best = task.better(best, all);
     }
     best.outcome.remembered = remembered(&batches);
@@ -240,9 +248,11 @@ impl Task<'_, '_> {
                 stmt.and_then(|stmt| often.get(&flow.block(stmt)).copied()).unwrap_or(1)
             };
             let saved = |records: &[&Record]| -> (i64, i64) {
-                let each =
-                    records.iter().filter_map(|record| Some((record.estimate()?.saved, weight(record))));
-                each.fold((0, 0), |(all, often), (saved, weight)| (all + saved, often + saved * weight))
+                let all =
+                    records.iter().filter_map(|record| record.estimate()).map(|estimate| estimate.saved);
+                let often =
+                    records.iter().filter_map(|record| Some(record.estimate_here()?.saved * weight(record)));
+                (all.sum(), often.sum())
             };
             let (before, after) = (saved(&before), saved(&after));
             if before.1 < after.1 && before.0.min(1) <= after.0 {

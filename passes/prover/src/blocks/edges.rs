@@ -23,8 +23,9 @@ impl Relation<'_, '_, '_> {
         let mut marked: HashSet<Term> = HashSet::new();
         let mut done: BTreeSet<Place> = BTreeSet::new();
         let mut work: Vec<Term> = self.walk.roots.clone();
+        let mut words = self.joined_words();
         loop {
-            let mut places: BTreeSet<Place> = BTreeSet::new();
+            let mut places: BTreeSet<Place> = words.drain(..).collect();
             let used = std::mem::take(&mut self.walk.questions.used);
             places.extend(used.into_iter().filter_map(|number| self.place(number)));
             while let Some(term) = work.pop() {

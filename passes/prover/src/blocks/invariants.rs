@@ -184,6 +184,35 @@ fn facts(arena: &Arena, known: &BTreeMap<Place, Fact>) -> Vec<Option<Fact>> {
     facts
 }
 
+/// What is known of the two sides of a choice, each where it is chosen: of two numbers that are compared, the range
+/// that this leaves, as for the lesser of them.
+fn chosen(
+    terms: &Terms,
+    (condition, then, otherwise): (Term, Term, Term),
+    of: &impl Fn(Term) -> Fact,
+) -> [Fact; 2] {
+    let sides = [of(then), of(otherwise)];
+    let (less, swapped) =
+        if let Op::Not(inner) = terms.op(condition) { (inner, true) } else { (condition, false) };
+    let Op::UnsignedLess(a, b) = terms.op(less) else { return sides };
+    let (low, high) = (of(a).low, of(b).high);
+    let narrowed = |side: Term, mut fact: Fact, holds: bool| {
+        // The one is less than the other, or it is not.
+        if side == a && holds {
+            fact.high = fact.high.min(high.saturating_sub(1));
+        } else if side == b && !holds {
+            fact.high = fact.high.min(of(a).high);
+        } else if side == a {
+            fact.low = fact.low.max(of(b).low);
+        } else if side == b {
+            fact.low = fact.low.max(low.saturating_add(1));
+        }
+        // Where nothing is left, this side is never chosen.
+        if fact.low <= fact.high { fact } else { of(side) }
+    };
+    [narrowed(then, sides[0], !swapped), narrowed(otherwise, sides[1], swapped)]
+}
+
 fn transfer(terms: &Terms, term: Term, of: impl Fn(Term) -> Fact) -> Fact {
     let width = terms.width(term);
     let any = Fact::any(width);
@@ -246,7 +275,10 @@ fn transfer(terms: &Terms, term: Term, of: impl Fn(Term) -> Fact) -> Fact {
         Op::Choose(condition, then, otherwise) => match of(condition) {
             Fact { known: 1, value: 1, .. } => of(then),
             Fact { known: 1, .. } => of(otherwise),
-            _ => of(then).join(of(otherwise)),
+            _ => {
+                let [then, otherwise] = chosen(terms, (condition, then, otherwise), &of);
+                then.join(otherwise)
+            }
         },
         Op::UnsignedLess(a, b) | Op::SignedLess(a, b) => {
             let signed = matches!(terms.op(term), Op::SignedLess(..));

@@ -30,6 +30,7 @@ mod edges;
 mod events;
 mod invariants;
 mod neighbours;
+mod packed;
 mod product;
 mod questions;
 mod registers;
@@ -44,6 +45,7 @@ use super::Proof;
 use super::fragment::{Disputed, line, what};
 use crate::around::InModule;
 use cut::Cut;
+pub use packed::Packed;
 use product::Product;
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::meaning::disputed::{Semantics, disputed_at};
@@ -124,6 +126,17 @@ pub fn compare(
     after: (&Module<'_>, &Function),
     semantics: Semantics,
 ) -> Outcome {
+    compare_packed(before, after, semantics, &[])
+}
+
+/// The same where the new function has words that hold lanes of registers of the old one, as far as that can be shown.
+#[must_use]
+pub fn compare_packed(
+    before: (&Module<'_>, &Function),
+    after: (&Module<'_>, &Function),
+    semantics: Semantics,
+    packed: &[Packed],
+) -> Outcome {
     if semantics == Semantics::Undisputed {
         for (file, (module, function)) in [("first", before), ("second", after)] {
             if let Some(disputed) = disputed(module, function) {
@@ -136,7 +149,7 @@ pub fn compare(
     for leave_out in [false, true] {
         match paired(before, after, leave_out) {
             Ok((cuts, product)) => {
-                return match proved(before, after, &cuts, &product) {
+                return match proved(before, after, (&cuts, &product), packed) {
                     Ok(proof) => Outcome::Proved(proof),
                     Err(stop) => Outcome::Stopped(stop.text(modules)),
                 };
@@ -170,10 +183,10 @@ fn paired(
 fn proved(
     before: InModule<'_, '_, '_>,
     after: InModule<'_, '_, '_>,
-    cuts: &[Cut; 2],
-    product: &Product,
+    (cuts, product): (&[Cut; 2], &Product),
+    packed: &[Packed],
 ) -> Result<Proof, Stop> {
     let names = [Names::new(before.0, before.1), Names::new(after.0, after.1)];
-    let mut relation = Relation::new(names, cuts, product)?;
+    let mut relation = Relation::new(names, cuts, product, packed)?;
     relation.carried()
 }

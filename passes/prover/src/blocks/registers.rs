@@ -27,6 +27,14 @@ impl RegisterId {
 /// The carry flag: one bit.
 pub(super) const CARRY: RegisterId = RegisterId(0);
 
+/// The number of the scope that is the whole body.
+const OUTERMOST: usize = 0;
+
+/// What a register is called on both sides.
+fn key(name: &str, scope: usize) -> String {
+    format!("{name}@{scope}")
+}
+
 /// The registers of both sides.
 pub(super) struct Registers {
     numbers: HashMap<(String, u32), RegisterId>,
@@ -45,6 +53,11 @@ impl Registers {
 
     pub(super) fn width(&self, register: RegisterId) -> u32 {
         self.list[register.index()]
+    }
+
+    /// The register of this name and width that is declared where the bodies begin, if one is known.
+    pub(super) fn outermost(&self, name: &str, width: u32) -> Option<RegisterId> {
+        self.numbers.get(&(key(name, OUTERMOST), width)).copied()
     }
 }
 
@@ -98,9 +111,9 @@ impl<'m, 't> Names<'m, 't> {
         let understood = part.component != Component::Unknown
             && (part.component != Component::Whole || declared.lanes == 1);
         let number = width.filter(|_| understood && !self.is_shared(decl)).map(|width| {
-            let scope = self.scope(decl).unwrap_or(0);
+            let scope = self.scope(decl).unwrap_or(OUTERMOST);
             let name = self.module.register_name(decl, part);
-            let key = (format!("{name}@{scope}"), width);
+            let key = (key(&name, scope), width);
             let next = RegisterId(u32::try_from(all.list.len()).expect("registers have 32-bit numbers"));
             *all.numbers.entry(key).or_insert_with(|| {
                 all.list.push(width);
@@ -109,6 +122,11 @@ impl<'m, 't> Names<'m, 't> {
         });
         self.known.insert((decl, part), number);
         number
+    }
+
+    /// Whether a name of this side that was looked at means this register.
+    pub(super) fn has(&self, register: RegisterId) -> bool {
+        self.known.values().any(|&known| known == Some(register))
     }
 
     /// What a name that is no register is called on both sides.

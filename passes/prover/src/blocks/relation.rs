@@ -8,6 +8,7 @@
 
 use super::cut::{Cut, End};
 use super::invariants;
+use super::packed::{Packed, Words};
 use super::product::Product;
 use super::registers::{Names, RegisterId};
 use super::terms::Input;
@@ -65,6 +66,7 @@ pub(super) struct Relation<'r, 'm, 't> {
     parameters: [[Vec<RegisterId>; 2]; 2],
     /// The registers whose values meet at each pair.
     meet: Vec<Vec<RegisterId>>,
+    pub(super) words: Words,
     pub(super) assumed: HashMap<Place, Meeting>,
     pub(super) incoming: BTreeMap<Place, Vec<Incoming>>,
 }
@@ -74,6 +76,7 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
         names: [Names<'m, 't>; 2],
         cuts: &'r [Cut; 2],
         product: &'r Product,
+        packed: &[Packed],
     ) -> Result<Self, Stop> {
         let mut walk = Walk::new(names);
         let strange = || Stop::plain("it has parameters that the prover does not follow");
@@ -88,11 +91,17 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
             product,
             parameters,
             meet: Vec::new(),
+            words: Words::new(),
             assumed: HashMap::new(),
             incoming: BTreeMap::new(),
         };
         let writes = relation.writes()?;
+        relation.resolve(packed)?;
         relation.meet = product.meetings(&writes)?;
+        // What words hold is said by what the registers hold of which they are made.
+        for meeting in &mut relation.meet {
+            meeting.sort_by_key(|register| relation.words.contains_key(register));
+        }
         Ok(relation)
     }
 
@@ -167,7 +176,7 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
             return Err(stop);
         }
         self.assumed.clear();
-        for (place, known) in guessed {
+        for (place, known) in guessed.into_iter().filter(|(place, _)| !self.words.contains_key(&place.1)) {
             let width = self.walk.registers.width(place.1);
             self.assumed.insert(place, Meeting { known, ..Meeting::all(width) });
         }
@@ -230,8 +239,11 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
             }
         };
         for (&to, condition) in self.product.successors[pair].iter().zip(conditions) {
-            for &register in &self.meet[to] {
-                let held = [0, 1].map(|side| self.walk.held(side, register));
+            for register in self.meet[to].clone() {
+                let mut held = [0, 1].map(|side| self.walk.held(side, register));
+                if self.words.contains_key(&register) {
+                    held[0] = self.word(register);
+                }
                 self.incoming.entry((to, register)).or_default().push(Incoming { held, condition });
             }
         }
@@ -259,8 +271,9 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
         let width = self.walk.registers.width(register);
         let Meeting { bits, written, known } =
             *self.assumed.entry((pair, register)).or_insert_with(|| Meeting::all(width));
+        let word = self.word(register).map(|held| held.value);
         let arena = &mut self.walk.arena;
-        let common = arena.input(Input::Meeting(pair, register), width, known);
+        let common = word.unwrap_or_else(|| arena.input(Input::Meeting(pair, register), width, known));
         for side in 0..2 {
             let arena = &mut self.walk.arena;
             let value = if side == 0 || bits == ones(width) {

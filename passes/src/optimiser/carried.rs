@@ -1,0 +1,288 @@
+//! Bytes and halves that are carried in registers of their own, around loops and to where paths join, in one word.
+//!
+//! What recognises lanes looks through everything that is computed, down to what is joined: a loop that carries four
+//! bytes in four registers has no word to compute with. Here such registers get a word that holds their lowest bits side
+//! by side: they are put together where the last of them is written, and taken out of the word where the paths join.
+//! What comes of it is for the rules that follow: they see words that are put together of lanes of other words, and
+//! where they find an instruction for them, the moves go.
+//!
+//! Only statements are added, which write the word and the registers that it is made of. That the function does the
+//! same with them is proved from the two texts before anything else is done (`variants`), by the prover that compares
+//! functions: where paths join, the word holds the bits of the registers if it does on every incoming edge
+//! ([`ptxopt_prover::blocks::compare_packed`]), and what a register had above them is zero or makes no difference. A
+//! function of which that is not proved is left without the word. Whether it pays is found out: the caller optimises a
+//! function with and without.
+
+mod groups;
+mod places;
+
+use super::record::{How, Kind, Record};
+use super::splice::{self, Fresh};
+use super::visible::{Declarations, Scopes, is_integer};
+use crate::cost::Cost;
+use crate::fuse::is_seed;
+use crate::graph::{BlockId, Graph, Register, Use, ValueId};
+use crate::rules::Pass;
+use crate::site::Knowledge;
+use groups::{Group, is_lane};
+use hashbrown::HashSet;
+use places::{Place, first, last};
+use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::function::Function;
+use ptxopt_grammar::meaning::disputed::Semantics;
+use ptxopt_grammar::tree::{Module, StmtId};
+use ptxopt_prover::blocks::Packed;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The name by which remarks call such a change.
+const NAME: &str = "carried";
+
+/// The words of a function: the statements that keep them.
+pub(super) struct Carried {
+    edits: Edits,
+    /// One for each statement before or after which others are added.
+    records: Vec<Record>,
+    /// What the words are made of, for the proof.
+    pub(super) packed: Vec<Packed>,
+}
+
+impl Carried {
+    /// Those of a function; `None` if there are none, or if an earlier run decided about them.
+    pub(super) fn of(
+        module: &Module<'_>,
+        function: &Function,
+        declarations: &Declarations,
+        semantics: Semantics,
+        fresh: &Fresh,
+    ) -> Option<Self> {
+        let mut stmts = function.body.clone().filter_map(StmtId::new);
+        if splice::is_written(module, function) || !stmts.any(|stmt| is_seed(module, stmt)) {
+            return None;
+        }
+        let graph = Graph::new(module, function.clone(), semantics).ok()?;
+        let joins = |&block: &BlockId| graph.flow().predecessors(block).len() > 1;
+        if !graph.flow().order().iter().any(joins) {
+            return None;
+        }
+        let knowledge = Knowledge::of(&graph);
+        let groups = groups::find(&graph, &knowledge);
+        let moves = Moves::of(&graph, &knowledge, &Scopes::of(module, function, declarations), fresh, groups);
+        (!moves.groups.is_empty()).then(|| moves.inserted())
+    }
+
+    /// The statements that are inserted, and what is to be said about them.
+    pub(super) fn insert(&self, edits: &mut Edits) -> &[Record] {
+        edits.extend(self.edits.clone());
+        &self.records
+    }
+}
+
+/// What is added to keep the words of a function.
+struct Moves<'g, 'm, 't> {
+    graph: &'g Graph<'m, 't>,
+    knowledge: &'g Knowledge,
+    fresh: &'g Fresh,
+    groups: Vec<Group>,
+    /// The names of the words, by the registers that they are made of.
+    words: BTreeMap<Vec<Register>, String>,
+    /// The lines that are added.
+    lines: BTreeMap<Place, Vec<String>>,
+    /// How many registers are new.
+    count: u32,
+}
+
+impl<'g, 'm, 't> Moves<'g, 'm, 't> {
+    /// The groups of which all registers can be named where it is necessary.
+    fn of(
+        graph: &'g Graph<'m, 't>,
+        knowledge: &'g Knowledge,
+        scopes: &Scopes<'_>,
+        fresh: &'g Fresh,
+        groups: Vec<Group>,
+    ) -> Self {
+        let means = |group: &Group, stmt: StmtId| {
+            let mut registers = group.registers.iter();
+            registers.all(|&register| is_integer(graph, register) && scopes.means(graph, register, stmt))
+        };
+        let places = |group: &Group| -> Option<Vec<StmtId>> {
+            let mut stmts = vec![first(graph, group.join)?];
+            for edge in &group.incoming {
+                stmts.push(match last(graph, edge)? {
+                    Place::Before(stmt) | Place::After(stmt) => stmt,
+                });
+            }
+            Some(stmts)
+        };
+        let groups = groups.into_iter().filter(|group| {
+            places(group).is_some_and(|stmts| stmts.into_iter().all(|stmt| means(group, stmt)))
+        });
+        let groups: Vec<Group> = groups.collect();
+        let mut moves = Self {
+            graph,
+            knowledge,
+            fresh,
+            groups,
+            words: BTreeMap::new(),
+            lines: BTreeMap::new(),
+            count: 0,
+        };
+        for at in 0..moves.groups.len() {
+            let registers = moves.groups[at].registers.clone();
+            if !moves.words.contains_key(&registers) {
+                let name = moves.name();
+                moves.words.insert(registers, name);
+            }
+        }
+        moves
+    }
+
+    /// The name of a new register.
+    fn name(&mut self) -> String {
+        self.count += 1;
+        self.fresh.carried(self.count - 1)
+    }
+
+    fn inserted(mut self) -> Carried {
+        let groups = std::mem::take(&mut self.groups);
+        for Group { join, phis, registers, .. } in &groups {
+            let stmt = first(self.graph, *join).expect("groups without such a statement were left out");
+            let lines = self.taken_apart(&groups, registers, phis);
+            self.lines.entry(Place::Before(stmt)).or_default().extend(lines);
+        }
+        // What comes from where these very values join is in the word already.
+        let mut done: HashSet<(&[Register], &[ValueId])> =
+            groups.iter().map(|group| (&group.registers[..], &group.phis[..])).collect();
+        for Group { registers, incoming, .. } in &groups {
+            for values in incoming {
+                if done.insert((&registers[..], &values[..])) {
+                    let place = last(self.graph, values).expect("groups without such a place were left out");
+                    let mut lines = self.packed(registers, values);
+                    lines.extend(self.taken_apart(&groups, registers, values));
+                    self.lines.entry(place).or_default().extend(lines);
+                }
+            }
+        }
+        self.written()
+    }
+
+    /// The statements that put registers together to a word, which hold these values.
+    fn packed(&mut self, registers: &[Register], values: &[ValueId]) -> Vec<String> {
+        let word = self.words[registers].clone();
+        let widths: BTreeSet<u32> = values.iter().map(|&value| self.graph.value(value).width).collect();
+        let mut lines = Vec::new();
+        let mut names: Vec<String> = registers.iter().map(|&register| self.text(register)).collect();
+        if widths.len() > 1 {
+            for (name, &value) in names.iter_mut().zip(values) {
+                if self.graph.value(value).width == 16 {
+                    let wide = self.name();
+                    lines.push(format!("cvt.u32.u16 {wide}, {name};"));
+                    *name = wide;
+                }
+            }
+        }
+        let is_wide = widths.contains(&32);
+        let pair = |to: &str, [low, high]: [&String; 2], selector: &str| {
+            if is_wide {
+                format!("prmt.b32 {to}, {low}, {high}, {selector};")
+            } else {
+                format!("mov.b32 {to}, {{{low}, {high}}};")
+            }
+        };
+        match &names[..] {
+            [zero, one] => lines.push(pair(&word, [zero, one], "0x5410")),
+            [zero, one, two, three] => {
+                let (low, high) = (self.name(), self.name());
+                let selector = if is_wide { "0x5410" } else { "0x6420" };
+                lines.push(pair(&low, [zero, one], "0x0040"));
+                lines.push(pair(&high, [two, three], "0x0040"));
+                lines.push(format!("prmt.b32 {word}, {low}, {high}, {selector};"));
+            }
+            _ => unreachable!("a word has two halves or four bytes"),
+        }
+        lines
+    }
+
+    /// The statements that move the lanes of a word to its registers, which hold these values: those that are read other
+    /// than by way of the word, and of which nothing else matters. What made them may be gone after that.
+    fn taken_apart(&mut self, groups: &[Group], registers: &[Register], values: &[ValueId]) -> Vec<String> {
+        let is_carried = |(user, slot): (ValueId, Use)| {
+            let Use::Phi(edge) = slot else { return false };
+            groups.iter().any(|group| {
+                group.registers == registers
+                    && group.phis.contains(&user)
+                    && group.incoming.get(edge as usize).is_some_and(|incoming| incoming == values)
+            })
+        };
+        let word = self.words[registers].clone();
+        let selectors: &[&str] = if registers.len() == 2 {
+            &["0x4410", "0x4432"]
+        } else {
+            &["0x4440", "0x4441", "0x4442", "0x4443"]
+        };
+        let bits = if registers.len() == 2 { 16 } else { 8 };
+        let mut lines = Vec::new();
+        for ((&register, &value), selector) in registers.iter().zip(values).zip(selectors) {
+            let (width, name) = (self.graph.value(value).width, self.text(register));
+            let is_read = !self.graph.uses(value).all(is_carried);
+            if !is_read || !is_lane(self.knowledge, value, width, bits) {
+                continue;
+            }
+            if width == 32 {
+                lines.push(format!("prmt.b32 {name}, {word}, 0, {selector};"));
+            } else {
+                let lane = self.name();
+                lines.push(format!("prmt.b32 {lane}, {word}, 0, {selector};"));
+                lines.push(format!("cvt.u16.u32 {name}, {lane};"));
+            }
+        }
+        lines
+    }
+
+    fn text(&self, register: Register) -> String {
+        self.graph.register_text(register).expect("a register that is carried is declared")
+    }
+
+    fn written(self) -> Carried {
+        let Self { graph, fresh, lines, words, count, .. } = self;
+        let module = graph.module();
+        let (mut edits, mut records) = (Edits::new(), Vec::new());
+        for (place, lines) in lines.into_iter().filter(|(_, lines)| !lines.is_empty()) {
+            let stmt = match place {
+                Place::Before(stmt) => {
+                    splice::insert_before(module, stmt, &lines, &mut edits);
+                    stmt
+                }
+                Place::After(stmt) => {
+                    splice::insert_after_bare(module, stmt, &lines, &mut edits);
+                    stmt
+                }
+            };
+            records.push(added(graph, place, stmt, lines));
+        }
+        splice::declare_carried(module, graph.function(), fresh, count as usize, &mut edits);
+        let packed = words.into_iter().map(|(registers, word)| {
+            let declared = |&register: &Register| {
+                graph.declared(register).expect("a register that is carried is declared")
+            };
+            Packed { word, parts: registers.iter().map(declared).collect() }
+        });
+        Carried { edits, records, packed: packed.collect() }
+    }
+}
+
+/// The record of lines that are added before or after a statement. Each is one machine instruction, but for conversions
+/// and moves, which are not counted where they go either.
+fn added(graph: &Graph<'_, '_>, place: Place, stmt: StmtId, lines: Vec<String>) -> Record {
+    let mut record = Record::about(graph.module(), &graph.function().name, stmt, Kind::Passed(How::Carried));
+    let priced = lines.iter().filter(|line| line.starts_with("prmt.")).count();
+    let count = u32::try_from(priced).expect("there are a few for each word");
+    record.pass = Pass::Fuse;
+    record.rules = vec![NAME];
+    record.cost = Some((Cost::NOTHING, Cost { least: count, most: count }));
+    let own = [record.before.clone()];
+    record.after = match place {
+        Place::Before(_) => lines.into_iter().chain(own).collect(),
+        Place::After(_) => own.into_iter().chain(lines).collect(),
+    };
+    record
+}

@@ -1,0 +1,93 @@
+//! The variant in which bytes that are carried side by side are carried in words, with accesses to words where both are
+//! found: registers that a load of a vector gives have a word only then.
+//!
+//! What it begins with is proved before it is run, and once more where fewer accesses are left in the end.
+
+use super::super::carried::Carried;
+use super::super::rounds::parsed;
+use super::super::visible::declarations;
+use super::super::words::Words;
+use super::{Begun, Ended, Task};
+use crate::rules::Pass;
+use ptxopt_grammar::function::functions;
+use ptxopt_prover::blocks;
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Task<'_, '_> {
+    /// The bytes that could be carried in words, by the numbers of the functions, with their accesses that can be
+    /// accesses to words: those of which it is proved that this changes nothing.
+    pub(super) fn carried(
+        &self,
+        words: &BTreeMap<usize, Words>,
+    ) -> (BTreeMap<usize, Carried>, BTreeMap<usize, Words>) {
+        let mut found = BTreeMap::new();
+        if self.runs(&[Pass::Fuse, Pass::Lower, Pass::Dce]) {
+            let declarations = declarations(self.module);
+            for (number, function) in &self.functions {
+                let semantics = self.options.semantics;
+                let carried = Carried::of(self.module, function, &declarations, semantics, &self.fresh);
+                found.extend(carried.map(|carried| (*number, carried)));
+            }
+        }
+        let of_found = words.iter().filter(|(number, _)| found.contains_key(*number));
+        let of_found = of_found.map(|(&number, words)| (number, words.clone())).collect();
+        self.proved_carried(found, of_found)
+    }
+
+    /// The variant that carries bytes in words, and has accesses to words.
+    fn carrying(&self, carried: &BTreeMap<usize, Carried>, words: &BTreeMap<usize, Words>) -> Begun {
+        let mut begun = self.with(words);
+        for (number, carried) in carried {
+            let records = carried.insert(&mut begun.edits);
+            let all = begun.records.entry(*number).or_default();
+            all.extend_from_slice(records);
+            all.sort_by_key(|record| record.offset);
+        }
+        begun
+    }
+
+    /// Those of which it is proved that the function does the same: with its accesses to words, or without.
+    fn proved_carried(
+        &self,
+        mut carried: BTreeMap<usize, Carried>,
+        mut words: BTreeMap<usize, Words>,
+    ) -> (BTreeMap<usize, Carried>, BTreeMap<usize, Words>) {
+        let mut asked: BTreeSet<usize> = carried.keys().copied().collect();
+        while !asked.is_empty() {
+            let edited = self.carrying(&carried, &words).edits.apply(self.module.text());
+            let text = edited.expect("edits are of statements, which do not overlap").to_vec();
+            let new = parsed(&text);
+            let (before, after) = (functions(self.module), functions(&new));
+            asked.retain(|&number| {
+                let [before, after] = [(self.module, &before[number]), (&new, &after[number])];
+                let packed = &carried[&number].packed;
+                let outcome = blocks::compare_packed(before, after, self.options.semantics, packed);
+                !matches!(outcome, blocks::Outcome::Proved(_))
+            });
+            asked.retain(|number| {
+                let had_words = words.remove(number).is_some();
+                if !had_words {
+                    carried.remove(number);
+                }
+                had_words
+            });
+        }
+        (carried, words)
+    }
+
+    /// The run of the variant, with the accesses that were worth it.
+    pub(super) fn carried_best(
+        &self,
+        carried: BTreeMap<usize, Carried>,
+        words: &BTreeMap<usize, Words>,
+        run: &mut dyn FnMut(Option<Begun>) -> Ended,
+    ) -> Ended {
+        let all = run(Some(self.carrying(&carried, words)));
+        let useful = self.useful(words, &all.outcome);
+        if useful == *words {
+            return all;
+        }
+        let (carried, useful) = self.proved_carried(carried, useful);
+        run(Some(self.carrying(&carried, &useful)))
+    }
+}
