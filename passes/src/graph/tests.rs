@@ -220,7 +220,7 @@ fn a_disputed_place_matters_in_all_its_bits() {
 }
 
 #[test]
-fn a_register_holds_a_value_of_several_writes_while_a_statement_before_reads_it() {
+fn a_register_holds_what_paths_join_in_later_blocks_until_it_is_written_again() {
     let body = "ld.global.u32 %r0, [0]; setp.eq.u32 %p1, %r0, 0; mov.b32 %r1, 1; @%p1 bra JOIN; mov.b32 %r1, 2;\n\
                 JOIN: not.b32 %r6, %r0; @%p1 bra NEXT;\nNEXT: sub.u32 %r4, %r0, 1; add.u32 %r2, %r1, %r0; xor.b32 %r5, %r2, 1; mov.b32 %r1, 7;\n\
                 add.u32 %r3, %r2, %r1; ret;";
@@ -230,8 +230,57 @@ fn a_register_holds_a_value_of_several_writes_while_a_statement_before_reads_it(
         let phi = phi.into_iter().find(|&value| matches!(graph.value(value).origin, Origin::Phi(_)));
         let phi = phi.expect("it reads what either of two statements wrote");
         assert!(graph.holds(phi, stmt(module, "xor")));
-        assert!(!graph.holds(phi, stmt(module, "sub")), "nothing before it reads the register");
+        assert!(graph.holds(phi, stmt(module, "sub")), "no block in between writes the register");
+        assert!(!graph.holds(phi, stmt(module, "mov.b32 %r1, 2")), "this is one of the two");
         assert!(!graph.holds(phi, stmt(module, "add.u32 %r3")), "it is written in between");
+    });
+}
+
+#[test]
+fn a_register_holds_its_value_across_blocks_unless_one_of_them_writes_it() {
+    let body = "ld.global.u32 %r1, [0]; setp.eq.u32 %p1, %r1, 0; @%p1 bra ELSE;\n\
+                not.b32 %r2, %r1; mov.b32 %r1, 7; neg.s32 %r3, %r1; bra JOIN;\n\
+                ELSE: add.u32 %r4, %r1, 1; bra JOIN;\nJOIN: xor.b32 %r5, %r1, 1; ret;";
+    with(body, |module, graph| {
+        let loaded = result(graph, stmt(module, "ld"));
+        assert!(graph.holds(loaded, stmt(module, "add.u32 %r4")), "this way does not write it");
+        assert!(graph.holds(loaded, stmt(module, "not")) && graph.holds(loaded, stmt(module, "mov.b32 %r1")));
+        assert!(!graph.holds(loaded, stmt(module, "neg")), "it is written just before");
+        assert!(!graph.holds(loaded, stmt(module, "xor")), "one of the ways writes it");
+        let constant = result(graph, stmt(module, "mov.b32 %r1"));
+        assert!(!graph.holds(constant, stmt(module, "xor")), "the other way does not write it");
+    });
+}
+
+#[test]
+fn a_register_holds_its_value_in_a_loop_unless_the_loop_writes_it() {
+    // What is written before the loop, and what is written in it before and after it is read.
+    let body = |written: &str| {
+        format!(
+            "ld.global.u32 %r1, [0]; setp.eq.u32 %p1, %r1, 0;\nSTEP: ld.global.u32 %r2, [4]; @%p1 bra NEXT;\n\
+             add.u32 %r3, %r2, 1;\nNEXT: xor.b32 %r4, %r3, 1; {written}\n@%p1 bra STEP;\nnot.b32 %r5, %r4; ret;"
+        )
+    };
+    with(&body(""), |module, graph| {
+        let [before, within] =
+            ["ld.global.u32 %r1", "ld.global.u32 %r2"].map(|ld| result(graph, stmt(module, ld)));
+        for at in ["add.u32 %r3", "xor", "not"] {
+            assert!(graph.holds(before, stmt(module, at)) && graph.holds(within, stmt(module, at)), "{at}");
+        }
+        assert!(!graph.holds(within, stmt(module, "setp")), "it is written after that");
+    });
+    with(&body("mov.b32 %r1, %r4; mov.b32 %r2, %r4;"), |module, graph| {
+        let [before, within] =
+            ["ld.global.u32 %r1", "ld.global.u32 %r2"].map(|ld| result(graph, stmt(module, ld)));
+        for at in ["add.u32 %r3", "xor", "not"] {
+            assert!(!graph.holds(before, stmt(module, at)), "{at}: the step before may have written it");
+        }
+        assert!(graph.holds(within, stmt(module, "add.u32 %r3")) && graph.holds(within, stmt(module, "xor")));
+        assert!(!graph.holds(within, stmt(module, "not")), "it is written in between");
+    });
+    with(&body("@%p2 mov.b32 %r2, %r4;"), |module, graph| {
+        let within = result(graph, stmt(module, "ld.global.u32 %r2"));
+        assert!(!graph.holds(within, stmt(module, "not")), "it may be written in between");
     });
 }
 
