@@ -129,6 +129,32 @@ fn leaked(text: &str) -> &'static str {
 }
 
 #[test]
+fn an_instruction_with_two_meanings_does_the_same_for_the_same_operands() {
+    let text = |old: &str| {
+        kernel(&format!(
+            "{old}\nmov.u32 %r4, 0;\nloop:\nvadd.u32.u32.u32.sat %r4, %r4, %r5;\nsetp.lt.u32 %p1, %r4, %r1;\n\
+             @%p1 bra loop;\nst.global.u32 [%d2], %r4;"
+        ))
+    };
+    let old = text("and.b32 %r5, %r3, 0xff;");
+    assert_eq!(stopped_texts(&old, &text("bfe.u32 %r5, %r3, 0, 8;")), None);
+    assert_eq!(stopped_texts(&old, &text("bfe.u32 %r5, %r3, 0, 9;")).as_deref(), Some("disputed"));
+}
+
+#[test]
+fn what_depends_on_one_of_two_meanings_is_not_proved() {
+    let text =
+        |operands: &str| kernel(&format!("vadd.u32.u32.u32.sat %r4, {operands};\nst.global.u32 [%d2], %r4;"));
+    let stopped = |new: &str| stopped_texts(&text("%r3, %r1"), &text(new));
+    assert_eq!(stopped("%r3, %r1"), None);
+    for other in ["%r1, %r3", "%r3, %r2", "%r3.b0, %r1"] {
+        assert_eq!(stopped(other).as_deref(), Some("disputed"), "{other}");
+    }
+    let agreed = text("%r3, %r1").replace(".sat", "");
+    assert_eq!(stopped_texts(&text("%r3, %r1"), &agreed).as_deref(), Some("disputed"));
+}
+
+#[test]
 fn blocks_that_are_equal_are_proved() {
     for case in CASES {
         let [old, new] = case.texts();

@@ -108,7 +108,7 @@ impl Stop {
 pub enum Outcome {
     /// The second function does what the first does.
     Proved(Proof),
-    /// An instruction has two meanings, and none was chosen.
+    /// An instruction has two meanings, none was chosen, and what is true of both did not do.
     Disputed {
         /// `first` or `second`, as files are called.
         file: &'static str,
@@ -119,7 +119,8 @@ pub enum Outcome {
     Stopped(String),
 }
 
-/// Compares two functions whose surroundings are the same.
+/// Compares two functions whose surroundings are the same. If no meaning is chosen of instructions that have two, they
+/// are taken for functions of their operands of which no more is known.
 #[must_use]
 pub fn compare(
     before: (&Module<'_>, &Function),
@@ -137,6 +138,10 @@ pub fn compare_packed(
     semantics: Semantics,
     packed: &[Packed],
 ) -> Outcome {
+    let stop = match compared(before, after, semantics, packed) {
+        Ok(proof) => return Outcome::Proved(proof),
+        Err(stop) => stop,
+    };
     if semantics == Semantics::Undisputed {
         for (file, (module, function)) in [("first", before), ("second", after)] {
             if let Some(disputed) = disputed(module, function) {
@@ -144,21 +149,20 @@ pub fn compare_packed(
             }
         }
     }
-    let modules = [before.0, after.0];
-    let mut stopped = None;
-    for leave_out in [false, true] {
-        match paired(before, after, leave_out) {
-            Ok((cuts, product)) => {
-                return match proved(before, after, (&cuts, &product), packed) {
-                    Ok(proof) => Outcome::Proved(proof),
-                    Err(stop) => Outcome::Stopped(stop.text(modules)),
-                };
-            }
-            Err(stop) => stopped = stopped.or(Some(stop)),
-        }
-    }
-    let stop = stopped.expect("a comparison without an answer was stopped");
-    Outcome::Stopped(stop.text(modules))
+    Outcome::Stopped(stop.text([before.0, after.0]))
+}
+
+fn compared(
+    before: InModule<'_, '_, '_>,
+    after: InModule<'_, '_, '_>,
+    semantics: Semantics,
+    packed: &[Packed],
+) -> Result<Proof, Stop> {
+    let paired = paired(before, after, false).or_else(|stop| paired(before, after, true).map_err(|_| stop));
+    let (cuts, product) = paired?;
+    let names = [Names::new(before.0, before.1), Names::new(after.0, after.1)];
+    let mut relation = Relation::new(names, &cuts, &product, packed, semantics)?;
+    relation.carried()
 }
 
 /// The first instruction with two meanings.
@@ -178,15 +182,4 @@ fn paired(
     let new = Cut::new(after.0, &after.1.body, leave_out).map_err(|stop| stop.on(1))?;
     let product = Product::new([before.0, after.0], [&old, &new])?;
     Ok(([old, new], product))
-}
-
-fn proved(
-    before: InModule<'_, '_, '_>,
-    after: InModule<'_, '_, '_>,
-    (cuts, product): (&[Cut; 2], &Product),
-    packed: &[Packed],
-) -> Result<Proof, Stop> {
-    let names = [Names::new(before.0, before.1), Names::new(after.0, after.1)];
-    let mut relation = Relation::new(names, cuts, product, packed)?;
-    relation.carried()
 }

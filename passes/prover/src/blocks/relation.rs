@@ -16,6 +16,7 @@ use super::walk::{Held, Walk};
 use super::{Stop, shape};
 use crate::{Assumption, Proof};
 use hashbrown::{HashMap, HashSet};
+use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::term::{Term, ones};
 use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::table::Control;
@@ -77,8 +78,9 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
         cuts: &'r [Cut; 2],
         product: &'r Product,
         packed: &[Packed],
+        semantics: Semantics,
     ) -> Result<Self, Stop> {
-        let mut walk = Walk::new(names);
+        let mut walk = Walk::new(names, semantics);
         let strange = || Stop::plain("it has parameters that the prover does not follow");
         let mut parameters = Vec::new();
         for side in &mut walk.sides {

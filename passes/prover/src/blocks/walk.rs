@@ -16,6 +16,7 @@ use super::shape::{Class, Shape};
 use super::terms::{Arena, Input, Values};
 use crate::Assumption;
 use hashbrown::{HashMap, HashSet};
+use ptxopt_grammar::meaning::disputed::{Semantics, disputed_at};
 use ptxopt_grammar::meaning::term::{Term, Terms, ones};
 use ptxopt_grammar::meaning::{Place, Write, meaning};
 use ptxopt_grammar::roles::Role;
@@ -74,12 +75,15 @@ pub(super) struct Walk<'m, 't> {
     /// The values of the old function, by width and by what they are on a few vectors.
     olds: HashMap<(u32, Values), Vec<Term>>,
     known: HashSet<Term>,
+    /// What instructions with two meanings mean.
+    semantics: Semantics,
 }
 
 impl<'m, 't> Walk<'m, 't> {
-    pub(super) fn new(names: [Names<'m, 't>; 2]) -> Self {
+    pub(super) fn new(names: [Names<'m, 't>; 2], semantics: Semantics) -> Self {
         let side = |names| Side { names, held: Vec::new(), undo: Vec::new() };
         Self {
+            semantics,
             arena: Arena::new(),
             questions: Questions::new(),
             registers: Registers::new(),
@@ -174,7 +178,9 @@ impl<'m, 't> Walk<'m, 't> {
             let shape = Shape { text, class, operands, results, targets, guard, space: None, part: None };
             return self.event(side, stmt, shape);
         }
-        if only_computes(module, stmt) && self.meant(side, stmt)?.is_some() {
+        // Of what has two meanings only that is known which is true of both: it does the same for the same operands.
+        let has_one = self.semantics == Semantics::Manual || disputed_at(module, stmt).is_none();
+        if has_one && only_computes(module, stmt) && self.meant(side, stmt)?.is_some() {
             return Ok(());
         }
         let shape = self.shape(side, stmt)?;
