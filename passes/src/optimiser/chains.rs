@@ -98,7 +98,7 @@ impl Chains {
             .collect();
         made.retain(|spelling| spelling.lacks.is_none() && spelling.cost().most != u32::MAX);
         made.sort_by_key(|spelling| spelling.cost().most);
-        spell::keep(&mut made, KEPT, |spelling| &spelling.recipe);
+        spell::keep(&mut made, KEPT, |spelling| &spelling.recipe, &[]);
         let named = named(&made);
         self.0.insert(key, made);
         named

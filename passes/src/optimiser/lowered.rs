@@ -20,6 +20,9 @@ use std::sync::Arc;
 const MOST_LOWERED: usize = 16;
 const MOST_KEPT: usize = 24;
 
+/// How many are kept in any case of what each spelling becomes: a dearer one may set more free.
+const KEPT_OF_EACH: usize = 2;
+
 /// How many sequences are continued that have another SIMD instruction in them.
 const MOST_OPEN: usize = 4;
 
@@ -89,9 +92,9 @@ impl Lowered {
     ) -> Vec<Spelling> {
         let from: Vec<&Spelling> =
             all.iter().filter(|spelling| has_simd(&spelling.recipe)).take(MOST_LOWERED).collect();
-        let mut made: Vec<(&Spelling, Arc<[Made]>, usize, Recipe)> = Vec::new();
+        let mut made: Vec<(usize, Arc<[Made]>, usize, Recipe)> = Vec::new();
         let mut seen: HashSet<Recipe> = HashSet::new();
-        for spelling in &from {
+        for (number, spelling) in from.iter().enumerate() {
             let recipe = with_numbers(&spelling.recipe, knowledge);
             let mut values: Vec<ValueId> = recipe.values().collect();
             values.sort_unstable();
@@ -101,7 +104,7 @@ impl Lowered {
                 let recipe = one.recipe.over_values(&values);
                 // What one spelling becomes is there once.
                 if from.len() == 1 || seen.insert(recipe.clone()) {
-                    made.push((spelling, Arc::clone(&found), at, recipe));
+                    made.push((number, Arc::clone(&found), at, recipe));
                 }
             }
         }
@@ -109,7 +112,13 @@ impl Lowered {
         made.sort_by_key(|(_, found, at, _)| (found[*at].most, found[*at].reach));
         let (mut made, blocked): (Vec<_>, Vec<_>) =
             made.into_iter().partition(|(_, found, at, _)| found[*at].lacks.is_none());
-        spell::keep(&mut made, MOST_KEPT, |(.., recipe)| recipe);
+        let mut of_each = vec![0; from.len()];
+        let is_first = |&(from, ..): &(usize, _, _, _)| {
+            of_each[from] += 1;
+            of_each[from] <= KEPT_OF_EACH
+        };
+        let kept: Vec<bool> = made.iter().map(is_first).collect();
+        spell::keep(&mut made, MOST_KEPT, |(.., recipe)| recipe, &kept);
         // Those that the module must not have say what it lacks, and what it would save with a later head.
         let mut counts: HashMap<Option<Reach>, usize> = HashMap::new();
         let blocked = blocked.into_iter().filter(|(_, found, at, _)| {
@@ -119,9 +128,9 @@ impl Lowered {
         });
         made.into_iter()
             .chain(blocked)
-            .map(|(from, found, at, recipe)| {
+            .map(|(of, found, at, recipe)| {
                 let Made { ref costs, lacks, reach, .. } = found[at];
-                let trail = from.trail.iter().copied().chain([&LOWER]).collect();
+                let trail = from[of].trail.iter().copied().chain([&LOWER]).collect();
                 Spelling { recipe, trail, costs: Arc::clone(costs), lacks, reach }
             })
             .collect()

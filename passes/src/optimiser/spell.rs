@@ -174,15 +174,15 @@ pub(super) fn spellings(
     Found { spellings, too_many: false, asked: asked.into_inner() }
 }
 
-/// Keeps so many, those that come first, and the first of each that puts halves together at its end: that can be
-/// continued by the statements that read it, however dear it is.
-pub(super) fn keep<T>(made: &mut Vec<T>, most: usize, recipe: impl Fn(&T) -> &Recipe) {
+/// Keeps so many, those that come first, those that are marked, and the first of each that puts halves together at its
+/// end: that can be continued by the statements that read it, however dear it is.
+pub(super) fn keep<T>(made: &mut Vec<T>, most: usize, recipe: impl Fn(&T) -> &Recipe, marked: &[bool]) {
     let first = |packing: Packing| made.iter().position(|one| recipe(one).packing() == packing);
     let packed = [first(Packing::Halves), first(Packing::Biased)];
     let mut at = 0;
     made.retain(|_| {
         at += 1;
-        at <= most || packed.contains(&Some(at - 1))
+        at <= most || marked.get(at - 1) == Some(&true) || packed.contains(&Some(at - 1))
     });
 }
 
