@@ -8,6 +8,7 @@ use super::pieces::Pieces;
 use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms};
 use std::collections::BinaryHeap;
+use std::ops::RangeInclusive;
 
 /// The most lanes of a cut.
 const MOST_LANES: usize = 2;
@@ -18,8 +19,8 @@ const MOST_LEAVES: usize = 6;
 /// The most cuts of a term that are kept, the first found.
 const MOST_CUTS: usize = 12;
 
-/// How many bits what is less than a lane must have to be one when it is extended.
-const BYTE: u32 = 8;
+/// How many bits what is less than a lane must have to be one when it is extended: those of numbers, not of comparisons.
+const FIELD: RangeInclusive<u32> = 2..=8;
 
 /// A set of terms, in order.
 pub(super) type Cut = Vec<Leaf>;
@@ -87,7 +88,7 @@ impl Pieces {
         // What is extended is the lane, not what extends it, unless it is less than a lane.
         let op = self.terms.op(term);
         let extends = if let Op::ZeroExtend(inner) | Op::SignExtend(inner) = op {
-            self.terms.width(inner) != BYTE || self.bits == BYTE
+            !FIELD.contains(&self.terms.width(inner)) || self.terms.width(inner) >= self.bits
         } else {
             matches!(op, Op::Concat(..))
         };
@@ -114,11 +115,11 @@ impl Pieces {
     }
 
     /// The lanes of a cut, each once: in the order of the words in which they lie, which is the same for all lanes that
-    /// are computed alike, and then those that lie in none.
+    /// are computed alike, then those that have a register of their own, and those that lie in none.
     pub(super) fn operands(&self, cut: &Cut) -> Vec<Term> {
         let mut lanes = lanes(cut);
         lanes.sort_by_key(|&lane| {
-            let word = self.homes(lane).iter().map(|&(word, _)| word).min();
+            let word = self.homes(lane).iter().map(|&(word, _)| (self.is_single(word), word)).min();
             (word.is_none(), word)
         });
         lanes

@@ -34,6 +34,8 @@ pub(super) struct Pieces {
     words: HashMap<Term, ValueId>,
     /// Where lanes can be read, the furthest from the value first.
     homes: HashMap<Term, Vec<Home>>,
+    /// The registers of 32 bits that hold one lane, and numbers above it.
+    single: HashSet<ValueId>,
     /// The registers of 16 bits whose low bits are a lane.
     narrow: HashMap<Term, ValueId>,
     /// What is known of terms, once that was asked.
@@ -83,6 +85,7 @@ impl Pieces {
             lanes: Vec::new(),
             words: HashMap::new(),
             homes: HashMap::new(),
+            single: HashSet::new(),
             narrow: HashMap::new(),
             facts: HashMap::new(),
             cuts: HashMap::new(),
@@ -93,7 +96,11 @@ impl Pieces {
         for (value, word) in order {
             if is_home(graph, value) {
                 pieces.words.entry(word).or_insert(value);
-                for (at, lane) in pieces.lanes_of(word).into_iter().enumerate() {
+                let lanes = pieces.lanes_of(word);
+                if lanes[1..].iter().all(|&lane| pieces.terms.value(lane).is_some()) {
+                    pieces.single.insert(value);
+                }
+                for (at, lane) in lanes.into_iter().enumerate() {
                     pieces.homes.entry(lane).or_default().push((value, at));
                 }
             } else if bits <= graph.value(value).width && is_narrow(graph, value) {
@@ -145,7 +152,10 @@ impl Pieces {
                 let a = self.part(a, low, width);
                 self.terms.not(a)
             }
-            Op::And(a, b) => self.both(a, b, low, width, Terms::and),
+            Op::And(a, b) => match self.field([a, b], low, width) {
+                Some(field) => field,
+                None => self.both(a, b, low, width, Terms::and),
+            },
             Op::Or(a, b) => self.both(a, b, low, width, Terms::or),
             Op::Xor(a, b) => self.both(a, b, low, width, Terms::xor),
             Op::Add(a, b) if self.never_carries(a, b, low + width) => self.both(a, b, low, width, Terms::or),
@@ -176,6 +186,19 @@ impl Pieces {
             | Op::UnsignedLess(..)
             | Op::SignedLess(..) => return None,
         })
+    }
+
+    /// Some bits of a term and a mask that keeps the lowest of them: made of these alone.
+    fn field(&mut self, [a, b]: [Term; 2], low: u32, width: u32) -> Option<Term> {
+        let (mask, of) =
+            [(a, b), (b, a)].into_iter().find_map(|(mask, of)| Some((self.terms.value(mask)?, of)))?;
+        let kept = (mask >> low & ones(width)).trailing_ones();
+        let is_field = 0 < kept && kept < width && mask >> low & ones(width) == ones(kept);
+        if !is_field {
+            return None;
+        }
+        let field = self.part(of, low, kept);
+        Some(self.terms.zero_extend(field, width))
     }
 
     /// What the lower bits of two terms carry over when they are added, if that is known.
@@ -211,6 +234,11 @@ impl Pieces {
     /// Where a lane can be read.
     pub(super) fn homes(&self, lane: Term) -> &[Home] {
         self.homes.get(&lane).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether a register holds one lane, and numbers above it.
+    pub(super) fn is_single(&self, word: ValueId) -> bool {
+        self.single.contains(&word)
     }
 
     /// The register of 16 bits whose low bits are a lane.

@@ -10,7 +10,7 @@ mod kind;
 
 use super::cuts;
 use super::operation::{Operation, Table};
-use super::pieces::Pieces;
+use super::pieces::{Home, Pieces};
 use super::words::Words;
 use crate::graph::Join;
 use crate::recipe::{Recipe, Source, Step};
@@ -20,7 +20,7 @@ use kind::{Kind, adding, classify};
 use ptxopt_grammar::meaning::concrete::Program;
 use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::table::instruction::{Instruction, op};
-use ptxopt_grammar::video::{Form, Lanes, Routing, Simd};
+use ptxopt_grammar::video::{Form, Lanes, Routing, Sign, Simd};
 
 /// The most operands of a sum that are taken together: the last of a long one, whose rest is a sum of its own, and then
 /// all, which is more to prove.
@@ -130,6 +130,42 @@ enum Operand {
     Word(Source),
     /// A product of words that is added as it is computed.
     Product([Source; 2]),
+    /// A word that is there, with its bits inverted: less one, it is subtracted.
+    Inverted(Source),
+}
+
+/// The operands of a sum that are words or products of words.
+#[derive(Default)]
+struct Rest {
+    words: Vec<Source>,
+    products: Vec<[Source; 2]>,
+    subtracted: Vec<Source>,
+    number: u32,
+}
+
+impl Rest {
+    fn push(&mut self, operand: Operand) -> Option<()> {
+        match operand {
+            Operand::Word(Source::Constant(number)) => {
+                let low = u32::try_from(number & u64::from(u32::MAX)).expect("it was cut to a word");
+                self.number = self.number.wrapping_add(low);
+            }
+            Operand::Word(source) => self.words.push(source),
+            Operand::Product(sources) => self.products.push(sources),
+            Operand::Inverted(source) => {
+                self.number = self.number.wrapping_sub(1);
+                self.subtracted.push(source);
+            }
+            Operand::Lanes(_) => return None,
+        }
+        Some(())
+    }
+
+    /// What is added, in order.
+    fn words(&self) -> impl Iterator<Item = Source> {
+        let number = (self.number != 0).then_some(Source::Constant(self.number.into()));
+        self.words.clone().into_iter().chain(number)
+    }
 }
 
 struct Sum {
@@ -145,15 +181,14 @@ impl Sum {
         let mut all = Vec::new();
         self.split(root, 0, &mut all)?;
         let mut groups: Vec<(Kind, Vec<Addend>)> = Vec::new();
-        let (mut words, mut products) = (Vec::new(), Vec::new());
+        let mut rest = Rest::default();
         for operand in all {
             match operand {
                 Operand::Lanes(addend) => match groups.iter_mut().find(|(kind, _)| *kind == addend.kind) {
                     Some((_, group)) => group.push(addend),
                     None => groups.push((addend.kind, vec![addend])),
                 },
-                Operand::Word(source) => words.push(source),
-                Operand::Product(sources) => products.push(sources),
+                operand => rest.push(operand)?,
             }
         }
         let (groups, single): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, group)| group.len() > 1);
@@ -161,19 +196,15 @@ impl Sum {
             return None;
         }
         for addend in single.into_iter().flat_map(|(_, group)| group) {
-            match self.rest(addend.term)? {
-                Operand::Word(source) => words.push(source),
-                Operand::Product(sources) => products.push(sources),
-                Operand::Lanes(_) => return None,
-            }
+            rest.push(self.rest(addend.term)?)?;
         }
-        let mut words = words.into_iter();
+        let mut words = rest.words();
         let mut total = words.next();
         for other in words {
             let sum = total.map_or(other, |total| self.words.push(Step::plain(op::ADD_U32, &[total, other])));
             total = Some(sum);
         }
-        for [x, y] in products {
+        for [x, y] in rest.products {
             let step = match total {
                 Some(total) => Step::plain(op::MAD_LO_U32, &[x, y, total]),
                 None => Step::plain(op::MUL_LO_U32, &[x, y]),
@@ -185,6 +216,9 @@ impl Sum {
             for some in self.bunches(kind, group) {
                 total = self.added(kind, &some, total)?;
             }
+        }
+        for source in rest.subtracted {
+            total = self.words.push(Step::plain(op::SUB_U32, &[total, source]));
         }
         self.words.made_of(total)
     }
@@ -225,19 +259,23 @@ impl Sum {
         if let Some(source) = source(term) {
             return Some(Operand::Word(source));
         }
-        let Op::Mul(a, b) = pieces.terms.op(term) else { return None };
-        Some(Operand::Product([source(a)?, source(b)?]))
+        match pieces.terms.op(term) {
+            Op::Mul(a, b) => Some(Operand::Product([source(a)?, source(b)?])),
+            Op::Not(inner) => Some(Operand::Inverted(source(inner)?)),
+            _ => None,
+        }
     }
 
     /// Operands that are one instruction: lanes of the same words, which need not be moved. Where lanes are missing,
     /// those of other words take their places, but for lanes with weights, where a missing one has the weight zero.
     fn bunches(&self, kind: Kind, addends: Vec<Addend>) -> Vec<Vec<Addend>> {
         let count = usize::from(self.words.lanes.count());
-        let home = |lane: &Term| self.words.pieces.homes(*lane).first().copied();
-        let words = |addend: &Addend| addend.lanes.iter().map(|lane| Some(home(lane)?.0)).collect::<Vec<_>>();
+        let words = |addend: &Addend| {
+            addend.lanes.iter().map(|&lane| Some(self.home(addend, lane)?.0)).collect::<Vec<_>>()
+        };
         let takes = |bunch: &[Addend], addend: &Addend| {
-            let place = |addend: &Addend| home(&addend.lanes[0]).map(|(_, place)| place);
-            let is_apart = |other: &Addend| words(other) == words(addend) && place(other) != place(addend);
+            let is_apart =
+                |other: &Addend| words(other) == words(addend) && self.place(other) != self.place(addend);
             bunch.len() < count && bunch.iter().all(is_apart)
         };
         let mut bunches: Vec<Vec<Addend>> = Vec::new();
@@ -258,11 +296,24 @@ impl Sum {
         joined
     }
 
+    /// Where a lane of an operand can be read. Of several lanes, one that has a register of its own is computed of a word
+    /// as well as the others.
+    fn home(&self, addend: &Addend, lane: Term) -> Option<Home> {
+        let pieces = &self.words.pieces;
+        let mut homes = pieces.homes(lane).iter();
+        homes.find(|&&(word, _)| addend.lanes.len() == 1 || !pieces.is_single(word)).copied()
+    }
+
+    /// The place of an operand in its word, if it lies in one.
+    fn place(&self, addend: &Addend) -> Option<usize> {
+        addend.lanes.iter().find_map(|&lane| self.home(addend, lane)).map(|(_, place)| place)
+    }
+
     /// One instruction for some operands, added to a total.
     fn added(&mut self, kind: Kind, some: &[Addend], total: Source) -> Option<Source> {
         let mut places: Vec<Option<&Addend>> = vec![None; self.words.lanes.count().into()];
         for addend in some {
-            let home = self.words.pieces.homes(addend.lanes[0]).first().map_or(0, |&(_, place)| place);
+            let home = self.place(addend).unwrap_or(0);
             let free = |place: &usize| places[*place].is_none();
             let place = [home].into_iter().chain(0..places.len()).find(free);
             places[place.expect("there are as many places")] = Some(addend);
@@ -301,6 +352,10 @@ impl Sum {
             let lanes = if exchanged { lanes.into_iter().rev().collect() } else { lanes };
             let (kind, lanes) = match (kind, self.words.lanes) {
                 (Kind::Product(one, other), Lanes::Two) => self.half_and_byte([one, other], &lanes)?,
+                // Products alike are found whichever operand comes first.
+                (Kind::Product(Sign::Unsigned, Sign::Signed), Lanes::Four) => {
+                    (Kind::Product(Sign::Signed, Sign::Unsigned), lanes.into_iter().rev().collect())
+                }
                 _ => (kind, lanes),
             };
             Some(Addend { kind, term, lanes, weight })
