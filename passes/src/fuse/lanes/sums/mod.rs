@@ -144,8 +144,9 @@ struct Rest {
 }
 
 impl Rest {
-    fn push(&mut self, operand: Operand) -> Option<()> {
-        match operand {
+    /// Takes an operand, if it is none of lanes.
+    fn push(&mut self, operand: &Operand) -> Option<()> {
+        match *operand {
             Operand::Word(Source::Constant(number)) => {
                 let low = u32::try_from(number & u64::from(u32::MAX)).expect("it was cut to a word");
                 self.number = self.number.wrapping_add(low);
@@ -183,12 +184,13 @@ impl Sum {
         let mut groups: Vec<(Kind, Vec<Addend>)> = Vec::new();
         let mut rest = Rest::default();
         for operand in all {
-            match operand {
-                Operand::Lanes(addend) => match groups.iter_mut().find(|(kind, _)| *kind == addend.kind) {
-                    Some((_, group)) => group.push(addend),
-                    None => groups.push((addend.kind, vec![addend])),
-                },
-                operand => rest.push(operand)?,
+            let Operand::Lanes(addend) = operand else {
+                rest.push(&operand)?;
+                continue;
+            };
+            match groups.iter_mut().find(|(kind, _)| *kind == addend.kind) {
+                Some((_, group)) => group.push(addend),
+                None => groups.push((addend.kind, vec![addend])),
             }
         }
         let (groups, single): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, group)| group.len() > 1);
@@ -196,7 +198,7 @@ impl Sum {
             return None;
         }
         for addend in single.into_iter().flat_map(|(_, group)| group) {
-            rest.push(self.rest(addend.term)?)?;
+            rest.push(&self.rest(addend.term)?)?;
         }
         let mut words = rest.words();
         let mut total = words.next();
@@ -259,11 +261,11 @@ impl Sum {
         if let Some(source) = source(term) {
             return Some(Operand::Word(source));
         }
-        match pieces.terms.op(term) {
-            Op::Mul(a, b) => Some(Operand::Product([source(a)?, source(b)?])),
-            Op::Not(inner) => Some(Operand::Inverted(source(inner)?)),
-            _ => None,
+        if let Op::Not(inner) = pieces.terms.op(term) {
+            return Some(Operand::Inverted(source(inner)?));
         }
+        let Op::Mul(a, b) = pieces.terms.op(term) else { return None };
+        Some(Operand::Product([source(a)?, source(b)?]))
     }
 
     /// Operands that are one instruction: lanes of the same words, which need not be moved. Where lanes are missing,
