@@ -16,16 +16,17 @@
 mod groups;
 mod places;
 
-use super::record::{How, Kind, Record};
+use super::halves::frequencies;
+use super::record::{How, Kind, Record, one_line};
 use super::splice::{self, Fresh};
 use super::visible::{Declarations, Scopes, is_integer};
 use crate::cost::Cost;
 use crate::fuse::is_seed;
-use crate::graph::{BlockId, Graph, Register, Use, ValueId};
+use crate::graph::{BlockId, Flow, Graph, Register, Use, ValueId};
 use crate::rules::Pass;
 use crate::site::Knowledge;
 use groups::{Group, is_lane};
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use places::{Place, first, last};
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::Function;
@@ -37,23 +38,37 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The name by which remarks call such a change.
 const NAME: &str = "carried";
 
+/// The registers that a word is made of, by name.
+pub(super) type Lanes = Vec<String>;
+
+/// A statement that was added for a word.
+struct Move {
+    lanes: Lanes,
+    line: String,
+    /// Whether it writes the word.
+    packs: bool,
+    /// How often it is executed, about.
+    often: i64,
+}
+
 /// The words of a function: the statements that keep them.
 pub(super) struct Carried {
     edits: Edits,
     /// One for each statement before or after which others are added.
     records: Vec<Record>,
+    moves: Vec<Move>,
     /// What the words are made of, for the proof.
     pub(super) packed: Vec<Packed>,
 }
 
 impl Carried {
-    /// Those of a function; `None` if there are none, or if an earlier run decided about them.
+    /// Those of a function, but for some; `None` if there are none, or if an earlier run decided about them.
     pub(super) fn of(
-        module: &Module<'_>,
-        function: &Function,
+        (module, function): (&Module<'_>, &Function),
         declarations: &Declarations,
         semantics: Semantics,
         fresh: &Fresh,
+        without: &BTreeSet<Lanes>,
     ) -> Option<Self> {
         let mut stmts = function.body.clone().filter_map(StmtId::new);
         if splice::is_written(module, function) || !stmts.any(|stmt| is_seed(module, stmt)) {
@@ -65,9 +80,39 @@ impl Carried {
             return None;
         }
         let knowledge = Knowledge::of(&graph);
-        let groups = groups::find(&graph, &knowledge);
+        let name = |&register: &Register| graph.register_text(register);
+        let mut groups = groups::find(&graph, &knowledge);
+        groups.retain(|group| {
+            let lanes: Option<Lanes> = group.registers.iter().map(name).collect();
+            lanes.is_some_and(|lanes| !without.contains(&lanes))
+        });
         let moves = Moves::of(&graph, &knowledge, &Scopes::of(module, function, declarations), fresh, groups);
         (!moves.groups.is_empty()).then(|| moves.inserted())
+    }
+
+    /// The words by which nothing was gained in a text that the function became: there are as many moves left as there are
+    /// lanes of words that are computed as such.
+    pub(super) fn idle(&self, module: &Module<'_>, function: &Function) -> BTreeSet<Lanes> {
+        let Ok(flow) = Flow::new(module, &function.body) else { return BTreeSet::new() };
+        let often = frequencies(&flow);
+        // Lines that are alike are told apart by how often they are executed.
+        let mut left: BTreeMap<(String, i64), usize> = BTreeMap::new();
+        for stmt in function.body.clone().filter_map(StmtId::new) {
+            let line = one_line(&String::from_utf8_lossy(module.stmt_text(stmt)));
+            let often = often.get(&flow.block(stmt)).copied().unwrap_or(1);
+            *left.entry((line, often)).or_default() += 1;
+        }
+        let mut gains: BTreeMap<&Lanes, i64> = BTreeMap::new();
+        for one in &self.moves {
+            let gain = gains.entry(&one.lanes).or_default();
+            if let Some(left) = left.get_mut(&(one.line.clone(), one.often)).filter(|left| **left > 0) {
+                *left -= 1;
+                *gain -= one.often;
+            } else if one.packs {
+                *gain += one.often * i64::try_from(one.lanes.len()).expect("a word has a few lanes");
+            }
+        }
+        gains.into_iter().filter(|&(_, gain)| gain <= 0).map(|(lanes, _)| lanes.clone()).collect()
     }
 
     /// The statements that are inserted, and what is to be said about them.
@@ -87,6 +132,9 @@ struct Moves<'g, 'm, 't> {
     words: BTreeMap<Vec<Register>, String>,
     /// The lines that are added.
     lines: BTreeMap<Place, Vec<String>>,
+    moves: Vec<Move>,
+    /// How often blocks are executed, about.
+    often: HashMap<BlockId, i64>,
     /// How many registers are new.
     count: u32,
 }
@@ -124,6 +172,8 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
             groups,
             words: BTreeMap::new(),
             lines: BTreeMap::new(),
+            moves: Vec::new(),
+            often: frequencies(graph.flow()),
             count: 0,
         };
         for at in 0..moves.groups.len() {
@@ -147,6 +197,7 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
         for Group { join, phis, registers, .. } in &groups {
             let stmt = first(self.graph, *join).expect("groups without such a statement were left out");
             let lines = self.taken_apart(&groups, registers, phis);
+            self.count_moves(registers, &lines, None, Place::Before(stmt));
             self.lines.entry(Place::Before(stmt)).or_default().extend(lines);
         }
         // What comes from where these very values join is in the word already.
@@ -157,12 +208,28 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
                 if done.insert((&registers[..], &values[..])) {
                     let place = last(self.graph, values).expect("groups without such a place were left out");
                     let mut lines = self.packed(registers, values);
+                    let packs = lines.len() - 1;
                     lines.extend(self.taken_apart(&groups, registers, values));
+                    self.count_moves(registers, &lines, Some(packs), place);
                     self.lines.entry(place).or_default().extend(lines);
                 }
             }
         }
         self.written()
+    }
+
+    /// Takes note of statements that are added for a word, of which one writes it.
+    fn count_moves(&mut self, registers: &[Register], lines: &[String], packs: Option<usize>, place: Place) {
+        let (Place::Before(stmt) | Place::After(stmt)) = place;
+        let often = self.often.get(&self.graph.flow().block(stmt)).copied().unwrap_or(1);
+        let lanes: Lanes = registers.iter().map(|&register| self.text(register)).collect();
+        let moves = lines.iter().enumerate().map(|(at, line)| Move {
+            lanes: lanes.clone(),
+            line: line.clone(),
+            packs: packs == Some(at),
+            often,
+        });
+        self.moves.extend(moves);
     }
 
     /// The statements that put registers together to a word, which hold these values.
@@ -243,7 +310,7 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
     }
 
     fn written(self) -> Carried {
-        let Self { graph, fresh, lines, words, count, .. } = self;
+        let Self { graph, fresh, lines, words, moves, count, .. } = self;
         let module = graph.module();
         let (mut edits, mut records) = (Edits::new(), Vec::new());
         for (place, lines) in lines.into_iter().filter(|(_, lines)| !lines.is_empty()) {
@@ -266,7 +333,7 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
             };
             Packed { word, parts: registers.iter().map(declared).collect() }
         });
-        Carried { edits, records, packed: packed.collect() }
+        Carried { edits, records, moves, packed: packed.collect() }
     }
 }
 

@@ -31,6 +31,10 @@ const MOST_UNANSWERED: u32 = 24;
 /// How much work all questions about a pair of functions may be: some ten seconds, a minute at the worst.
 const MOST_WORK: usize = 400_000;
 
+/// The same for functions with words that hold lanes of registers, which are guessed: for most of them a proof is found
+/// soon or not at all.
+const MOST_GUESSED: (u32, usize) = (2, 20_000);
+
 /// What the prover said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Answer {
@@ -47,6 +51,8 @@ pub(super) struct Questions {
     prover: Prover,
     unanswered: u32,
     work: usize,
+    /// How many questions may end without an answer, and how much work all of them may be.
+    most: (u32, usize),
     /// How many conflicts all proofs took together.
     pub(super) conflicts: u64,
     /// Whether the solver was needed at all.
@@ -62,11 +68,17 @@ impl Questions {
             prover: Prover::new(),
             unanswered: 0,
             work: 0,
+            most: (MOST_UNANSWERED, MOST_WORK),
             conflicts: 0,
             searched: false,
             used: BTreeSet::new(),
             known: HashMap::new(),
         }
+    }
+
+    /// What is asked is a guess, of which there are many: less is done for it.
+    pub(super) fn spare(&mut self) {
+        self.most = MOST_GUESSED;
     }
 
     /// Another round begins; the last one had so many terms.
@@ -78,7 +90,8 @@ impl Questions {
 
     /// Whether no more work is done.
     pub(super) fn is_spent(&self) -> bool {
-        self.unanswered > MOST_UNANSWERED || self.work > MOST_WORK
+        let (unanswered, work) = self.most;
+        self.unanswered > unanswered || self.work > work
     }
 
     /// Whether two terms are equal on some bits.

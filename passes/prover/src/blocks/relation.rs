@@ -99,6 +99,9 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
         };
         let writes = relation.writes()?;
         relation.resolve(packed)?;
+        if !packed.is_empty() {
+            relation.walk.questions.spare();
+        }
         relation.meet = product.meetings(&writes)?;
         // What words hold is said by what the registers hold of which they are made.
         for meeting in &mut relation.meet {

@@ -3,11 +3,11 @@
 //!
 //! What it begins with is proved before it is run, and once more where fewer accesses are left in the end.
 
-use super::super::carried::Carried;
+use super::super::carried::{Carried, Lanes};
 use super::super::rounds::parsed;
 use super::super::visible::declarations;
 use super::super::words::Words;
-use super::{Begun, Ended, Task};
+use super::{Begun, Ended, Outcome, Task};
 use crate::rules::Pass;
 use ptxopt_grammar::function::functions;
 use ptxopt_prover::blocks;
@@ -25,7 +25,8 @@ impl Task<'_, '_> {
             let declarations = declarations(self.module);
             for (number, function) in &self.functions {
                 let semantics = self.options.semantics;
-                let carried = Carried::of(self.module, function, &declarations, semantics, &self.fresh);
+                let own = (self.module, function);
+                let carried = Carried::of(own, &declarations, semantics, &self.fresh, &BTreeSet::new());
                 found.extend(carried.map(|carried| (*number, carried)));
             }
         }
@@ -84,10 +85,41 @@ impl Task<'_, '_> {
     ) -> Ended {
         let all = run(Some(self.carrying(&carried, words)));
         let useful = self.useful(words, &all.outcome);
-        if useful == *words {
+        let idle = self.idle(&carried, &all.outcome);
+        if useful == *words && idle.is_empty() {
             return all;
         }
-        let (carried, useful) = self.proved_carried(carried, useful);
+        let (carried, useful) = self.proved_carried(self.without(carried, &idle), useful);
         run(Some(self.carrying(&carried, &useful)))
+    }
+
+    /// The words by which nothing was gained, of the functions that have such.
+    fn idle(
+        &self,
+        carried: &BTreeMap<usize, Carried>,
+        outcome: &Outcome,
+    ) -> BTreeMap<usize, BTreeSet<Lanes>> {
+        let module = parsed(outcome.text.as_deref().unwrap_or(self.module.text()));
+        let functions = functions(&module);
+        let of = carried.iter().map(|(&number, carried)| (number, carried.idle(&module, &functions[number])));
+        of.filter(|(_, idle)| !idle.is_empty()).collect()
+    }
+
+    /// The same without some words.
+    fn without(
+        &self,
+        mut carried: BTreeMap<usize, Carried>,
+        idle: &BTreeMap<usize, BTreeSet<Lanes>>,
+    ) -> BTreeMap<usize, Carried> {
+        let declarations = declarations(self.module);
+        for (number, function) in &self.functions {
+            if let Some(idle) = idle.get(number) {
+                carried.remove(number);
+                let own = (self.module, function);
+                let left = Carried::of(own, &declarations, self.options.semantics, &self.fresh, idle);
+                carried.extend(left.map(|left| (*number, left)));
+            }
+        }
+        carried
     }
 }
