@@ -1,7 +1,7 @@
 //! A module before and after, kernel by kernel: machine instructions, and which rules had a part in it.
 
-use crate::assemblers::{Assemblers, rolled};
-use ptxopt::measure::{Comparison, Function, architecture};
+use crate::assemblers::Assemblers;
+use ptxopt::measure::{Comparison, Function, architecture, rolled};
 use ptxopt_grammar::gpu::Suffix;
 use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{How, Kind, Options, Outcome, Raise, optimise};
@@ -68,7 +68,8 @@ pub(crate) fn measure(assemblers: &Assemblers, text: &[u8], gpu: Gpu) -> Result<
     let target = architecture(own, Some(gpu));
     let counted = |text: &[u8]| assemblers.measure(text, &target).map_err(|failure| failure.to_string());
     let after = outcome.text.as_deref().unwrap_or(text);
-    let written = Comparison::new(&counted(&rolled(text))?, &counted(&rolled(after))?);
+    let as_written = |text: &[u8]| counted(&rolled(text).expect("it is a module"));
+    let written = Comparison::new(&as_written(text)?, &as_written(after)?);
     let unrolled = Comparison::new(&counted(text)?, &counted(after)?);
     let joining = joining();
     let kernels = written.functions.into_iter().map(|(name, pair)| {

@@ -4,9 +4,9 @@
 //! A run with statistics is all that the build asked for if it asked for statistics itself; then what it wrote is the
 //! result. If it did not, the assembler writes into its cubin that it was asked for them, so it is run once more.
 
-use super::command_line::Assembly;
+use super::command_line::{Assembly, Source};
 use super::{Front, Inputs};
-use crate::measure::{Comparison, Leave, Measured, cubin, number};
+use crate::measure::{Comparison, Leave, Measured, cubin, number, rolled};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -58,7 +58,7 @@ pub(super) fn better(
             );
         }
         let comparison = Comparison::new(&counted, &after.measured(inputs.assembly)?);
-        if !leave.worse(std::slice::from_ref(&comparison)) {
+        if !leave.worse(std::slice::from_ref(&comparison), || as_written(front, inputs, files))? {
             break Some(comparison);
         }
         if leave.all.is_some() {
@@ -82,6 +82,48 @@ pub(super) fn better(
         }
     };
     Ok(Kept { written: written(front, inputs, files, chosen)?, news })
+}
+
+/// Both ways with loops as they are written; nothing if the assembler does not take that.
+fn as_written(
+    front: &Front,
+    inputs: &Inputs<'_>,
+    files: &[Option<PathBuf>],
+) -> Result<Vec<Comparison>, String> {
+    let mut sides: Vec<Measured> = Vec::new();
+    for (side, files) in [vec![None; files.len()], files.to_vec()].iter().enumerate() {
+        let Some(rolled) = rolled_up(inputs, files, side)? else { return Ok(Vec::new()) };
+        let run = assembled(front, inputs, &rolled, "rolled")?;
+        if !run.said.status.success() {
+            return Ok(Vec::new());
+        }
+        sides.push(run.measured(inputs.assembly)?);
+    }
+    let [before, after] = &sides[..] else { return Ok(Vec::new()) };
+    Ok(vec![Comparison::new(before, after)])
+}
+
+/// Files with a word to the assembler to leave loops as they are; `None` if one cannot be read as PTX.
+fn rolled_up(
+    inputs: &Inputs<'_>,
+    files: &[Option<PathBuf>],
+    side: usize,
+) -> Result<Option<Vec<Option<PathBuf>>>, String> {
+    let unwritten = |error: std::io::Error| format!("temporary files cannot be written: {error}");
+    let mut all = Vec::with_capacity(files.len());
+    for (number, (file, source)) in files.iter().zip(&inputs.assembly.inputs).enumerate() {
+        let text = match (file, source) {
+            (Some(path), _) | (None, Source::File(path)) => {
+                fs::read(path).map_err(|error| error.to_string())?
+            }
+            (None, Source::Stdin) => inputs.stdin.clone().unwrap_or_default(),
+        };
+        let Some(rolled) = rolled(&text) else { return Ok(None) };
+        let path = inputs.folder.path().join(format!("rolled-{side}-{number}.ptx"));
+        fs::write(&path, rolled).map_err(unwritten)?;
+        all.push(Some(path));
+    }
+    Ok(Some(all))
 }
 
 fn told(comparison: &Comparison) -> String {

@@ -27,11 +27,17 @@ impl fmt::Display for Worse {
         if longer {
             write!(f, "{} machine instructions would become {}", instructions.0, instructions.1)?;
         }
-        if spills.1 > spills.0 {
+        if self.spills_more() {
             let and = if longer { ", and " } else { "" };
             write!(f, "{and}{} bytes of spills would become {}", spills.0, spills.1)?;
         }
         Ok(())
+    }
+}
+
+impl Worse {
+    pub(super) const fn spills_more(&self) -> bool {
+        self.spills.1 > self.spills.0
     }
 }
 
@@ -54,8 +60,8 @@ impl Comparison {
                 instructions: (before.instructions(), after.instructions()),
                 spills: (before.spills, after.spills),
             };
-            let Worse { instructions, spills } = worse;
-            (instructions.1 > instructions.0 || spills.1 > spills.0).then(|| (name.clone(), worse))
+            let longer = worse.instructions.1 > worse.instructions.0;
+            (longer || worse.spills_more()).then(|| (name.clone(), worse))
         };
         self.functions.iter().filter_map(worse).collect()
     }

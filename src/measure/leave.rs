@@ -4,7 +4,7 @@
 //! them, until none is worse. A function without rewrites can still be worse if another was inlined into it; then
 //! everything is left. So each time more is left than before, and this ends.
 
-use super::Comparison;
+use super::{Comparison, Worse};
 use std::collections::BTreeMap;
 
 /// What is left as it came.
@@ -17,19 +17,96 @@ pub(crate) struct Leave {
 }
 
 impl Leave {
-    /// Adds the functions that got worse in any of the comparisons; returns whether there were any.
-    pub(crate) fn worse(&mut self, comparisons: &[Comparison]) -> bool {
-        let worse: Vec<_> = comparisons.iter().flat_map(Comparison::worse).collect();
+    /// Adds the functions that got worse in any of the comparisons; returns whether there were any. One that only got
+    /// longer is not worse if it did not with loops as they are written, as comparisons on the same GPUs say that are
+    /// made if they are needed; there are none if that cannot be said.
+    ///
+    /// # Errors
+    ///
+    /// Whatever these comparisons end with.
+    pub(crate) fn worse<E>(
+        &mut self,
+        comparisons: &[Comparison],
+        as_written: impl FnOnce() -> Result<Vec<Comparison>, E>,
+    ) -> Result<bool, E> {
+        let worse: Vec<BTreeMap<String, Worse>> = comparisons.iter().map(Comparison::worse).collect();
+        let mut worse: Vec<(usize, String, Worse)> = worse
+            .into_iter()
+            .enumerate()
+            .flat_map(|(gpu, worse)| worse.into_iter().map(move |(name, worse)| (gpu, name, worse)))
+            .collect();
+        if worse.iter().any(|(.., worse)| !worse.spills_more()) {
+            let as_written: Vec<_> = as_written()?.iter().map(Comparison::worse).collect();
+            worse.retain(|(gpu, name, worse)| {
+                let still = as_written.get(*gpu).is_none_or(|worse| worse.contains_key(name));
+                worse.spills_more() || still
+            });
+        }
         if worse.is_empty() {
-            return false;
+            return Ok(false);
         }
         let known = self.functions.len();
-        for (name, worse) in worse {
+        for (_, name, worse) in worse {
             self.functions.entry(name).or_insert_with(|| format!("it would get worse: {worse}"));
         }
         if self.functions.len() == known {
             self.all = Some("a function into which it is inlined would get worse");
         }
-        true
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Function, Measured};
+    use super::*;
+    use std::convert::Infallible;
+
+    fn comparison(functions: &[(&str, [usize; 2], [u32; 2])]) -> Comparison {
+        let measured = |side: usize| {
+            let function = |&(name, lengths, spills): &(&str, [usize; 2], [u32; 2])| {
+                let code = vec![0; lengths[side]];
+                (name.to_owned(), Function { code, registers: None, spills: spills[side] })
+            };
+            Measured { functions: functions.iter().map(function).collect() }
+        };
+        Comparison::new(&measured(0), &measured(1))
+    }
+
+    fn left(comparisons: &[Comparison], as_written: Vec<Comparison>) -> (bool, Vec<String>) {
+        let mut leave = Leave::default();
+        let worse = leave.worse(comparisons, || Ok::<_, Infallible>(as_written));
+        (worse.expect("nothing fails"), leave.functions.into_keys().collect())
+    }
+
+    #[test]
+    fn what_is_longer_for_loops_that_are_unrolled_is_not_worse() {
+        let unrolled = [comparison(&[("f", [10, 20], [0; 2]), ("g", [10, 11], [0; 2])])];
+        let as_written = vec![comparison(&[("f", [10, 8], [0; 2]), ("g", [10, 11], [0; 2])])];
+        assert_eq!(left(&unrolled, as_written), (true, vec!["g".to_owned()]));
+        let as_written = vec![comparison(&[("f", [10, 8], [0; 2]), ("g", [10, 10], [0; 2])])];
+        assert_eq!(left(&unrolled, as_written), (false, Vec::new()));
+    }
+
+    #[test]
+    fn what_cannot_be_counted_as_it_is_written_is_worse_if_it_is_longer() {
+        assert_eq!(left(&[comparison(&[("f", [10, 20], [0; 2])])], Vec::new()), (true, vec!["f".to_owned()]));
+    }
+
+    #[test]
+    fn what_spills_more_is_worse_however_loops_are_counted() {
+        let same = comparison(&[("f", [10, 10], [0; 2])]);
+        for instructions in [[10, 20], [10, 9]] {
+            let spills = comparison(&[("f", instructions, [0, 4])]);
+            assert_eq!(left(&[spills], vec![same.clone()]), (true, vec!["f".to_owned()]));
+        }
+    }
+
+    #[test]
+    fn each_gpu_is_compared_with_itself() {
+        let [longer, shorter] = [[10, 12], [10, 9]].map(|lengths| comparison(&[("f", lengths, [0; 2])]));
+        let both = [shorter.clone(), longer.clone()];
+        assert!(left(&both, both.to_vec()).0);
+        assert!(!left(&both, vec![longer, shorter]).0, "where it is longer it is so for its loops");
     }
 }

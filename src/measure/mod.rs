@@ -8,11 +8,13 @@ mod assembler;
 mod compare;
 pub mod cubin;
 mod leave;
+mod rolled;
 
 pub(crate) use assembler::STARTED;
 pub use assembler::{Assembler, AssemblerFailure, VARIABLE};
 pub use compare::{Comparison, Worse, table};
 pub(crate) use leave::Leave;
+pub use rolled::rolled;
 
 use ptxopt_passes::cost::Gpu;
 use std::collections::BTreeMap;

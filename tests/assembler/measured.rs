@@ -92,8 +92,11 @@ fn a_report_has_what_was_counted_and_says_so() {
     }
 }
 
+/// It becomes longer.
+const LONGER: &str = "support/longer.ptx";
+
 /// Its loop becomes short enough to be unrolled, and the function longer.
-const LONGER: &str = "corpus/modules/by-hand/sums.ptx";
+const UNROLLED: &str = "corpus/modules/by-hand/sums.ptx";
 
 #[test]
 fn a_function_that_would_get_longer_stays_if_asked_to() {
@@ -103,7 +106,7 @@ fn a_function_that_would_get_longer_stays_if_asked_to() {
     let file = below_tests(LONGER);
     let before = std::fs::read_to_string(&file).expect("the file is part of the repository");
     let ran = run(&file, &version("12.9"), &["--measure"]);
-    let row = ran.said.lines().find(|line| line.ends_with("  sums")).expect("there is a row");
+    let row = ran.said.lines().find(|line| line.ends_with("  longer")).expect("there is a row");
     let (was, is) = change(row).expect("it changes");
     assert!(is > was, "{row}");
     assert_ne!(ran.written.as_deref(), Some(&*before), "without being asked to, it changes");
@@ -112,6 +115,20 @@ fn a_function_that_would_get_longer_stays_if_asked_to() {
     assert_eq!(ran.written.as_deref(), Some(&*before));
     let why = format!("it would get worse: {was} machine instructions would become {is}");
     assert!(ran.said.contains(&why), "{}", ran.said);
+}
+
+#[test]
+fn a_function_that_gets_longer_because_its_loop_is_unrolled_is_kept() {
+    if Assemblers::find().is_none() {
+        return;
+    }
+    let file = below_tests(UNROLLED);
+    let free = run(&file, &version("12.9"), &["--measure"]);
+    let row = free.said.lines().find(|line| line.ends_with("  sums")).expect("there is a row");
+    let (was, is) = change(row).expect("it changes");
+    assert!(is > was, "{row}");
+    let better = run(&file, &version("12.9"), &["--keep-better"]);
+    assert_eq!((better.status, better.written), (Some(0), free.written), "{}", better.said);
 }
 
 #[test]

@@ -7,13 +7,13 @@
 //! Loops stay rolled up on both sides: the assembler unrolls short ones, and a loop that has become short enough would
 //! count as longer for that.
 
-use crate::assemblers::rolled;
 use crate::jobs::each;
 use crate::modules::{TestModule, modules_to_optimise};
 use crate::numbers::Numbers;
 use crate::programs;
 use crate::ptxas::{Assemblers, target};
 use arbitrary::Unstructured;
+use ptxopt::measure::rolled;
 use ptxopt::measure::{Comparison, Measured};
 use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{self, Kind, Options};
@@ -202,7 +202,7 @@ impl Totals {
 /// Assembles for all targets, or for those that took the input.
 fn measure(assemblers: &Assemblers, text: &[u8], targets: &[Wanted], input: Option<&Found>) -> Found {
     let mut found = Found::new();
-    let text = &rolled(text);
+    let text = &rolled(text).expect("it is a module");
     for (_, arch) in targets {
         let wanted = input.is_none_or(|input| input[arch].is_some());
         found.insert(arch.clone(), if wanted { assemblers.measure(text, arch).ok() } else { None });

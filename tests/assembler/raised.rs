@@ -1,11 +1,11 @@
 //! Raised heads: the assembler takes what is written under them, and refuses what `head.rs` says they have no more.
 
-use crate::assemblers::rolled;
 use crate::jobs::each;
 use crate::modules::modules_to_optimise;
 use crate::ptxas::Assemblers;
 use crate::roles::{Instance, instances, plain_kernel};
 use ptxopt::measure::Comparison;
+use ptxopt::measure::rolled;
 use ptxopt_grammar::gpu::{Gpu, Suffix};
 use ptxopt_grammar::head::Head;
 use ptxopt_passes::optimiser::{self, Options, Raise};
@@ -32,10 +32,12 @@ fn raised_modules_assemble_and_are_not_longer() {
         let all = options(Raise { target: true, version: true });
         let Some(text) = optimiser::optimise(&module, &all, &|| Duration::ZERO).text else { return };
         let new = ptxopt_grammar::parse(&text).expect("what was written is legal");
-        let Ok(before) = assemblers.measure(&rolled(&test.text), name) else { return };
+        let Ok(before) = assemblers.measure(&rolled(&test.text).expect("it is a module"), name) else {
+            return;
+        };
         let head = Head::of(&new).expect("it has a target");
         let what = format!("{} for {name}, {head:?}", test.name);
-        let after = match assemblers.measure(&rolled(&text), name) {
+        let after = match assemblers.measure(&rolled(&text).expect("it is a module"), name) {
             Ok(after) => after,
             Err(said) => return wrong.lock().expect("no thread panics").push(format!("{what}: {said}")),
         };

@@ -1,10 +1,10 @@
 //! What is optimised for several GPUs at once is worse on none of them.
 
-use crate::assemblers::rolled;
 use crate::jobs::each;
 use crate::modules::modules_to_optimise;
 use crate::ptxas::Assemblers;
 use ptxopt::measure::Comparison;
+use ptxopt::measure::rolled;
 use ptxopt_grammar::gpu::Gpu;
 use ptxopt_grammar::head::Head;
 use ptxopt_passes::optimiser::{self, Options};
@@ -29,10 +29,13 @@ fn nothing_is_longer_on_any_of_several_gpus() {
         let options = Options { gpus, ..Options::default() };
         let Some(text) = optimiser::optimise(&module, &options, &|| Duration::ZERO).text else { return };
         for name in list {
-            let Ok(before) = assemblers.measure(&rolled(&test.text), name) else { continue };
+            let Ok(before) = assemblers.measure(&rolled(&test.text).expect("it is a module"), name) else {
+                continue;
+            };
             let what = format!("{} of {own:?} for {name}", test.name);
-            let after =
-                assemblers.measure(&rolled(&text), name).unwrap_or_else(|said| panic!("{what}: {said}"));
+            let after = assemblers
+                .measure(&rolled(&text).expect("it is a module"), name)
+                .unwrap_or_else(|said| panic!("{what}: {said}"));
             let comparison = Comparison::new(&before, &after);
             let worse = comparison.worse();
             let worse = worse.iter().map(|(function, worse)| format!("{what}: `{function}`: {worse}"));

@@ -24,8 +24,11 @@ use tempfile::TempDir;
 /// Video instructions, of which something can be made for any GPU.
 pub(crate) const BLEND: &str = include_str!("../cli/blend.ptx");
 
+/// It becomes longer.
+pub(crate) const LONGER: &str = include_str!("../support/longer.ptx");
+
 /// Its loop becomes short enough to be unrolled, and the function longer, with the assembler of CUDA 12.9.
-pub(crate) const LONGER: &str = include_str!("../corpus/modules/by-hand/sums.ptx");
+pub(crate) const UNROLLED: &str = include_str!("../corpus/modules/by-hand/sums.ptx");
 
 /// A module in which there is nothing to do.
 pub(crate) const PLAIN: &str = "\
@@ -64,7 +67,9 @@ impl Bench {
         }
         let folder = tempfile::tempdir().expect("a folder can be made");
         let bench = Self { folder, real };
-        for (name, text) in [("blend.s", BLEND), ("longer.ptx", LONGER), ("plain.ptx", PLAIN)] {
+        for (name, text) in
+            [("blend.s", BLEND), ("longer.ptx", LONGER), ("unrolled.ptx", UNROLLED), ("plain.ptx", PLAIN)]
+        {
             bench.write(name, text);
         }
         Some(bench)

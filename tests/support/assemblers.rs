@@ -1,7 +1,6 @@
 //! NVIDIA's assemblers in the versions that the tests and the developer commands know, where `sh .ci/tools` puts them.
 
 use ptxopt::measure::{Assembler, AssemblerFailure, Measured};
-use ptxopt_grammar::tree::StmtKind;
 use std::path::{Path, PathBuf};
 
 /// The versions, the newest first, each with the lowest target that it takes.
@@ -53,14 +52,4 @@ impl Assemblers {
         let none = || AssemblerFailure::Missing(format!("no assembler takes `{target}`"));
         self.fitting(target).ok_or_else(none)?.assemble(text, target)
     }
-}
-
-/// The text with a word to the assembler to leave loops as they are.
-#[allow(dead_code, reason = "not all that share this file count instructions of loops")]
-pub(crate) fn rolled(text: &[u8]) -> Vec<u8> {
-    let module = ptxopt_grammar::parse(text).expect("the module is legal");
-    let head = [StmtKind::Version, StmtKind::Target, StmtKind::AddressSize];
-    let last = module.stmts().rfind(|&stmt| head.contains(&module.kind(stmt)));
-    let end = module.stmt_span(last.expect("a module has a head")).end;
-    [&text[..end], b"\n.pragma \"nounroll\";\n", &text[end..]].concat()
 }

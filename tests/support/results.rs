@@ -196,7 +196,7 @@ pub(crate) fn inserted(page: &str, rows: &[(&Kind, Row)]) -> String {
     }
     table += "\n*Time* is what optimising the modules took, on one core, beside assembling them once in the same run. The \
               modules\nare those of [`tests`](tests/corpus/README.md), written for this project, many of them after \
-              published kernels.\n`--keep-better` and `ptxopt-ptxas` leave what would get longer as it was, such as loops \
-              that the assembler\nunrolls once their bodies are short.\n";
+              published kernels.\nFunctions count as longer whose loops the assembler unrolls once their bodies are short. \
+              `--keep-better` and\n`ptxopt-ptxas` leave as it was what would get longer with loops as they are written.\n";
     format!("{before}{BEGIN}\n{table}\n{END}{after}")
 }

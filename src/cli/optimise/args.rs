@@ -80,7 +80,8 @@ pub(super) struct Choices {
     #[arg(long, value_name = "SCOPE")]
     dce: Option<DeadCode>,
 
-    /// Leave a function unchanged if NVIDIA's assembler counts more instructions or spills after its rewrites
+    /// Leave a function unchanged if NVIDIA's assembler counts more spills after its rewrites, or more instructions with
+    /// loops as they are written
     #[arg(long)]
     pub(super) keep_better: bool,
 

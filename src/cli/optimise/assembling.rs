@@ -3,7 +3,7 @@
 //! With `--keep-better`, the module is optimised again without the functions that got worse, until none is worse
 //! (`src/measure/leave.rs`). The result depends only on the input, the options and the assembler.
 
-use crate::measure::{Assembler, AssemblerFailure, Comparison, Leave, Measured, architecture};
+use crate::measure::{Assembler, AssemblerFailure, Comparison, Leave, Measured, architecture, rolled};
 use ptxopt_grammar::function::functions;
 use ptxopt_grammar::tree::Module;
 use ptxopt_passes::cost::Gpu;
@@ -66,8 +66,23 @@ impl Assembling {
             };
             let comparisons: Vec<Comparison> =
                 before.iter().zip(&after).map(|(before, after)| Comparison::new(before, after)).collect();
-            let changed = outcome.text.is_some();
-            if !(self.keep_better && changed && leave.worse(&comparisons)) {
+            let Some(text) = outcome.text.as_deref().filter(|_| self.keep_better) else {
+                break (outcome, comparisons);
+            };
+            let as_written = || -> Result<Vec<Comparison>, AssemblerFailure> {
+                let Some([before, after]) = rolled(module.text()).zip(rolled(text)).map(<[_; 2]>::from)
+                else {
+                    return Ok(Vec::new());
+                };
+                let (before, after) = match (all(&before), all(&after)) {
+                    (Err(AssemblerFailure::Refused(_)), _) | (_, Err(AssemblerFailure::Refused(_))) => {
+                        return Ok(Vec::new());
+                    }
+                    (before, after) => (before?, after?),
+                };
+                Ok(before.iter().zip(&after).map(|(before, after)| Comparison::new(before, after)).collect())
+            };
+            if !leave.worse(&comparisons, as_written)? {
                 break (outcome, comparisons);
             }
         };
