@@ -16,6 +16,7 @@
 mod groups;
 mod places;
 
+use super::elements::{Holder, Place, WORD, put_together};
 use super::halves::frequencies;
 use super::record::{How, Kind, Record, one_line};
 use super::splice::{self, Fresh};
@@ -27,7 +28,7 @@ use crate::rules::Pass;
 use crate::site::Knowledge;
 use groups::{Group, is_lane};
 use hashbrown::{HashMap, HashSet};
-use places::{Place, first, last};
+use places::{Insertion, first, last};
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::meaning::disputed::Semantics;
@@ -90,8 +91,8 @@ impl Carried {
         (!moves.groups.is_empty()).then(|| moves.inserted())
     }
 
-    /// The words by which nothing was gained in a text that the function became: there are as many moves left as there are
-    /// lanes of words that are computed as such.
+    /// The words that gain nothing in the text that the function became: each added move that is left costs one, each
+    /// place where the word is computed instead of put together gains its lanes, as often as they are executed.
     pub(super) fn idle(&self, module: &Module<'_>, function: &Function) -> BTreeSet<Lanes> {
         let Ok(flow) = Flow::new(module, &function.body) else { return BTreeSet::new() };
         let often = frequencies(&flow);
@@ -131,7 +132,7 @@ struct Moves<'g, 'm, 't> {
     /// The names of the words, by the registers that they are made of.
     words: BTreeMap<Vec<Register>, String>,
     /// The lines that are added.
-    lines: BTreeMap<Place, Vec<String>>,
+    lines: BTreeMap<Insertion, Vec<String>>,
     moves: Vec<Move>,
     /// How often blocks are executed, about.
     often: HashMap<BlockId, i64>,
@@ -155,9 +156,7 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
         let places = |group: &Group| -> Option<Vec<StmtId>> {
             let mut stmts = vec![first(graph, group.join)?];
             for edge in &group.incoming {
-                stmts.push(match last(graph, edge)? {
-                    Place::Before(stmt) | Place::After(stmt) => stmt,
-                });
+                stmts.push(last(graph, edge)?.stmt());
             }
             Some(stmts)
         };
@@ -197,8 +196,8 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
         for Group { join, phis, registers, .. } in &groups {
             let stmt = first(self.graph, *join).expect("groups without such a statement were left out");
             let lines = self.taken_apart(&groups, registers, phis);
-            self.count_moves(registers, &lines, None, Place::Before(stmt));
-            self.lines.entry(Place::Before(stmt)).or_default().extend(lines);
+            self.count_moves(registers, &lines, None, Insertion::Before(stmt));
+            self.lines.entry(Insertion::Before(stmt)).or_default().extend(lines);
         }
         // What comes from where these very values join is in the word already.
         let mut done: HashSet<(&[Register], &[ValueId])> =
@@ -219,9 +218,14 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
     }
 
     /// Takes note of statements that are added for a word, of which one writes it.
-    fn count_moves(&mut self, registers: &[Register], lines: &[String], packs: Option<usize>, place: Place) {
-        let (Place::Before(stmt) | Place::After(stmt)) = place;
-        let often = self.often.get(&self.graph.flow().block(stmt)).copied().unwrap_or(1);
+    fn count_moves(
+        &mut self,
+        registers: &[Register],
+        lines: &[String],
+        packs: Option<usize>,
+        place: Insertion,
+    ) {
+        let often = self.often.get(&self.graph.flow().block(place.stmt())).copied().unwrap_or(1);
         let lanes: Lanes = registers.iter().map(|&register| self.text(register)).collect();
         let moves = lines.iter().enumerate().map(|(at, line)| Move {
             lanes: lanes.clone(),
@@ -235,37 +239,13 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
     /// The statements that put registers together to a word, which hold these values.
     fn packed(&mut self, registers: &[Register], values: &[ValueId]) -> Vec<String> {
         let word = self.words[registers].clone();
-        let widths: BTreeSet<u32> = values.iter().map(|&value| self.graph.value(value).width).collect();
-        let mut lines = Vec::new();
-        let mut names: Vec<String> = registers.iter().map(|&register| self.text(register)).collect();
-        if widths.len() > 1 {
-            for (name, &value) in names.iter_mut().zip(values) {
-                if self.graph.value(value).width == 16 {
-                    let wide = self.name();
-                    lines.push(format!("cvt.u32.u16 {wide}, {name};"));
-                    *name = wide;
-                }
-            }
-        }
-        let is_wide = widths.contains(&32);
-        let pair = |to: &str, [low, high]: [&String; 2], selector: &str| {
-            if is_wide {
-                format!("prmt.b32 {to}, {low}, {high}, {selector};")
-            } else {
-                format!("mov.b32 {to}, {{{low}, {high}}};")
-            }
+        let bits = WORD / lane_count(registers);
+        let holder = |(&register, &value): (&Register, &ValueId)| {
+            (bits, Holder { name: self.text(register), width: self.graph.value(value).width })
         };
-        match &names[..] {
-            [zero, one] => lines.push(pair(&word, [zero, one], "0x5410")),
-            [zero, one, two, three] => {
-                let (low, high) = (self.name(), self.name());
-                let selector = if is_wide { "0x5410" } else { "0x6420" };
-                lines.push(pair(&low, [zero, one], "0x0040"));
-                lines.push(pair(&high, [two, three], "0x0040"));
-                lines.push(format!("prmt.b32 {word}, {low}, {high}, {selector};"));
-            }
-            _ => unreachable!("a word has two halves or four bytes"),
-        }
+        let holders = registers.iter().zip(values).map(holder).collect();
+        let mut lines = Vec::new();
+        put_together(&word, holders, &mut || self.name(), &mut lines);
         lines
     }
 
@@ -281,30 +261,27 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
             })
         };
         let word = self.words[registers].clone();
-        let selectors: &[&str] = if registers.len() == 2 {
-            &["0x4410", "0x4432"]
-        } else {
-            &["0x4440", "0x4441", "0x4442", "0x4443"]
-        };
-        let bits = if registers.len() == 2 { 16 } else { 8 };
+        let bits = WORD / lane_count(registers);
         let mut lines = Vec::new();
-        for ((&register, &value), selector) in registers.iter().zip(values).zip(selectors) {
+        for ((&register, &value), first) in registers.iter().zip(values).zip((0..).step_by(bits as usize)) {
+            let selector = Place { first, bits, signed: false }.selector();
             let (width, name) = (self.graph.value(value).width, self.text(register));
             let is_read = !self.graph.uses(value).all(is_carried);
             if !is_read || !is_lane(self.knowledge, value, width, bits) {
                 continue;
             }
             if width == 32 {
-                lines.push(format!("prmt.b32 {name}, {word}, 0, {selector};"));
+                lines.push(format!("prmt.b32 {name}, {word}, 0, {selector:#06x};"));
             } else {
                 let lane = self.name();
-                lines.push(format!("prmt.b32 {lane}, {word}, 0, {selector};"));
+                lines.push(format!("prmt.b32 {lane}, {word}, 0, {selector:#06x};"));
                 lines.push(format!("cvt.u16.u32 {name}, {lane};"));
             }
         }
         lines
     }
 
+    /// What a register is called.
     fn text(&self, register: Register) -> String {
         self.graph.register_text(register).expect("a register that is carried is declared")
     }
@@ -314,19 +291,13 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
         let module = graph.module();
         let (mut edits, mut records) = (Edits::new(), Vec::new());
         for (place, lines) in lines.into_iter().filter(|(_, lines)| !lines.is_empty()) {
-            let stmt = match place {
-                Place::Before(stmt) => {
-                    splice::insert_before(module, stmt, &lines, &mut edits);
-                    stmt
-                }
-                Place::After(stmt) => {
-                    splice::insert_after_bare(module, stmt, &lines, &mut edits);
-                    stmt
-                }
-            };
-            records.push(added(graph, place, stmt, lines));
+            match place {
+                Insertion::Before(stmt) => splice::insert_before(module, stmt, &lines, &mut edits),
+                Insertion::After(stmt) => splice::insert_after_bare(module, stmt, &lines, &mut edits),
+            }
+            records.push(added(graph, place, lines));
         }
-        splice::declare_carried(module, graph.function(), fresh, count as usize, &mut edits);
+        splice::declare_words(module, graph.function(), &fresh.carriers(), count as usize, &mut edits);
         let packed = words.into_iter().map(|(registers, word)| {
             let declared = |&register: &Register| {
                 graph.declared(register).expect("a register that is carried is declared")
@@ -337,10 +308,16 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
     }
 }
 
+/// How many lanes a word has that is made of these.
+fn lane_count(registers: &[Register]) -> u32 {
+    u32::try_from(registers.len()).expect("a word has two or four lanes")
+}
+
 /// The record of lines that are added before or after a statement. Each is one machine instruction, but for conversions
 /// and moves, which are not counted where they go either.
-fn added(graph: &Graph<'_, '_>, place: Place, stmt: StmtId, lines: Vec<String>) -> Record {
-    let mut record = Record::about(graph.module(), &graph.function().name, stmt, Kind::Passed(How::Carried));
+fn added(graph: &Graph<'_, '_>, place: Insertion, lines: Vec<String>) -> Record {
+    let kind = Kind::Passed(How::Carried);
+    let mut record = Record::about(graph.module(), &graph.function().name, place.stmt(), kind);
     let priced = lines.iter().filter(|line| line.starts_with("prmt.")).count();
     let count = u32::try_from(priced).expect("there are a few for each word");
     record.pass = Pass::Fuse;
@@ -348,8 +325,8 @@ fn added(graph: &Graph<'_, '_>, place: Place, stmt: StmtId, lines: Vec<String>) 
     record.cost = Some((Cost::NOTHING, Cost { least: count, most: count }));
     let own = [record.before.clone()];
     record.after = match place {
-        Place::Before(_) => lines.into_iter().chain(own).collect(),
-        Place::After(_) => own.into_iter().chain(lines).collect(),
+        Insertion::Before(_) => lines.into_iter().chain(own).collect(),
+        Insertion::After(_) => own.into_iter().chain(lines).collect(),
     };
     record
 }

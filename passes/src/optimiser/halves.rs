@@ -242,7 +242,8 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
                 }
             }
         }
-        splice::declare_halves(module, graph.function(), fresh, 2 * self.styles.len(), &mut edits);
+        let count = 2 * self.styles.len();
+        splice::declare_words(module, graph.function(), &fresh.halves(), count, &mut edits);
         Kept { edits, records, words: self.words() }
     }
 

@@ -10,6 +10,7 @@
 mod batches;
 mod carried;
 mod chains;
+mod elements;
 mod everywhere;
 mod function;
 mod gather;

@@ -48,7 +48,7 @@ impl Fresh {
     }
 
     /// The prefix of registers that keep halves of a word.
-    fn halves(&self) -> String {
+    pub(super) fn halves(&self) -> String {
         format!("{}s", self.stem)
     }
 
@@ -63,7 +63,7 @@ impl Fresh {
     }
 
     /// The prefix of registers that have to do with words that are carried.
-    fn carriers(&self) -> String {
+    pub(super) fn carriers(&self) -> String {
         format!("{}c", self.stem)
     }
 
@@ -306,30 +306,14 @@ pub(super) fn declare(
     }
 }
 
-/// Declares the registers that keep halves.
-pub(super) fn declare_halves(
-    module: &Module<'_>,
-    function: &Function,
-    fresh: &Fresh,
-    count: usize,
-    edits: &mut Edits,
-) {
-    declare_words(module, function, &fresh.halves(), count, edits);
-}
-
-/// Declares the registers that have to do with words that are carried.
-pub(super) fn declare_carried(
-    module: &Module<'_>,
-    function: &Function,
-    fresh: &Fresh,
-    count: usize,
-    edits: &mut Edits,
-) {
-    declare_words(module, function, &fresh.carriers(), count, edits);
-}
-
 /// Declares registers of 32 bits whose names begin with a prefix.
-fn declare_words(module: &Module<'_>, function: &Function, prefix: &str, count: usize, edits: &mut Edits) {
+pub(super) fn declare_words(
+    module: &Module<'_>,
+    function: &Function,
+    prefix: &str,
+    count: usize,
+    edits: &mut Edits,
+) {
     let Some(first) = StmtId::new(function.body.start) else { return };
     let open = StmtId::new(function.body.start - 1).expect("a body begins with its brace");
     let after = module.stmt_span(open).end;

@@ -15,6 +15,7 @@
 //! are. The names of the elements stand in the same statement as before, so they mean the same registers. That a
 //! function does the same with these accesses is proved too before it is written (`variants`).
 
+use super::elements::{Holder, Place, put_together};
 use super::record::{How, Kind, Record, Why};
 use super::runs::{self, Run};
 use super::splice::{self, Fresh};
@@ -55,9 +56,7 @@ struct Access {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Part {
     pub(super) node: NodeId,
-    pub(super) name: String,
-    /// How many bits it has.
-    pub(super) width: u32,
+    pub(super) holder: Holder,
     /// Whether what is loaded is unused; then it is not moved.
     pub(super) is_unused: bool,
 }
@@ -222,8 +221,8 @@ impl Access {
     fn is_possible(&self) -> bool {
         let bits = self.element.0;
         let count = u32::try_from(self.parts.len()).expect("a vector has at most eight elements");
-        let widths: BTreeSet<u32> = self.parts.iter().map(|part| part.width).collect();
-        let names: HashSet<&str> = self.parts.iter().map(|part| part.name.as_str()).collect();
+        let widths: BTreeSet<u32> = self.parts.iter().map(|part| part.holder.width).collect();
+        let names: HashSet<&str> = self.parts.iter().map(|part| part.holder.name.as_str()).collect();
         (bits * count).is_multiple_of(32)
             && widths.len() == 1
             && widths.iter().all(|width| [16, 32].contains(width))
@@ -266,25 +265,10 @@ impl Access {
 
     /// The low bits of registers to a word.
     fn put_together(&self, word: &str, parts: &[Part], fresh: &mut dyn FnMut() -> String) -> Vec<String> {
-        let width = parts[0].width;
-        let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
-        let pair = |to: &str, low: &str, high: &str, selector: &str| match width {
-            16 => format!("mov.b32 {to}, {{{low}, {high}}};"),
-            _ => format!("prmt.b32 {to}, {low}, {high}, {selector};"),
-        };
-        match names[..] {
-            [low, high] => vec![pair(word, low, high, "0x5410")],
-            [a, b, c, d] => {
-                let (low, high) = (fresh(), fresh());
-                let selector = if width == 16 { "0x6420" } else { "0x5410" };
-                vec![
-                    pair(&low, a, b, "0x0040"),
-                    pair(&high, c, d, "0x0040"),
-                    format!("prmt.b32 {word}, {low}, {high}, {selector};"),
-                ]
-            }
-            _ => unreachable!("a word has two or four elements"),
-        }
+        let elements = parts.iter().map(|part| (self.element.0, part.holder.clone()));
+        let mut lines = Vec::new();
+        put_together(word, elements.collect(), fresh, &mut lines);
+        lines
     }
 
     /// Notes which of the elements that are loaded are unused.
@@ -332,24 +316,6 @@ pub(super) fn element(ty: TypeWord) -> Option<(u32, bool)> {
     .map(|(_, bits, signed)| (bits, signed))
 }
 
-/// Where an element lies in a word, by its first bit, and whether registers get its sign.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
-    pub(super) first: usize,
-    pub(super) bits: u32,
-    pub(super) signed: bool,
-}
-
-impl Place {
-    /// The selector of `prmt` that extends it, the second word being zero.
-    fn selector(self) -> usize {
-        let (first, bytes) = (self.first / 8, self.bits as usize / 8);
-        let last = first + bytes - 1;
-        let above = if self.signed { 8 | last } else { 4 };
-        (0..4).map(|place| if place < bytes { first + place } else { above } << (4 * place)).sum()
-    }
-}
-
 impl Part {
     /// `None` for what is no whole register of integers.
     pub(super) fn of(module: &Module<'_>, node: NodeId) -> Option<Self> {
@@ -359,7 +325,7 @@ impl Part {
             return None;
         }
         let name = String::from_utf8_lossy(module.node_text(node)).into_owned();
-        Some(Self { node, name, width: declared.ty.bits()?, is_unused: false })
+        Some(Self { node, holder: Holder { name, width: declared.ty.bits()? }, is_unused: false })
     }
 
     /// Notes whether what a statement loads to it is unused.
@@ -368,26 +334,13 @@ impl Part {
         self.is_unused = loaded.is_some_and(|(_, value)| graph.uses(value).next().is_none());
     }
 
-    /// The statements that move an element of a word to it.
+    /// The statements that move an element of a word to it, if it is used.
     pub(super) fn taken_from(
         &self,
         word: &str,
         place: Place,
         fresh: &mut dyn FnMut() -> String,
     ) -> Vec<String> {
-        let (register, selector) = (&self.name, place.selector());
-        match (self.width, place.bits, place.first) {
-            _ if self.is_unused => Vec::new(),
-            (16, 16, 0) => vec![format!("cvt.u16.u32 {register}, {word};")],
-            (width @ (16 | 64), ..) => {
-                let part = fresh();
-                let sign = if place.signed && width == 64 { 's' } else { 'u' };
-                vec![
-                    format!("prmt.b32 {part}, {word}, 0, {selector:#06x};"),
-                    format!("cvt.{sign}{width}.{sign}32 {register}, {part};"),
-                ]
-            }
-            _ => vec![format!("prmt.b32 {register}, {word}, 0, {selector:#06x};")],
-        }
+        if self.is_unused { Vec::new() } else { self.holder.taken_from(word, place, fresh) }
     }
 }

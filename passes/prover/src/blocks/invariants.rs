@@ -192,20 +192,17 @@ fn chosen(
     of: &impl Fn(Term) -> Fact,
 ) -> [Fact; 2] {
     let sides = [of(then), of(otherwise)];
-    let (less, swapped) =
+    let (compared, swapped) =
         if let Op::Not(inner) = terms.op(condition) { (inner, true) } else { (condition, false) };
-    let Op::UnsignedLess(a, b) = terms.op(less) else { return sides };
-    let (low, high) = (of(a).low, of(b).high);
+    let Op::UnsignedLess(a, b) = terms.op(compared) else { return sides };
+    let (less, greater) = (of(a), of(b));
     let narrowed = |side: Term, mut fact: Fact, holds: bool| {
-        // The one is less than the other, or it is not.
-        if side == a && holds {
-            fact.high = fact.high.min(high.saturating_sub(1));
-        } else if side == b && !holds {
-            fact.high = fact.high.min(of(a).high);
-        } else if side == a {
-            fact.low = fact.low.max(of(b).low);
-        } else if side == b {
-            fact.low = fact.low.max(low.saturating_add(1));
+        match holds {
+            true if side == a => fact.high = fact.high.min(greater.high.saturating_sub(1)),
+            true if side == b => fact.low = fact.low.max(less.low.saturating_add(1)),
+            false if side == a => fact.low = fact.low.max(greater.low),
+            false if side == b => fact.high = fact.high.min(less.high),
+            _ => {}
         }
         // Where nothing is left, this side is never chosen.
         if fact.low <= fact.high { fact } else { of(side) }

@@ -8,9 +8,17 @@ use ptxopt_grammar::tree::{StmtId, StmtKind};
 
 /// Where statements are added: before a statement, or after it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) enum Place {
+pub(super) enum Insertion {
     Before(StmtId),
     After(StmtId),
+}
+
+impl Insertion {
+    /// The statement before or after which they are added.
+    pub(super) const fn stmt(self) -> StmtId {
+        let (Self::Before(stmt) | Self::After(stmt)) = self;
+        stmt
+    }
 }
 
 /// The first instruction of a block.
@@ -19,17 +27,17 @@ pub(super) fn first(graph: &Graph<'_, '_>, block: BlockId) -> Option<StmtId> {
 }
 
 /// Where the last of some values is written, all others being there; `None` if none is the last.
-pub(super) fn last(graph: &Graph<'_, '_>, values: &[ValueId]) -> Option<Place> {
+pub(super) fn last(graph: &Graph<'_, '_>, values: &[ValueId]) -> Option<Insertion> {
     let place = |value: &ValueId| match graph.value(*value).origin {
         Origin::Result(stmt) => {
             let goes_on = graph.module().row(stmt).is_some_and(|row| row.control == Control::Next);
-            goes_on.then_some((graph.flow().block(stmt), Place::After(stmt)))
+            goes_on.then_some((graph.flow().block(stmt), Insertion::After(stmt)))
         }
-        Origin::Phi(block) => Some((block, Place::Before(first(graph, block)?))),
+        Origin::Phi(block) => Some((block, Insertion::Before(first(graph, block)?))),
         Origin::Undefined | Origin::Read(_) | Origin::Opaque | Origin::Sink(_) => None,
     };
-    let places: Vec<(BlockId, Place)> = values.iter().map(place).collect::<Option<_>>()?;
-    let is_after = |(block, place): (BlockId, Place), (before, other): (BlockId, Place)| {
+    let places: Vec<(BlockId, Insertion)> = values.iter().map(place).collect::<Option<_>>()?;
+    let is_after = |(block, place): (BlockId, Insertion), (before, other): (BlockId, Insertion)| {
         if block == before { is_later(place, other) } else { graph.flow().dominates(before, block) }
     };
     let found = places.iter().find(|&&place| places.iter().all(|&other| is_after(place, other)));
@@ -37,10 +45,11 @@ pub(super) fn last(graph: &Graph<'_, '_>, values: &[ValueId]) -> Option<Place> {
 }
 
 /// Whether a place of a block is another one or comes after it.
-fn is_later(place: Place, other: Place) -> bool {
+fn is_later(place: Insertion, other: Insertion) -> bool {
     match (place, other) {
-        (Place::Before(_), Place::After(_)) => false,
-        (Place::After(_), Place::Before(_)) => true,
-        (Place::Before(one), Place::Before(other)) | (Place::After(one), Place::After(other)) => one >= other,
+        (Insertion::Before(_), Insertion::After(_)) => false,
+        (Insertion::After(_), Insertion::Before(_)) => true,
+        (Insertion::Before(one), Insertion::Before(other))
+        | (Insertion::After(one), Insertion::After(other)) => one >= other,
     }
 }

@@ -1,8 +1,9 @@
 //! The runs of a function: which accesses fill words, and what comes between them.
 
+use super::super::elements::Place;
 use super::super::record::Apart;
 use super::super::splice;
-use super::super::words::{Part, Place};
+use super::super::words::Part;
 use super::spelled::{Deed, Spelled, Way, address, deed};
 use super::{BYTES, Piece, Run};
 use crate::address::{Addresses, Sum};
@@ -171,8 +172,8 @@ impl Finder<'_, '_, '_> {
         let is_vector = module.node_kind(operand) == NodeKind::Vector;
         let nodes = if is_vector { module.children(operand) } else { vec![operand] };
         let mut parts: Vec<Part> = nodes.iter().map(|&node| Part::of(module, node)).collect::<Option<_>>()?;
-        let names: BTreeSet<&str> = parts.iter().map(|part| part.name.as_str()).collect();
-        let fits = parts.iter().all(|part| [16, 32, 64].contains(&part.width));
+        let names: BTreeSet<&str> = parts.iter().map(|part| part.holder.name.as_str()).collect();
+        let fits = parts.iter().all(|part| [16, 32, 64].contains(&part.holder.width));
         if !fits || is_load && names.len() != parts.len() {
             return None;
         }

@@ -26,13 +26,13 @@ mod spelled;
 pub(super) use find::find;
 pub(super) use spelled::are_possible;
 
-use super::words::{Part, Place};
+use super::elements::{Holder, Place, WORD, put_together};
+use super::words::Part;
 use ptxopt_grammar::tree::StmtId;
 use spelled::Way;
 use std::collections::BTreeMap;
 
-/// How many bits a word has, and how many bytes.
-const WORD: u32 = 32;
+/// How many bytes a word has.
 const BYTES: u64 = WORD as u64 / 8;
 
 /// A run of accesses that are one to a word.
@@ -75,13 +75,14 @@ impl Run {
             };
             return self.pieces.iter().map(moves).collect();
         }
-        let mut stored: BTreeMap<usize, (u32, Part)> = BTreeMap::new();
+        let mut stored: BTreeMap<usize, (u32, Holder)> = BTreeMap::new();
         let mut all = Vec::new();
         for piece in &self.pieces {
             let mut lines = Vec::new();
             for (part, place) in &piece.parts {
-                let part = if piece.is_copied { part.widened(fresh, &mut lines) } else { part.clone() };
-                stored.insert(place.first, (place.bits, part));
+                let holder = &part.holder;
+                let holder = if piece.is_copied { holder.widened(fresh, &mut lines) } else { holder.clone() };
+                stored.insert(place.first, (place.bits, holder));
             }
             all.push((piece.stmt, lines));
         }
@@ -90,55 +91,4 @@ impl Run {
         lines.push(format!("{opcode}.b32 {address}, {word};"));
         all
     }
-}
-
-impl Part {
-    /// A new register of 32 bits that has its low bits.
-    fn widened(&self, fresh: &mut dyn FnMut() -> String, lines: &mut Vec<String>) -> Self {
-        let name = fresh();
-        lines.push(match self.width {
-            32 => format!("mov.b32 {name}, {};", self.name),
-            width => format!("cvt.u32.u{width} {name}, {};", self.name),
-        });
-        Self { name, width: WORD, ..self.clone() }
-    }
-}
-
-/// The low bits of registers to a word, the lowest first.
-fn put_together(
-    word: &str,
-    parts: Vec<(u32, Part)>,
-    fresh: &mut dyn FnMut() -> String,
-    lines: &mut Vec<String>,
-) {
-    // Registers of 16 bits are moved together in pairs.
-    let in_pairs = parts.len() != 3 && parts.iter().all(|(_, part)| part.width == 16);
-    let mut sides: Vec<(u32, String)> = Vec::new();
-    for (bits, part) in parts {
-        let part = if in_pairs || part.width == WORD { part } else { part.widened(fresh, lines) };
-        sides.push((bits, part.name));
-    }
-    let is_word = |sides: &[(u32, String)]| sides.len() == 2;
-    let mut halves = Vec::new();
-    let mut bytes = sides.into_iter().peekable();
-    while let Some((bits, name)) = bytes.next() {
-        match bytes.next_if(|_| bits == 8) {
-            Some((_, high)) => {
-                let half = fresh();
-                lines.push(match in_pairs {
-                    true => format!("mov.b32 {half}, {{{name}, {high}}};"),
-                    false => format!("prmt.b32 {half}, {name}, {high}, 0x0040;"),
-                });
-                halves.push((8, half));
-            }
-            None => halves.push((16, name)),
-        }
-    }
-    debug_assert!(is_word(&halves), "the parts of a word are two halves");
-    let [(bits, low), (_, high)] = &halves[..] else { return };
-    lines.push(match (in_pairs, bits) {
-        (true, 8) => format!("prmt.b32 {word}, {low}, {high}, 0x6420;"),
-        (true, _) => format!("mov.b32 {word}, {{{low}, {high}}};"),
-        (false, _) => format!("prmt.b32 {word}, {low}, {high}, 0x5410;"),
-    });
 }

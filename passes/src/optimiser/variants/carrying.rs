@@ -1,7 +1,7 @@
 //! The variant in which bytes that are carried side by side are carried in words, with accesses to words where both are
 //! found: registers that a load of a vector gives have a word only then.
 //!
-//! What it begins with is proved before it is run, and once more where fewer accesses are left in the end.
+//! What it begins with is proved before it is run, and once more where fewer words or accesses are left in the end.
 
 use super::super::carried::{Carried, Lanes};
 use super::super::rounds::parsed;
@@ -32,7 +32,8 @@ impl Task<'_, '_> {
         }
         let of_found = words.iter().filter(|(number, _)| found.contains_key(*number));
         let of_found = of_found.map(|(&number, words)| (number, words.clone())).collect();
-        self.proved_carried(found, of_found)
+        let asked = found.keys().copied().collect();
+        self.proved_carried(found, of_found, asked)
     }
 
     /// The variant that carries bytes in words, and has accesses to words.
@@ -47,13 +48,14 @@ impl Task<'_, '_> {
         begun
     }
 
-    /// Those of which it is proved that the function does the same: with its accesses to words, or without.
+    /// Those of which it is proved that the function does the same: with its accesses to words, or without. Of the
+    /// functions that are not asked about it was proved before.
     fn proved_carried(
         &self,
         mut carried: BTreeMap<usize, Carried>,
         mut words: BTreeMap<usize, Words>,
+        mut asked: BTreeSet<usize>,
     ) -> (BTreeMap<usize, Carried>, BTreeMap<usize, Words>) {
-        let mut asked: BTreeSet<usize> = carried.keys().copied().collect();
         while !asked.is_empty() {
             let edited = self.carrying(&carried, &words).edits.apply(self.module.text());
             let text = edited.expect("edits are of statements, which do not overlap").to_vec();
@@ -89,7 +91,10 @@ impl Task<'_, '_> {
         if useful == *words && idle.is_empty() {
             return all;
         }
-        let (carried, useful) = self.proved_carried(self.without(carried, &idle), useful);
+        let carried = self.without(carried, &idle);
+        let is_other = |number: &usize| idle.contains_key(number) || useful.get(number) != words.get(number);
+        let asked = carried.keys().copied().filter(is_other).collect();
+        let (carried, useful) = self.proved_carried(carried, useful, asked);
         run(Some(self.carrying(&carried, &useful)))
     }
 

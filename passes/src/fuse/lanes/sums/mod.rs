@@ -140,6 +140,7 @@ struct Rest {
     words: Vec<Source>,
     products: Vec<[Source; 2]>,
     subtracted: Vec<Source>,
+    /// The sum of all numbers.
     number: u32,
 }
 
@@ -160,12 +161,6 @@ impl Rest {
             Operand::Lanes(_) => return None,
         }
         Some(())
-    }
-
-    /// What is added, in order.
-    fn words(&self) -> impl Iterator<Item = Source> {
-        let number = (self.number != 0).then_some(Source::Constant(self.number.into()));
-        self.words.clone().into_iter().chain(number)
     }
 }
 
@@ -200,13 +195,15 @@ impl Sum {
         for addend in single.into_iter().flat_map(|(_, group)| group) {
             rest.push(&self.rest(addend.term)?)?;
         }
-        let mut words = rest.words();
+        let Rest { words, products, subtracted, number } = rest;
+        let number = (number != 0).then_some(Source::Constant(number.into()));
+        let mut words = words.into_iter().chain(number);
         let mut total = words.next();
         for other in words {
             let sum = total.map_or(other, |total| self.words.push(Step::plain(op::ADD_U32, &[total, other])));
             total = Some(sum);
         }
-        for [x, y] in rest.products {
+        for [x, y] in products {
             let step = match total {
                 Some(total) => Step::plain(op::MAD_LO_U32, &[x, y, total]),
                 None => Step::plain(op::MUL_LO_U32, &[x, y]),
@@ -219,7 +216,7 @@ impl Sum {
                 total = self.added(kind, &some, total)?;
             }
         }
-        for source in rest.subtracted {
+        for source in subtracted {
             total = self.words.push(Step::plain(op::SUB_U32, &[total, source]));
         }
         self.words.made_of(total)

@@ -1,0 +1,105 @@
+//! The statements that move elements, bytes and halves, between a word and registers of their own.
+//!
+//! That a text with them does what it did without is proved by whoever inserts them.
+
+/// How many bits a word has.
+pub(super) const WORD: u32 = 32;
+
+/// A register of integers that holds an element in its low bits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Holder {
+    pub(super) name: String,
+    /// How many bits it has.
+    pub(super) width: u32,
+}
+
+/// Where an element lies in a word, by its first bit, and whether registers get its sign.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Place {
+    pub(super) first: usize,
+    pub(super) bits: u32,
+    pub(super) signed: bool,
+}
+
+impl Place {
+    /// The selector of `prmt` that extends it, the second word being zero.
+    pub(super) fn selector(self) -> usize {
+        let (first, bytes) = (self.first / 8, self.bits as usize / 8);
+        let last = first + bytes - 1;
+        let above = if self.signed { 8 | last } else { 4 };
+        (0..4).map(|place| if place < bytes { first + place } else { above } << (4 * place)).sum()
+    }
+}
+
+impl Holder {
+    /// The statements that move an element of a word to it.
+    pub(super) fn taken_from(
+        &self,
+        word: &str,
+        place: Place,
+        fresh: &mut dyn FnMut() -> String,
+    ) -> Vec<String> {
+        let (register, selector) = (&self.name, place.selector());
+        match (self.width, place.bits, place.first) {
+            (16, 16, 0) => vec![format!("cvt.u16.u32 {register}, {word};")],
+            (width @ (16 | 64), ..) => {
+                let part = fresh();
+                let sign = if place.signed && width == 64 { 's' } else { 'u' };
+                vec![
+                    format!("prmt.b32 {part}, {word}, 0, {selector:#06x};"),
+                    format!("cvt.{sign}{width}.{sign}32 {register}, {part};"),
+                ]
+            }
+            _ => vec![format!("prmt.b32 {register}, {word}, 0, {selector:#06x};")],
+        }
+    }
+
+    /// A new register of 32 bits that has its low bits.
+    pub(super) fn widened(&self, fresh: &mut dyn FnMut() -> String, lines: &mut Vec<String>) -> Self {
+        let name = fresh();
+        lines.push(match self.width {
+            32 => format!("mov.b32 {name}, {};", self.name),
+            width => format!("cvt.u32.u{width} {name}, {};", self.name),
+        });
+        Self { name, width: WORD }
+    }
+}
+
+/// The low bits of registers to a word, the lowest first: how many of each, and of which.
+pub(super) fn put_together(
+    word: &str,
+    elements: Vec<(u32, Holder)>,
+    fresh: &mut dyn FnMut() -> String,
+    lines: &mut Vec<String>,
+) {
+    // Registers of 16 bits are moved together in pairs.
+    let in_pairs = elements.len() != 3 && elements.iter().all(|(_, holder)| holder.width == 16);
+    let mut sides: Vec<(u32, String)> = Vec::new();
+    for (bits, holder) in elements {
+        let holder = if in_pairs || holder.width == WORD { holder } else { holder.widened(fresh, lines) };
+        sides.push((bits, holder.name));
+    }
+    let is_word = |sides: &[(u32, String)]| sides.len() == 2;
+    let mut halves = Vec::new();
+    let mut bytes = sides.into_iter().peekable();
+    while let Some((bits, name)) = bytes.next() {
+        match bytes.next_if(|_| bits == 8) {
+            Some((_, high)) => {
+                let half = fresh();
+                lines.push(match in_pairs {
+                    true => format!("mov.b32 {half}, {{{name}, {high}}};"),
+                    false => format!("prmt.b32 {half}, {name}, {high}, 0x0040;"),
+                });
+                halves.push((8, half));
+            }
+            None => halves.push((16, name)),
+        }
+    }
+    debug_assert!(is_word(&halves), "the parts of a word are two halves");
+    let [(bits, low), (_, high)] = &halves[..] else { return };
+    lines.push(match (in_pairs, bits) {
+        (true, 8) => format!("prmt.b32 {word}, {low}, {high}, 0x6420;"),
+        (true, _) => format!("mov.b32 {word}, {{{low}, {high}}};"),
+        (false, _) => format!("prmt.b32 {word}, {low}, {high}, 0x5410;"),
+    });
+}
