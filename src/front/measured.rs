@@ -5,7 +5,7 @@
 //! result. If it did not, the assembler writes into its cubin that it was asked for them, so it is run once more.
 
 use super::command_line::{Assembly, Source};
-use super::{Front, Inputs};
+use super::{Front, Inputs, unwritten};
 use crate::measure::{Comparison, Leave, Measured, cubin, number, rolled};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -90,26 +90,18 @@ fn as_written(
     inputs: &Inputs<'_>,
     files: &[Option<PathBuf>],
 ) -> Result<Vec<Comparison>, String> {
-    let mut sides: Vec<Measured> = Vec::new();
-    for (side, files) in [vec![None; files.len()], files.to_vec()].iter().enumerate() {
-        let Some(rolled) = rolled_up(inputs, files, side)? else { return Ok(Vec::new()) };
+    let count = |files: &[Option<PathBuf>]| -> Result<Option<Measured>, String> {
+        let Some(rolled) = rolled_up(inputs, files)? else { return Ok(None) };
         let run = assembled(front, inputs, &rolled, "rolled")?;
-        if !run.said.status.success() {
-            return Ok(Vec::new());
-        }
-        sides.push(run.measured(inputs.assembly)?);
-    }
-    let [before, after] = &sides[..] else { return Ok(Vec::new()) };
-    Ok(vec![Comparison::new(before, after)])
+        run.said.status.success().then(|| run.measured(inputs.assembly)).transpose()
+    };
+    let Some(before) = count(&vec![None; files.len()])? else { return Ok(Vec::new()) };
+    Ok(count(files)?.map(|after| Comparison::new(&before, &after)).into_iter().collect())
 }
 
-/// Files with a word to the assembler to leave loops as they are; `None` if one cannot be read as PTX.
-fn rolled_up(
-    inputs: &Inputs<'_>,
-    files: &[Option<PathBuf>],
-    side: usize,
-) -> Result<Option<Vec<Option<PathBuf>>>, String> {
-    let unwritten = |error: std::io::Error| format!("temporary files cannot be written: {error}");
+/// Files with a word to the assembler to leave loops as they are, in the place of those of the last call; `None` if one
+/// cannot be read as PTX.
+fn rolled_up(inputs: &Inputs<'_>, files: &[Option<PathBuf>]) -> Result<Option<Vec<Option<PathBuf>>>, String> {
     let mut all = Vec::with_capacity(files.len());
     for (number, (file, source)) in files.iter().zip(&inputs.assembly.inputs).enumerate() {
         let text = match (file, source) {
@@ -119,8 +111,8 @@ fn rolled_up(
             (None, Source::Stdin) => inputs.stdin.clone().unwrap_or_default(),
         };
         let Some(rolled) = rolled(&text) else { return Ok(None) };
-        let path = inputs.folder.path().join(format!("rolled-{side}-{number}.ptx"));
-        fs::write(&path, rolled).map_err(unwritten)?;
+        let path = inputs.folder.path().join(format!("rolled-{number}.ptx"));
+        fs::write(&path, rolled).map_err(|error| unwritten(&error))?;
         all.push(Some(path));
     }
     Ok(Some(all))

@@ -74,6 +74,11 @@ struct Front {
     settings: Settings,
 }
 
+/// Why there is no temporary file.
+fn unwritten(error: &io::Error) -> String {
+    format!("temporary files cannot be written: {error}")
+}
+
 /// The inputs of an assembly, in a folder for files that are deleted at the end.
 struct Inputs<'a> {
     assembly: &'a Assembly,
@@ -193,13 +198,13 @@ impl Front {
         number: usize,
         leave: &BTreeMap<String, String>,
     ) -> Result<Option<PathBuf>, String> {
-        let unwritten = |error: io::Error| format!("temporary files cannot be written: {error}");
         let folder = inputs.folder.path().join(number.to_string());
-        fs::create_dir_all(&folder).map_err(unwritten)?;
+        fs::create_dir_all(&folder).map_err(|error| unwritten(&error))?;
         let (input, name) = match &inputs.assembly.inputs[number] {
             Source::Stdin => {
                 let input = folder.join("in");
-                fs::write(&input, inputs.stdin.as_deref().unwrap_or_default()).map_err(unwritten)?;
+                fs::write(&input, inputs.stdin.as_deref().unwrap_or_default())
+                    .map_err(|error| unwritten(&error))?;
                 (input, OsStr::new("stdin"))
             }
             Source::File(path) => {
@@ -209,7 +214,7 @@ impl Front {
             }
         };
         let output = folder.join("out").join(name);
-        fs::create_dir_all(folder.join("out")).map_err(unwritten)?;
+        fs::create_dir_all(folder.join("out")).map_err(|error| unwritten(&error))?;
         let remarks = self.settings.remarks.as_ref().map(|_| folder.join("remarks"));
         let work = child::Work {
             input: &input,

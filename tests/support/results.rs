@@ -53,7 +53,7 @@ pub(crate) const KINDS: [Kind; 9] = [
         is_quick: true,
     },
     Kind {
-        title: "the same, by CUDA 13.5 for sm_90",
+        title: "these intrinsics, by CUDA 13.5 for sm_90",
         of: &["/intrinsics/nvrtc-13.5-compute_90"],
         but: &[],
         functions: "",
@@ -67,7 +67,7 @@ pub(crate) const KINDS: [Kind; 9] = [
         is_quick: true,
     },
     Kind {
-        title: "the same, by CUDA 13.5 for sm_90",
+        title: "such kernels in CUDA C++, by CUDA 13.5 for sm_90",
         of: &["/idioms/nvrtc-13.5/"],
         but: &["/real.", "/near.", ".sm_120f."],
         functions: "",

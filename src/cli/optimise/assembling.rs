@@ -64,23 +64,18 @@ impl Assembling {
                     Err(error) => return Err(error),
                 },
             };
-            let comparisons: Vec<Comparison> =
-                before.iter().zip(&after).map(|(before, after)| Comparison::new(before, after)).collect();
+            let comparisons = compared(&before, &after);
             let Some(text) = outcome.text.as_deref().filter(|_| self.keep_better) else {
                 break (outcome, comparisons);
             };
-            let as_written = || -> Result<Vec<Comparison>, AssemblerFailure> {
-                let Some([before, after]) = rolled(module.text()).zip(rolled(text)).map(<[_; 2]>::from)
-                else {
+            let as_written = || {
+                let Some((before, after)) = rolled(module.text()).zip(rolled(text)) else {
                     return Ok(Vec::new());
                 };
-                let (before, after) = match (all(&before), all(&after)) {
-                    (Err(AssemblerFailure::Refused(_)), _) | (_, Err(AssemblerFailure::Refused(_))) => {
-                        return Ok(Vec::new());
-                    }
-                    (before, after) => (before?, after?),
-                };
-                Ok(before.iter().zip(&after).map(|(before, after)| Comparison::new(before, after)).collect())
+                match all(&before).and_then(|before| Ok(compared(&before, &all(&after)?))) {
+                    Err(AssemblerFailure::Refused(_)) => Ok(Vec::new()),
+                    compared => compared,
+                }
             };
             if !leave.worse(&comparisons, as_written)? {
                 break (outcome, comparisons);
@@ -89,6 +84,11 @@ impl Assembling {
         let comparisons = gpus.into_iter().zip(comparisons).collect();
         Ok((outcome, Count { comparisons, refused }))
     }
+}
+
+/// What was measured before and after, GPU by GPU.
+fn compared(before: &[Measured], after: &[Measured]) -> Vec<Comparison> {
+    before.iter().zip(after).map(|(before, after)| Comparison::new(before, after)).collect()
 }
 
 /// The options without the functions that are left.
