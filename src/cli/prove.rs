@@ -10,7 +10,7 @@ use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::term::Terms;
 use ptxopt_grammar::tree::Module;
 use ptxopt_machine::{Argument, Launch, Machine};
-use ptxopt_prover::blocks::{self, Outcome};
+use ptxopt_prover::blocks::{self, Effort, Outcome, packed};
 use ptxopt_prover::fragment::{Computed, Disputed, compute};
 use ptxopt_prover::{Query, Reads, Verdict, around, parting, prove};
 use std::path::PathBuf;
@@ -132,7 +132,8 @@ fn function(
     if around::same_text((before, old), (after, new)) {
         return Answer::Proved("same text".to_owned());
     }
-    match blocks::compare((before, old), (after, new), semantics) {
+    let told = packed::told((before, old), (after, new));
+    match blocks::compare_packed((before, old), (after, new), semantics, &told, Effort::Most) {
         Outcome::Proved(proof) => Answer::Proved(proof.to_string()),
         Outcome::Disputed { file, disputed } => Answer::Undecided(dispute(file, &disputed)),
         Outcome::Stopped(why) => {

@@ -33,7 +33,7 @@ use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::tree::{Module, StmtId};
-use ptxopt_prover::blocks::Packed;
+use ptxopt_prover::blocks::packed::{Lane, Packed, comment};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The name by which remarks call such a change.
@@ -297,14 +297,17 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
             }
             records.push(added(graph, place, lines));
         }
-        splice::declare_words(module, graph.function(), &fresh.carriers(), count as usize, &mut edits);
-        let packed = words.into_iter().map(|(registers, word)| {
-            let declared = |&register: &Register| {
-                graph.declared(register).expect("a register that is carried is declared")
-            };
-            Packed { word, parts: registers.iter().map(declared).collect() }
-        });
-        Carried { edits, records, moves, packed: packed.collect() }
+        let (mut packed, mut comments) = (Vec::new(), Vec::new());
+        for (registers, word) in words {
+            let known = "a register that is carried is declared";
+            let name = |&register: &Register| Lane::lowest(graph.register_text(register).expect(known));
+            let declared = |&register: &Register| Lane::lowest(graph.declared(register).expect(known));
+            comments.push(comment(&word, &registers.iter().map(name).collect::<Vec<_>>()));
+            packed.push(Packed { word, lanes: registers.iter().map(declared).collect() });
+        }
+        let declared = (fresh.carriers(), count as usize);
+        splice::declare_words(module, graph.function(), declared, &comments, &mut edits);
+        Carried { edits, records, moves, packed }
     }
 }
 

@@ -35,6 +35,7 @@ use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::table::{Control, Effects, Row};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use ptxopt_grammar::video::{self, Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
+use ptxopt_prover::blocks::packed::{Lane, comment};
 use ptxopt_prover::blocks::representation::{Holds, Word};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -103,6 +104,12 @@ impl Style {
                 |terms, word| check::half(terms, word, BIAS, 8),
             ],
         }
+    }
+
+    /// The same as a comment says it of the bytes from this one on.
+    fn lanes(self, word: &str, first: u32) -> [Lane<String>; 2] {
+        let inverted = if self == Self::Biased { BIAS & 0xff } else { 0 };
+        [first, first + 2].map(|byte| Lane { register: word.to_owned(), byte: Some(byte), inverted })
     }
 
     /// The instructions that put them together again.
@@ -243,8 +250,25 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
             }
         }
         let count = 2 * self.styles.len();
-        splice::declare_words(module, graph.function(), &fresh.halves(), count, &mut edits);
+        let joined: HashSet<Register> = self.joined().collect();
+        let joined = self.styles.iter().filter(|(register, _)| joined.contains(*register));
+        let comments: Vec<String> =
+            joined.flat_map(|(&register, &style)| self.told(register, style)).collect();
+        let declared = (fresh.halves(), count);
+        splice::declare_words(module, graph.function(), declared, &comments, &mut edits);
         Kept { edits, records, words: self.words() }
+    }
+
+    /// The registers whose values are joined where paths do.
+    fn joined(&self) -> impl Iterator<Item = Register> {
+        let values = self.graph.values().map(|value| self.graph.value(value));
+        values.filter(|value| matches!(value.origin, Origin::Phi(_))).filter_map(|value| value.register)
+    }
+
+    /// What a comment says of the halves of a register.
+    fn told(&self, register: Register, style: Style) -> [String; 2] {
+        let [word, even, odd] = &self.names[&register];
+        [comment(even, &style.lanes(word, 0)), comment(odd, &style.lanes(word, 1))]
     }
 
     /// What the check must know of the registers.

@@ -156,6 +156,9 @@ fn after(module: &Module<'_>, stmt: StmtId, lines: &[String], guard: &str, edits
     }
 }
 
+/// How many comments stand on a line.
+const COMMENTS: usize = 4;
+
 /// What stands between two statements, the first of which begins here.
 fn separator(text: &[u8], start: usize) -> String {
     match indentation(text, start) {
@@ -306,17 +309,26 @@ pub(super) fn declare(
     }
 }
 
-/// Declares registers of 32 bits whose names begin with a prefix.
+/// Declares so many registers of 32 bits whose names begin with a prefix, with comments behind.
 pub(super) fn declare_words(
     module: &Module<'_>,
     function: &Function,
-    prefix: &str,
-    count: usize,
+    (prefix, count): (String, usize),
+    comments: &[String],
     edits: &mut Edits,
 ) {
     let Some(first) = StmtId::new(function.body.start) else { return };
     let open = StmtId::new(function.body.start - 1).expect("a body begins with its brace");
     let after = module.stmt_span(open).end;
     let separator = separator(module.text(), module.stmt_span(first).start);
-    edits.replace(after..after, format!("{separator}.reg .b32 {prefix}<{count}>;"));
+    // A comment to the end of the line would hide what follows on it.
+    let mut rest = module.text()[after..].iter().take_while(|&&byte| byte != b'\n');
+    let is_last = separator.contains('\n') && rest.all(u8::is_ascii_whitespace);
+    let comment = match comments {
+        [] => String::new(),
+        _ if !is_last => format!(" /* {} */", comments.join(", ")),
+        [_] | [_, _] => format!(" // {}", comments.join(", ")),
+        _ => comments.chunks(COMMENTS).map(|some| format!("{separator}// {}", some.join(", "))).collect(),
+    };
+    edits.replace(after..after, format!("{separator}.reg .b32 {prefix}<{count}>;{comment}"));
 }

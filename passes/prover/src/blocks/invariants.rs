@@ -168,7 +168,9 @@ fn facts(arena: &Arena, known: &BTreeMap<Place, Fact>) -> Vec<Option<Fact>> {
                 let of = |child: Term| facts[child.index()];
                 let possible = terms.children(term).all(|child| of(child).is_some());
                 let either = || match terms.op(term) {
-                    Op::Choose(_, then, otherwise) => of(then).or(of(otherwise)),
+                    Op::Choose(condition, then, otherwise) => {
+                        of(condition).and_then(|_| of(then).or(of(otherwise)))
+                    }
                     _ => None,
                 };
                 if possible {
@@ -194,8 +196,13 @@ fn chosen(
     let sides = [of(then), of(otherwise)];
     let (compared, swapped) =
         if let Op::Not(inner) = terms.op(condition) { (inner, true) } else { (condition, false) };
-    let Op::UnsignedLess(a, b) = terms.op(compared) else { return sides };
+    let (Op::UnsignedLess(a, b) | Op::SignedLess(a, b)) = terms.op(compared) else { return sides };
     let (less, greater) = (of(a), of(b));
+    // Signed numbers are ordered as unsigned ones where none is negative.
+    let signed = matches!(terms.op(compared), Op::SignedLess(..));
+    if signed && less.high.max(greater.high) > ones(terms.width(a)) >> 1 {
+        return sides;
+    }
     let narrowed = |side: Term, mut fact: Fact, holds: bool| {
         match holds {
             true if side == a => fact.high = fact.high.min(greater.high.saturating_sub(1)),
@@ -264,6 +271,12 @@ fn transfer(terms: &Terms, term: Term, of: impl Fn(Term) -> Fact) -> Fact {
             let above = ones(width) & !ones(terms.width(a));
             Fact { known: fact.known | above, ..fact }
         }
+        Op::SignExtend(a) => match of(a) {
+            fact if fact.high <= ones(terms.width(a)) >> 1 => {
+                Fact { known: fact.known | ones(width) & !ones(terms.width(a)), ..fact }
+            }
+            _ => any,
+        },
         Op::UnsignedRemainder(a, b) => match of(b).high {
             0 => any,
             high if of(b).low > 0 => Fact { high: (high - 1).min(of(a).high), ..any },
@@ -291,11 +304,6 @@ fn transfer(terms: &Terms, term: Term, of: impl Fn(Term) -> Fact) -> Fact {
                 any
             }
         }
-        Op::Input(_)
-        | Op::Mul(..)
-        | Op::UnsignedDivide(..)
-        | Op::Ashr(..)
-        | Op::SignExtend(_)
-        | Op::Equal(..) => any,
+        Op::Input(_) | Op::Mul(..) | Op::UnsignedDivide(..) | Op::Ashr(..) | Op::Equal(..) => any,
     }
 }

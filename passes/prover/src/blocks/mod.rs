@@ -30,7 +30,7 @@ mod edges;
 mod events;
 mod invariants;
 mod neighbours;
-mod packed;
+pub mod packed;
 mod product;
 mod questions;
 mod registers;
@@ -45,13 +45,15 @@ use super::Proof;
 use super::fragment::{Disputed, line, what};
 use crate::around::InModule;
 use cut::Cut;
-pub use packed::Packed;
+use packed::Packed;
 use product::Product;
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::meaning::disputed::{Semantics, disputed_at};
 use ptxopt_grammar::tree::{Module, StmtId};
+pub use questions::Effort;
 use registers::Names;
 use relation::Relation;
+use walk::Walk;
 
 /// What stopped a proof.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -127,18 +129,20 @@ pub fn compare(
     after: (&Module<'_>, &Function),
     semantics: Semantics,
 ) -> Outcome {
-    compare_packed(before, after, semantics, &[])
+    compare_packed(before, after, semantics, &[], Effort::Usual)
 }
 
-/// The same where the new function has words that hold lanes of registers of the old one, as far as that can be shown.
+/// The same where the new function may have words that hold lanes of registers of the old one; what cannot be shown of
+/// them is not assumed.
 #[must_use]
 pub fn compare_packed(
     before: (&Module<'_>, &Function),
     after: (&Module<'_>, &Function),
     semantics: Semantics,
     packed: &[Packed],
+    effort: Effort,
 ) -> Outcome {
-    let stop = match compared(before, after, semantics, packed) {
+    let stop = match compared(before, after, semantics, packed, effort) {
         Ok(proof) => return Outcome::Proved(proof),
         Err(stop) => stop,
     };
@@ -157,11 +161,13 @@ fn compared(
     after: InModule<'_, '_, '_>,
     semantics: Semantics,
     packed: &[Packed],
+    effort: Effort,
 ) -> Result<Proof, Stop> {
     let paired = paired(before, after, false).or_else(|stop| paired(before, after, true).map_err(|_| stop));
     let (cuts, product) = paired?;
     let names = [Names::new(before.0, before.1), Names::new(after.0, after.1)];
-    let mut relation = Relation::new(names, &cuts, &product, packed, semantics)?;
+    let walk = Walk::new(names, semantics, effort);
+    let mut relation = Relation::new(walk, &cuts, &product, packed)?;
     relation.carried()
 }
 

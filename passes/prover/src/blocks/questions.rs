@@ -31,9 +31,24 @@ const MOST_UNANSWERED: u32 = 24;
 /// How much work all questions about a pair of functions may be: some ten seconds, a minute at the worst.
 const MOST_WORK: usize = 400_000;
 
-/// The same for functions with words that hold lanes of registers, which are guessed: for most of them a proof is found
-/// soon or not at all.
+/// The same for guesses: for most of them a proof is found soon or not at all.
 const MOST_GUESSED: (u32, usize) = (2, 20_000);
+/// The same where a person waits.
+const MOST_OF_ALL: (u32, usize) = (100, 10_000_000);
+/// What a question without an answer gets once more where a person waits for it, and how many questions do.
+const PATIENT: Budget = Budget { step: 5000, total: 100_000 };
+const MOST_PATIENT: u32 = 8;
+
+/// How much is done for the proof of a pair of functions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Effort {
+    /// For guesses, of which there are many.
+    Little,
+    /// For a change that is likely to be right.
+    Usual,
+    /// For an answer that a person waits for.
+    Most,
+}
 
 /// What the prover said.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,8 +66,7 @@ pub(super) struct Questions {
     prover: Prover,
     unanswered: u32,
     work: usize,
-    /// How many questions may end without an answer, and how much work all of them may be.
-    most: (u32, usize),
+    pub(super) effort: Effort,
     /// How many conflicts all proofs took together.
     pub(super) conflicts: u64,
     /// Whether the solver was needed at all.
@@ -63,22 +77,17 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    pub(super) fn new() -> Self {
+    pub(super) fn new(effort: Effort) -> Self {
         Self {
             prover: Prover::new(),
             unanswered: 0,
             work: 0,
-            most: (MOST_UNANSWERED, MOST_WORK),
+            effort,
             conflicts: 0,
             searched: false,
             used: BTreeSet::new(),
             known: HashMap::new(),
         }
-    }
-
-    /// What is asked is a guess, of which there are many: less is done for it.
-    pub(super) fn spare(&mut self) {
-        self.most = MOST_GUESSED;
     }
 
     /// Another round begins; the last one had so many terms.
@@ -90,7 +99,11 @@ impl Questions {
 
     /// Whether no more work is done.
     pub(super) fn is_spent(&self) -> bool {
-        let (unanswered, work) = self.most;
+        let (unanswered, work) = match self.effort {
+            Effort::Little => MOST_GUESSED,
+            Effort::Usual => (MOST_UNANSWERED, MOST_WORK),
+            Effort::Most => MOST_OF_ALL,
+        };
         self.unanswered > unanswered || self.work > work
     }
 
@@ -120,13 +133,12 @@ impl Questions {
                 return Answer::Unknown;
             }
             let excerpt = Excerpt::new(arena, [a, b], size, step == 0);
-            // What sweeping takes grows faster than what is swept.
-            self.work += excerpt.size + excerpt.size * excerpt.size / 400;
+            self.work += excerpt.size;
             let mut query = Query::new(&excerpt.terms, vec![excerpt.roots[0]], vec![excerpt.roots[1]]);
             query.demanded = vec![bits];
             query.assumptions = excerpt.assumptions;
             query.budget = if self.unanswered < PATIENCE { budget } else { IMPATIENT };
-            match self.prover.decide_briefly(&query) {
+            match self.ask(&mut query, excerpt.size) {
                 Brief::Proved(proof) => {
                     if let Proof::Sat { conflicts } = proof {
                         self.conflicts += conflicts;
@@ -138,7 +150,6 @@ impl Questions {
                 Brief::Differs(found) if excerpt.whole && found[0] != 0 => return Answer::Differs(found[0]),
                 Brief::Differs(_) => {}
                 Brief::Unproved => {
-                    self.unanswered += 1;
                     if excerpt.whole || self.unanswered >= PATIENCE {
                         return Answer::Unknown;
                     }
@@ -146,6 +157,25 @@ impl Questions {
             }
         }
         Answer::Unknown
+    }
+
+    /// Asks once, and where a person waits once more if there is no answer.
+    fn ask(&mut self, query: &mut Query<'_>, size: usize) -> Brief {
+        let remembered = self.prover.remembered();
+        let brief = self.prover.decide_briefly(query);
+        if self.prover.remembered() == remembered {
+            // What sweeping takes grows faster than what is swept.
+            self.work += size * size / 400;
+        }
+        if brief != Brief::Unproved {
+            return brief;
+        }
+        self.unanswered += 1;
+        if self.effort != Effort::Most || self.unanswered > MOST_PATIENT {
+            return brief;
+        }
+        query.budget = PATIENT;
+        self.prover.decide_briefly(query)
     }
 }
 

@@ -10,13 +10,12 @@ use super::cut::{Cut, End};
 use super::invariants;
 use super::packed::{Packed, Words};
 use super::product::Product;
-use super::registers::{Names, RegisterId};
+use super::registers::RegisterId;
 use super::terms::Input;
 use super::walk::{Held, Walk};
 use super::{Stop, shape};
 use crate::{Assumption, Proof};
 use hashbrown::{HashMap, HashSet};
-use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::term::{Term, ones};
 use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::table::Control;
@@ -74,13 +73,11 @@ pub(super) struct Relation<'r, 'm, 't> {
 
 impl<'r, 'm, 't> Relation<'r, 'm, 't> {
     pub(super) fn new(
-        names: [Names<'m, 't>; 2],
+        mut walk: Walk<'m, 't>,
         cuts: &'r [Cut; 2],
         product: &'r Product,
         packed: &[Packed],
-        semantics: Semantics,
     ) -> Result<Self, Stop> {
-        let mut walk = Walk::new(names, semantics);
         let strange = || Stop::plain("it has parameters that the prover does not follow");
         let mut parameters = Vec::new();
         for side in &mut walk.sides {
@@ -99,9 +96,6 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
         };
         let writes = relation.writes()?;
         relation.resolve(packed)?;
-        if !packed.is_empty() {
-            relation.walk.questions.spare();
-        }
         relation.meet = product.meetings(&writes)?;
         // What words hold is said by what the registers hold of which they are made.
         for meeting in &mut relation.meet {

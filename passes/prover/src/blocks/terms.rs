@@ -12,7 +12,7 @@ use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones, signed};
 use super::registers::RegisterId;
 
 /// How many vectors.
-const VECTORS: usize = 4;
+const VECTORS: usize = 8;
 
 /// The values of a term on all vectors.
 pub(super) type Values = [u128; VECTORS];

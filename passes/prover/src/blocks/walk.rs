@@ -10,10 +10,12 @@
 
 use super::Stop;
 use super::events::{Changes, Event};
-use super::questions::{Answer, Questions};
+use super::packed::halves;
+use super::questions::{Answer, Effort, Questions};
 use super::registers::{CARRY, Names, RegisterId, Registers};
 use super::shape::{Class, Shape};
 use super::terms::{Arena, Input, Values};
+use super::words::WORD;
 use crate::Assumption;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::meaning::disputed::{Semantics, disputed_at};
@@ -80,12 +82,12 @@ pub(super) struct Walk<'m, 't> {
 }
 
 impl<'m, 't> Walk<'m, 't> {
-    pub(super) fn new(names: [Names<'m, 't>; 2], semantics: Semantics) -> Self {
+    pub(super) fn new(names: [Names<'m, 't>; 2], semantics: Semantics, effort: Effort) -> Self {
         let side = |names| Side { names, held: Vec::new(), undo: Vec::new() };
         Self {
             semantics,
             arena: Arena::new(),
-            questions: Questions::new(),
+            questions: Questions::new(effort),
             registers: Registers::new(),
             sides: names.map(side),
             roots: Vec::new(),
@@ -344,6 +346,7 @@ impl<'m, 't> Walk<'m, 't> {
         }
         if side == 0 {
             self.remember(new.value);
+            self.remember_halves(new.value);
         } else {
             new.value = self.canonical(new.value);
         }
@@ -355,6 +358,17 @@ impl<'m, 't> Walk<'m, 't> {
         if self.known.insert(value) {
             let key = (self.arena.terms.width(value), self.arena.values(value));
             self.olds.entry(key).or_default().push(value);
+        }
+    }
+
+    /// Remembers the bytes of a value of the old function in the halves in which the new one may keep them.
+    fn remember_halves(&mut self, value: Term) {
+        let terms = &self.arena.terms;
+        let counts = terms.width(value) == WORD && terms.value(value).is_none();
+        if counts && self.questions.effort == Effort::Most {
+            for halves in halves(&mut self.arena.terms, value) {
+                self.remember(halves);
+            }
         }
     }
 

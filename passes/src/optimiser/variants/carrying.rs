@@ -10,7 +10,7 @@ use super::super::words::Words;
 use super::{Begun, Ended, Outcome, Task};
 use crate::rules::Pass;
 use ptxopt_grammar::function::functions;
-use ptxopt_prover::blocks;
+use ptxopt_prover::blocks::{self, Effort};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Task<'_, '_> {
@@ -64,7 +64,8 @@ impl Task<'_, '_> {
             asked.retain(|&number| {
                 let [before, after] = [(self.module, &before[number]), (&new, &after[number])];
                 let packed = &carried[&number].packed;
-                let outcome = blocks::compare_packed(before, after, self.options.semantics, packed);
+                let outcome =
+                    blocks::compare_packed(before, after, self.options.semantics, packed, Effort::Little);
                 !matches!(outcome, blocks::Outcome::Proved(_))
             });
             asked.retain(|number| {

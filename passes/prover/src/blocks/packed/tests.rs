@@ -1,8 +1,8 @@
 //! Whether loops that carry bytes in a word are proved to do what they did with these bytes in registers, and wrong
 //! ones are not.
 
-use super::super::{Outcome, compare_packed};
-use super::Packed;
+use super::super::{Effort, Outcome, compare_packed};
+use super::{Lane, Packed, comment, told};
 use ptxopt_grammar::function::functions;
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::names::Part;
@@ -38,12 +38,12 @@ fn is_proved(begin: &str, step: &str, parts: &[&str]) -> bool {
         [&old, &new].map(|text| ptxopt_grammar::parse(text.as_bytes()).expect("it is legal"));
     let declared = |name: &&str| {
         let decl = before.decls().find(|&decl| before.decl_name(decl) == name.as_bytes());
-        (decl.expect("it is declared"), Part::default())
+        Lane::lowest((decl.expect("it is declared"), Part::default()))
     };
-    let packed = Packed { word: "%w".to_owned(), parts: parts.iter().map(declared).collect() };
+    let packed = Packed { word: "%w".to_owned(), lanes: parts.iter().map(declared).collect() };
     let functions = [&before, &after].map(|module| functions(module));
     let [old, new] = [(&before, &functions[0][0]), (&after, &functions[1][0])];
-    matches!(compare_packed(old, new, Semantics::Undisputed, &[packed]), Outcome::Proved(_))
+    matches!(compare_packed(old, new, Semantics::Undisputed, &[packed], Effort::Little), Outcome::Proved(_))
 }
 
 fn added(lines: &str) -> String {
@@ -122,9 +122,85 @@ fn a_word_of_the_old_function_is_refused() {
     let text = text(&begin, &step).replace('~', "");
     let module = ptxopt_grammar::parse(text.as_bytes()).expect("it is legal");
     let decl = module.decls().find(|&decl| module.decl_name(decl) == b"%w").expect("it is declared");
-    let packed = Packed { word: "%w".to_owned(), parts: vec![(decl, Part::default()); 4] };
+    let packed = Packed { word: "%w".to_owned(), lanes: vec![Lane::lowest((decl, Part::default())); 4] };
     let function = &functions(&module)[0];
     let side = (&module, function);
-    assert!(matches!(compare_packed(side, side, Semantics::Undisputed, &[packed]), Outcome::Stopped(_)));
-    assert!(matches!(compare_packed(side, side, Semantics::Undisputed, &[]), Outcome::Proved(_)));
+    assert!(matches!(
+        compare_packed(side, side, Semantics::Undisputed, &[packed], Effort::Little),
+        Outcome::Stopped(_)
+    ));
+    assert!(matches!(
+        compare_packed(side, side, Semantics::Undisputed, &[], Effort::Little),
+        Outcome::Proved(_)
+    ));
+}
+
+/// What is told in comments behind `.reg .b32 %w, %lo, %hi;` is proved as if it had been given.
+fn is_proved_as_told(old: &str, new: &str, effort: Effort) -> bool {
+    let [before, after] = [old, new].map(|text| ptxopt_grammar::parse(text.as_bytes()).expect("it is legal"));
+    let functions = [&before, &after].map(|module| functions(module));
+    let [old, new] = [(&before, &functions[0][0]), (&after, &functions[1][0])];
+    let outcome = compare_packed(old, new, Semantics::Undisputed, &told(old, new), effort);
+    matches!(outcome, Outcome::Proved(_))
+}
+
+#[test]
+fn a_comment_says_what_a_word_is_made_of() {
+    let [begin, step] = with_moves(BEGIN, STEP);
+    let marked = text(&begin, &step);
+    let old: String = marked.split_inclusive('\n').filter(|line| !line.starts_with('~')).collect();
+    let with = |comment: &str| marked.replace('~', "").replace("%hi;\n", &format!("%hi;{comment}\n"));
+    let parts = PARTS.map(|part| Lane::lowest(part.to_owned()));
+    for comment in [
+        format!(" // {}", comment("%w", &parts)),
+        "\n// words of four lanes: %w = { %m0,%m1 , %m2, %m3 } and nothing else".to_owned(),
+        "/* %w = {%m0, %m1,\n%m2, %m3}, %lo = {%m0, %nothing} */".to_owned(),
+    ] {
+        assert!(is_proved_as_told(&old, &with(&comment), Effort::Little), "{comment}");
+    }
+    for comment in [
+        "",
+        " // %w = {%m1, %m0, %m2, %m3}",
+        " // %w = {%m0, %m1, %m2}",
+        " // %w = {%m0, %m1, %m2, %m3",
+        " // %w = {%m0.b1, %m1, %m2, %m3}",
+        " // %w = {%m0, %m1, %m2, %m3^1}",
+        " // %w = {%m0.b4294967295, %m1, %m2, %m3}",
+        " // %m0 = {%m0, %m1, %m2, %m3}, %w = {%w, %w}",
+    ] {
+        assert!(!is_proved_as_told(&old, &with(comment), Effort::Little), "{comment}");
+    }
+}
+
+/// A loop with the greatest bytes of words, and the same with these in two words of halves.
+fn of_halves(comments: &str, step: &str) -> [String; 2] {
+    let head = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry f(.param .u64 to)\n{\n";
+    let begin = ".reg .b32 %w, %x, %i;\n.reg .b64 %at;\n.reg .pred %p;\nld.param.u64 %at, [to];\n";
+    let end = "add.u32 %i, %i, 1;\nsetp.lt.u32 %p, %i, 9;\n@%p bra step;\n";
+    let old = format!(
+        "{head}{begin}mov.b32 %i, 0;\nmov.b32 %w, 0x80808080;\nstep:\nld.global.u32 %x, [%at];\n\
+         vmax4.s32.s32.s32 %w, %w, %x, %w;\n{end}st.global.u32 [%at], %w;\nret;\n}}\n"
+    );
+    let new = format!(
+        "{head}.reg .b32 %e, %o;{comments}\n.reg .b32 %f, %g;\n{begin}mov.b32 %i, 0;\nmov.b32 %e, 0;\nmov.b32 %o, 0;\nstep:\n\
+         ld.global.u32 %x, [%at];\nxor.b32 %x, %x, 0x80808080;\nprmt.b32 %f, %x, 0, 0x4240;\nprmt.b32 %g, %x, 0, 0x4341;\n\
+         {step}{end}prmt.b32 %w, %e, %o, 0x6240;\nxor.b32 %w, %w, 0x80808080;\nst.global.u32 [%at], %w;\nret;\n}}\n"
+    );
+    [old, new]
+}
+
+#[test]
+fn halves_may_hold_bytes_of_a_register_with_128_added() {
+    let told = " // %e = {%w.b0^128, %w.b2^128}, %o = {%w.b1^128, %w.b3^128}";
+    let step = "max.u16x2 %e, %e, %f;\nmax.u16x2 %o, %o, %g;\n";
+    let is_proved = |comments: &str, step: &str| {
+        let [old, new] = of_halves(comments, step);
+        is_proved_as_told(&old, &new, Effort::Most)
+    };
+    assert!(is_proved(told, step));
+    assert!(!is_proved("", step));
+    assert!(!is_proved(&told.replace("^128", ""), step));
+    assert!(!is_proved(&told.replace("b2", "b1"), step));
+    assert!(!is_proved(told, &step.replace("max.u16x2 %o", "min.u16x2 %o")));
+    assert!(!is_proved(told, &step.replace("%o, %g", "%o, %f")));
 }
