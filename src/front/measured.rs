@@ -71,6 +71,9 @@ pub(super) fn better(
         after = run(files, "after")?;
     };
     let mut news = comparison.as_ref().map_or_else(|| "nothing got better".to_owned(), told);
+    for note in leave.notes().filter(|_| comparison.is_some()) {
+        news += &format!("; {note}");
+    }
     for (function, why) in &leave.functions {
         news += &format!("; `{function}` stays: {why}");
     }

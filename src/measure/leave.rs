@@ -14,6 +14,9 @@ pub(crate) struct Leave {
     pub(crate) functions: BTreeMap<String, String>,
     /// The reason to leave all of them.
     pub(crate) all: Option<&'static str>,
+    /// Functions that got longer only since the assembler unrolls what became shorter, each with its machine
+    /// instructions before and after with loops as they are written, on the first GPU where that is so.
+    unrolled: BTreeMap<String, (u32, u32)>,
 }
 
 impl Leave {
@@ -36,11 +39,19 @@ impl Leave {
             .flat_map(|(gpu, worse)| worse.into_iter().map(move |(name, worse)| (gpu, name, worse)))
             .collect();
         if worse.iter().any(|(.., worse)| !worse.spills_more()) {
-            let as_written: Vec<_> = as_written()?.iter().map(Comparison::worse).collect();
-            worse.retain(|(gpu, name, worse)| {
-                let still = as_written.get(*gpu).is_none_or(|worse| worse.contains_key(name));
-                worse.spills_more() || still
-            });
+            let as_written = as_written()?;
+            let still: Vec<_> = as_written.iter().map(Comparison::worse).collect();
+            let is_worse = |(gpu, name, worse): &(usize, String, Worse)| {
+                worse.spills_more() || still.get(*gpu).is_none_or(|worse| worse.contains_key(name))
+            };
+            let (left, unrolled): (Vec<_>, Vec<_>) = worse.into_iter().partition(is_worse);
+            worse = left;
+            let as_it_is = |(gpu, name, _): (usize, String, Worse)| {
+                let (before, after) = as_written.get(gpu)?.functions.get(&name)?;
+                Some((name, (before.instructions(), after.instructions())))
+            };
+            // Of several GPUs, the first is the last to be taken over.
+            self.unrolled = unrolled.into_iter().rev().filter_map(as_it_is).collect();
         }
         if worse.is_empty() {
             return Ok(false);
@@ -53,6 +64,16 @@ impl Leave {
             self.all = Some("a function into which it is inlined would get worse");
         }
         Ok(true)
+    }
+
+    /// What is to be said of functions that got longer and are not left.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = String> {
+        self.unrolled.iter().map(|(name, (before, after))| {
+            format!(
+                "`{name}` got longer since a loop became short enough to be unrolled: {before} machine instructions \
+                 became {after} with loops as they are written"
+            )
+        })
     }
 }
 
@@ -85,7 +106,14 @@ mod tests {
         let as_written = vec![comparison(&[("f", [10, 8], [0; 2]), ("g", [10, 11], [0; 2])])];
         assert_eq!(left(&unrolled, as_written), (true, vec!["g".to_owned()]));
         let as_written = vec![comparison(&[("f", [10, 8], [0; 2]), ("g", [10, 10], [0; 2])])];
-        assert_eq!(left(&unrolled, as_written), (false, Vec::new()));
+        assert_eq!(left(&unrolled, as_written.clone()), (false, Vec::new()));
+        let mut leave = Leave::default();
+        let worse = leave.worse(&unrolled, || Ok::<_, Infallible>(as_written));
+        assert!(!worse.expect("nothing fails"));
+        let notes: Vec<String> = leave.notes().collect();
+        assert_eq!(notes.len(), 2);
+        assert!(notes[0].starts_with("`f` got longer since "), "{}", notes[0]);
+        assert!(notes[0].contains(": 10 machine instructions became 8 "), "{}", notes[0]);
     }
 
     #[test]

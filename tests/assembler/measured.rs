@@ -129,6 +129,10 @@ fn a_function_that_gets_longer_because_its_loop_is_unrolled_is_kept() {
     assert!(is > was, "{row}");
     let better = run(&file, &version("12.9"), &["--keep-better"]);
     assert_eq!((better.status, better.written), (Some(0), free.written), "{}", better.said);
+    let note = format!(
+        "`sums` got longer since a loop became short enough to be unrolled: {was} machine instructions"
+    );
+    assert!(better.said.contains(&note), "{}", better.said);
 }
 
 #[test]

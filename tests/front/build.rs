@@ -25,7 +25,9 @@ fn a_function_that_gets_longer_because_its_loop_is_unrolled_is_kept() {
     let Some(bench) = Bench::new("12.9") else { return };
     let line = |output: &str| format!("-arch=sm_61 unrolled.ptx -o {output}");
     assert!(bench.real(&line("real.cubin")).status.success());
-    assert!(run(&mut bench.front(&line("front.cubin"))).status.success());
+    assert!(run(bench.front(&line("front.cubin")).env("PTXOPT_LOG", "log")).status.success());
+    let log = String::from_utf8(bench.read("log")).expect("it is text");
+    assert!(log.contains("`sums` got longer since a loop became short enough to be unrolled: "), "{log}");
     let [before, after] = ["real.cubin", "front.cubin"].map(|name| lengths(&bench, name, 61)["sums"]);
     assert!(before < after, "{before} -> {after}: it is not unrolled");
 }

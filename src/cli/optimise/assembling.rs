@@ -24,6 +24,8 @@ pub(super) struct Count {
     pub(super) comparisons: Vec<(String, Comparison)>,
     /// What the assembler says if it accepts the input but rejects the output; then nothing was changed.
     pub(super) refused: Option<AssemblerFailure>,
+    /// What is to be said of functions that got longer and were changed.
+    pub(super) notes: Vec<String>,
 }
 
 impl Assembling {
@@ -82,7 +84,7 @@ impl Assembling {
             }
         };
         let comparisons = gpus.into_iter().zip(comparisons).collect();
-        Ok((outcome, Count { comparisons, refused }))
+        Ok((outcome, Count { comparisons, refused, notes: leave.notes().collect() }))
     }
 }
 

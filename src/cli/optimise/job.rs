@@ -106,6 +106,9 @@ impl Job {
                     told.measured += &measure::table(comparison);
                 }
             }
+            for note in &count.notes {
+                told.measured += &format!("note: {name}: {note}\n");
+            }
             if let Some(failure) = count.refused {
                 let what =
                     format!("a bug of ptxopt, please report it: the optimised `{name}` was not written");
