@@ -159,9 +159,12 @@ pub struct Seen {
 impl Seen {
     fn of(module: &Module<'_>) -> Self {
         let mut seen = Self { functions: functions(module).len() as u64, ..Self::default() };
-        if has_interesting(module) {
-            for row in module.stmts().filter_map(|stmt| module.row(stmt)).filter(|row| is_interesting(row)) {
-                *(if row.video.is_some() { &mut seen.video } else { &mut seen.bytes }) += 1;
+        for stmt in module.stmts() {
+            let Some(row) = module.row(stmt) else { continue };
+            if row.video.is_some() {
+                seen.video += 1;
+            } else if is_interesting(row) || is_seed(module, stmt) {
+                seen.bytes += 1;
             }
         }
         seen
