@@ -20,6 +20,7 @@ use super::elements::{Holder, Place, WORD, put_together};
 use super::halves::frequencies;
 use super::record::{How, Kind, Record, one_line};
 use super::splice::{self, Fresh};
+use super::spliced::Spliced;
 use super::visible::{Declarations, Scopes, is_integer};
 use crate::cost::Cost;
 use crate::fuse::is_seed;
@@ -54,7 +55,8 @@ struct Move {
 
 /// The words of a function: the statements that keep them.
 pub(super) struct Carried {
-    edits: Edits,
+    spliced: Spliced,
+    declarations: Edits,
     /// One for each statement before or after which others are added.
     records: Vec<Record>,
     moves: Vec<Move>,
@@ -117,8 +119,9 @@ impl Carried {
     }
 
     /// The statements that are inserted, and what is to be said about them.
-    pub(super) fn insert(&self, edits: &mut Edits) -> &[Record] {
-        edits.extend(self.edits.clone());
+    pub(super) fn insert(&self, spliced: &mut Spliced, edits: &mut Edits) -> &[Record] {
+        spliced.extend(self.spliced.clone());
+        edits.extend(self.declarations.clone());
         &self.records
     }
 }
@@ -288,12 +291,11 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
 
     fn written(self) -> Carried {
         let Self { graph, fresh, lines, words, moves, count, .. } = self;
-        let module = graph.module();
-        let (mut edits, mut records) = (Edits::new(), Vec::new());
+        let (mut spliced, mut records) = (Spliced::default(), Vec::new());
         for (place, lines) in lines.into_iter().filter(|(_, lines)| !lines.is_empty()) {
             match place {
-                Insertion::Before(stmt) => splice::insert_before(module, stmt, &lines, &mut edits),
-                Insertion::After(stmt) => splice::insert_after_bare(module, stmt, &lines, &mut edits),
+                Insertion::Before(stmt) => spliced.before(stmt, lines.iter().cloned()),
+                Insertion::After(stmt) => spliced.after(stmt, lines.iter().cloned()),
             }
             records.push(added(graph, place, lines));
         }
@@ -306,8 +308,9 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
             packed.push(Packed { word, lanes: registers.iter().map(declared).collect() });
         }
         let declared = (fresh.carriers(), count as usize);
-        splice::declare_words(module, graph.function(), declared, &comments, &mut edits);
-        Carried { edits, records, moves, packed }
+        let mut declarations = Edits::new();
+        splice::declare_words(graph.module(), graph.function(), declared, &comments, &mut declarations);
+        Carried { spliced, declarations, records, moves, packed }
     }
 }
 

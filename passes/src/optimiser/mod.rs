@@ -27,6 +27,7 @@ mod runs;
 mod settle;
 mod spell;
 mod splice;
+mod spliced;
 mod stays;
 mod unused;
 mod variants;

@@ -8,9 +8,9 @@ use super::function::{self, Shared};
 use super::raise::{Heads, Potential};
 use super::record::{Bound, How, Kind, Record, Statements};
 use super::splice::Fresh;
-use super::unused::{self, Version};
+use super::unused::{self, Swept, Version};
 use super::variants::Begun;
-use super::visible::declarations;
+use super::visible::{Stems, declarations};
 use super::wanted::Wanted;
 use super::{Clock, Options, Outcome, spell};
 use crate::cost::Costs;
@@ -21,6 +21,7 @@ use ptxopt_grammar::edit::{Edited, Edits};
 use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use spell::Target;
+use std::cell::LazyCell;
 
 /// How far a run has come.
 #[derive(Debug)]
@@ -201,9 +202,7 @@ impl<'r> Run<'r> {
     /// What to do to a text: rewrites, or, where there are none, a sweep.
     fn next(&mut self, first: &Module<'_>, module: &Module<'_>) -> Edits {
         if self.sweeping {
-            // Without a declaration, the name may mean a register outside it: there may be more to do.
             self.swept = Some(module.text().to_vec());
-            self.states.iter_mut().for_each(|state| state.open = state.changed);
         }
         let told = self.told.len();
         let edits = self.round(module);
@@ -317,13 +316,16 @@ impl<'r> Run<'r> {
             return edits;
         }
         let (round, mut told) = (self.outcome.rounds, Vec::new());
+        let stems = LazyCell::new(|| Stems::of(new));
         let pairs = functions(module).into_iter().zip(functions(new));
         for (number, ((old, function), state)) in pairs.zip(&mut self.states).enumerate() {
             if !state.left_alone && (all || state.changed) {
                 let before = Version { module, function: &old };
                 let after = Version { module: new, function: &function };
-                let records = unused::sweep(before, after, &self.fresh, all, &mut edits);
+                let Swept { records, reveals } =
+                    unused::sweep(before, after, (&self.fresh, &stems), all, &mut edits);
                 state.changed |= !records.is_empty();
+                state.open = reveals;
                 told.extend(records.into_iter().map(|record| Told { round, function: number, record }));
             }
         }

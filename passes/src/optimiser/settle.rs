@@ -11,6 +11,7 @@ use super::raise::Reach;
 use super::record::{How, Kind, Record, Why, one_line};
 use super::spell::{self, Target};
 use super::splice;
+use super::spliced::Spliced;
 use super::stays::Stays;
 use crate::cost::{Cost, Costs};
 use crate::graph::ValueId;
@@ -325,8 +326,7 @@ impl Work<'_, '_, '_> {
         let mut freed: BTreeMap<StmtId, StmtId> = BTreeMap::new();
         let mut frees: BTreeMap<StmtId, Vec<StmtId>> = BTreeMap::new();
         let mut written: HashSet<StepId> = HashSet::new();
-        let mut early: BTreeMap<StmtId, Vec<String>> = BTreeMap::new();
-        let mut idle: Vec<StmtId> = Vec::new();
+        let mut spliced = Spliced::default();
         let mut counts = splice::declared(self.module, self.profit.graph.function(), self.fresh);
         let chosen = settling.chosen(uses);
         for (stmt, candidate) in &chosen {
@@ -355,7 +355,7 @@ impl Work<'_, '_, '_> {
                     match offer.early.get(at) {
                         Some(&before) => {
                             copies.push(line.clone());
-                            early.entry(before).or_default().push(line);
+                            spliced.before(before, [line]);
                         }
                         None => new.push(line),
                     }
@@ -367,9 +367,9 @@ impl Work<'_, '_, '_> {
                 *count = (*count).max(number + 1);
             }
             if is_idle(&new) {
-                idle.push(stmt);
+                spliced.delete(stmt);
             } else {
-                splice::replace(self.module, stmt, &new, edits);
+                spliced.replace(stmt, new.clone());
             }
             let (how, time) = settling.tried[&(stmt, candidate.number)].expect("what is chosen was proved");
             let mut record = Record { kind: Kind::Passed(how), time, ..self.rewritten(stmt, offer, &new) };
@@ -393,15 +393,8 @@ impl Work<'_, '_, '_> {
                 told.push(Record { here, ..self.deleted(gone, How::Freed) });
             }
         }
-        for &gone in freed.keys().chain(&self.dead).chain(&idle) {
-            match early.remove(&gone) {
-                Some(lines) => splice::replace_bare(self.module, gone, &lines, edits),
-                None => splice::delete(self.module, gone, edits),
-            }
-        }
-        for (before, lines) in early {
-            splice::insert_before(self.module, before, &lines, edits);
-        }
+        freed.keys().chain(&self.dead).for_each(|&gone| spliced.delete(gone));
+        spliced.write(self.module, edits);
         splice::declare(self.module, self.profit.graph.function(), self.fresh, &counts, edits);
     }
 

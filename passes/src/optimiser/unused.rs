@@ -8,6 +8,7 @@
 
 use super::record::{How, Kind, Record, one_line};
 use super::splice::{self, Fresh};
+use super::visible::Stems;
 use crate::rules::{Pass, UNNAMED};
 use hashbrown::HashMap;
 use ptxopt_grammar::edit::Edits;
@@ -34,19 +35,30 @@ struct Declared {
     named: u32,
 }
 
+/// What became of the declarations of a function.
+#[derive(Default)]
+pub(super) struct Swept {
+    pub(super) records: Vec<Record>,
+    /// Whether the rest may mean something else now: a name that was hidden is seen again, or nothing is kept as halves
+    /// any more.
+    pub(super) reveals: bool,
+}
+
 /// Deletes the declarations of what `before` named and `after` does not; with `all`, of whatever `after` does not
 /// name.
 pub(super) fn sweep(
     before: Version<'_, '_>,
     after: Version<'_, '_>,
-    fresh: &Fresh,
+    (fresh, stems): (&Fresh, &Stems<'_>),
     all: bool,
     edits: &mut Edits,
-) -> Vec<Record> {
+) -> Swept {
     let Some(((_, old), (ours, new))) = declared(before, fresh).zip(declared(after, fresh)) else {
-        return Vec::new();
+        return Swept::default();
     };
+    let mut reveals = false;
     for declared in ours {
+        reveals |= declared.named == 0 && fresh.declares_halves(after.module.decl_name(declared.decl));
         shrink(after, &declared, edits);
     }
     let mut gone: BTreeMap<StmtId, Vec<NodeId>> = BTreeMap::new();
@@ -54,9 +66,11 @@ pub(super) fn sweep(
     for (old, new) in old.iter().zip(&new) {
         if new.named == 0 && (all || old.named > 0) && splice::is_plain(after.module, new.stmt) {
             gone.entry(new.stmt).or_default().push(new.node);
+            reveals |= stems.may_hide(after.module, new.decl);
         }
     }
-    gone.into_iter().map(|(stmt, nodes)| remove(after, stmt, &nodes, edits)).collect()
+    let records = gone.into_iter().map(|(stmt, nodes)| remove(after, stmt, &nodes, edits)).collect();
+    Swept { records, reveals }
 }
 
 /// The new registers and the others, in the order of the text; `None` if a statement that is not understood may name

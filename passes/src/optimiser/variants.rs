@@ -9,11 +9,13 @@
 mod carrying;
 
 use super::batches::{Batch, batches, remembered};
+use super::carried::Carried;
 use super::guard::restored;
 use super::halves::{Kept, checked, frequencies, keeps};
 use super::record::{Record, Statements};
 use super::rounds::{Run, parsed};
 use super::splice::Fresh;
+use super::spliced::Spliced;
 use super::visible::declarations;
 use super::words::Words;
 use super::{Clock, Options, Outcome};
@@ -81,10 +83,10 @@ pub(super) fn best(
         best = task.better(best, run(Some(halves)));
     }
     if !words.is_empty() {
-        let all = run(Some(task.with(&words)));
+        let all = run(Some(task.with(&words, &BTreeMap::new())));
         let (useful, unproved) = task.proved(task.useful(&words, &all.outcome));
         told.extend(unproved);
-        let all = if useful == words { all } else { run(Some(task.with(&useful))) };
+        let all = if useful == words { all } else { run(Some(task.with(&useful, &BTreeMap::new()))) };
         best = task.better(best, all);
     }
     if !carried.is_empty() {
@@ -158,15 +160,25 @@ impl Task<'_, '_> {
         (found, refused)
     }
 
-    /// The variant that has accesses to words.
-    fn with(&self, words: &BTreeMap<usize, Words>) -> Begun {
+    /// The variant that has accesses to words, and carries bytes in words.
+    fn with(&self, words: &BTreeMap<usize, Words>, carried: &BTreeMap<usize, Carried>) -> Begun {
         let mut begun = Begun::default();
+        let mut spliced = Spliced::default();
         for (number, function) in &self.functions {
+            let mut records = Vec::new();
             if let Some(words) = words.get(number) {
-                let records = words.write(self.module, function, &self.fresh, &mut begun.edits);
+                let to = (&mut spliced, &mut begun.edits);
+                records.extend(words.write(self.module, function, &self.fresh, to));
+            }
+            if let Some(carried) = carried.get(number) {
+                records.extend_from_slice(carried.insert(&mut spliced, &mut begun.edits));
+            }
+            if !records.is_empty() {
+                records.sort_by_key(|record| record.offset);
                 begun.records.insert(*number, records);
             }
         }
+        spliced.write(self.module, &mut begun.edits);
         begun
     }
 
@@ -207,7 +219,7 @@ impl Task<'_, '_> {
         if words.is_empty() {
             return (words, BTreeMap::new());
         }
-        let edited = self.with(&words).edits.apply(self.module.text());
+        let edited = self.with(&words, &BTreeMap::new()).edits.apply(self.module.text());
         let text = edited.expect("edits are of statements, which do not overlap").to_vec();
         let new = parsed(&text);
         let (before, after) = (functions(self.module), functions(&new));

@@ -6,10 +6,11 @@
 //! counts as well, which refuses some names that would be right, and never accepts a wrong one.
 
 use crate::graph::{Graph, Register};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::names::{NameParts, Type};
 use ptxopt_grammar::tree::{DeclId, Module, ScopeId, StmtId, StmtKind};
+use std::iter::successors;
 
 /// The declarations of each scope inside functions.
 pub(super) type Declarations = HashMap<ScopeId, Vec<DeclId>>;
@@ -71,6 +72,33 @@ impl<'d> Scopes<'d> {
         }
         false
     }
+}
+
+/// How many scopes around one are looked at for what a declaration may hide.
+const MOST_SCOPES: usize = 64;
+
+/// The names that each scope declares, without the numbers at their ends.
+pub(super) struct Stems<'t>(HashSet<(ScopeId, &'t [u8])>);
+
+impl<'t> Stems<'t> {
+    pub(super) fn of(module: &'t Module<'_>) -> Self {
+        Self(module.decls().map(|decl| (module.decl_scope(decl), stem(module, decl))).collect())
+    }
+
+    /// Whether a scope around that of a declaration may have one that this declaration hides.
+    pub(super) fn may_hide(&self, module: &'t Module<'_>, decl: DeclId) -> bool {
+        let parent = |scope: ScopeId| module.scope(scope).parent;
+        let around = successors(parent(module.decl_scope(decl)), |&scope| parent(scope));
+        let (name, mut looked) = (stem(module, decl), 0);
+        around.into_iter().any(|scope| {
+            looked += 1;
+            looked > MOST_SCOPES || self.0.contains(&(scope, name))
+        })
+    }
+}
+
+fn stem<'t>(module: &'t Module<'_>, decl: DeclId) -> &'t [u8] {
+    NameParts::new(module.decl_name(decl)).prefix
 }
 
 /// Whether a declaration has a name.

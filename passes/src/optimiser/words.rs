@@ -19,6 +19,7 @@ use super::elements::{Holder, Place, put_together};
 use super::record::{How, Kind, Record, Why};
 use super::runs::{self, Run};
 use super::splice::{self, Fresh};
+use super::spliced::Spliced;
 use super::visible::is_integer_type;
 use crate::cost::Cost;
 use crate::graph::Graph;
@@ -136,27 +137,23 @@ impl Words {
         module: &Module<'_>,
         function: &Function,
         fresh: &Fresh,
-        edits: &mut Edits,
+        (spliced, edits): (&mut Spliced, &mut Edits),
     ) -> Vec<Record> {
         let mut number = 0;
         let mut records = Vec::new();
         let mut names = fresh_words(fresh, &mut number);
         for access in &self.vectors {
             let lines = access.lines(&mut names);
-            splice::replace(module, access.stmt, &lines, edits);
+            spliced.replace(access.stmt, lines.clone());
             records.push(access.record(module, function, lines));
         }
         for (stmt, lines) in self.runs.iter().flat_map(|run| run.lines(&mut names)) {
-            match lines[..] {
-                [] => splice::delete(module, stmt, edits),
-                [..] => splice::replace(module, stmt, &lines, edits),
-            }
+            spliced.replace(stmt, lines.clone());
             let count = lines.iter().filter(|line| is_priced(line)).count();
             let after = u32::try_from(count).expect("a word has at most four parts");
             records.push(record(module, function, stmt, [1, after], lines));
         }
         drop(names);
-        records.sort_by_key(|record| record.offset);
         splice::declare(module, function, fresh, &BTreeMap::from([(32, number)]), edits);
         records
     }

@@ -36,18 +36,6 @@ impl Task<'_, '_> {
         self.proved_carried(found, of_found, asked)
     }
 
-    /// The variant that carries bytes in words, and has accesses to words.
-    fn carrying(&self, carried: &BTreeMap<usize, Carried>, words: &BTreeMap<usize, Words>) -> Begun {
-        let mut begun = self.with(words);
-        for (number, carried) in carried {
-            let records = carried.insert(&mut begun.edits);
-            let all = begun.records.entry(*number).or_default();
-            all.extend_from_slice(records);
-            all.sort_by_key(|record| record.offset);
-        }
-        begun
-    }
-
     /// Those of which it is proved that the function does the same: with its accesses to words, or without. Of the
     /// functions that are not asked about it was proved before.
     fn proved_carried(
@@ -57,7 +45,7 @@ impl Task<'_, '_> {
         mut asked: BTreeSet<usize>,
     ) -> (BTreeMap<usize, Carried>, BTreeMap<usize, Words>) {
         while !asked.is_empty() {
-            let edited = self.carrying(&carried, &words).edits.apply(self.module.text());
+            let edited = self.with(&words, &carried).edits.apply(self.module.text());
             let text = edited.expect("edits are of statements, which do not overlap").to_vec();
             let new = parsed(&text);
             let (before, after) = (functions(self.module), functions(&new));
@@ -86,7 +74,7 @@ impl Task<'_, '_> {
         words: &BTreeMap<usize, Words>,
         run: &mut dyn FnMut(Option<Begun>) -> Ended,
     ) -> Ended {
-        let all = run(Some(self.carrying(&carried, words)));
+        let all = run(Some(self.with(words, &carried)));
         let useful = self.useful(words, &all.outcome);
         let idle = self.idle(&carried, &all.outcome);
         if useful == *words && idle.is_empty() {
@@ -96,7 +84,7 @@ impl Task<'_, '_> {
         let is_other = |number: &usize| idle.contains_key(number) || useful.get(number) != words.get(number);
         let asked = carried.keys().copied().filter(is_other).collect();
         let (carried, useful) = self.proved_carried(carried, useful, asked);
-        run(Some(self.carrying(&carried, &useful)))
+        run(Some(self.with(&useful, &carried)))
     }
 
     /// The words by which nothing was gained, of the functions that have such.
