@@ -79,11 +79,11 @@ impl Table {
             let logic = Function::Logic(table);
             functions.entry(behaviour(&samples, |x, y| logic_of(table, x, y, bits))).or_insert(logic);
         }
-        // Of those that give the same, the one with the fewest signed types is the simplest.
+        // Of those that give the same, one with operands of one type is simpler than one that mixes them, and then the
+        // one with the fewest signed types.
         let mut all: Vec<Operation> = Simd::all(lanes).filter_map(Operation::of).collect();
-        all.sort_by_key(|operation| operation.signs());
-        let clamps = |operation: &&Operation| operation.signs().1;
-        let sums = all.iter().filter(|operation| !clamps(operation)).copied().collect();
+        all.sort_by_key(|operation| operation.complexity());
+        let sums = all.iter().filter(|operation| !operation.clamps()).copied().collect();
         for operation in all {
             for swapped in [false, true] {
                 let compute = |x, y| {
@@ -106,7 +106,7 @@ impl Table {
         let signed = |x, y| floor(x ^ half, y ^ half) ^ half;
         functions.entry(behaviour(&samples, signed)).or_insert(Function::Floor(Sign::Signed));
         // Sums that are clamped around half of what a lane can be, and signed means that are rounded up.
-        let biased = operations.iter().filter(|operation| operation.signs().1 || operation.is_mean());
+        let biased = operations.iter().filter(|operation| operation.clamps() || operation.is_mean());
         for &operation in biased {
             for swapped in [false, true] {
                 let compute = |x: u32, y: u32| {
@@ -221,14 +221,20 @@ impl Operation {
         matches!(self.op, SimdOp::Set { .. })
     }
 
+    /// Whether results that are too large or too small become the nearest lane.
+    const fn clamps(self) -> bool {
+        matches!(self.op, SimdOp::Arithmetic { then: SimdThen::Saturate, .. })
+    }
+
     /// What makes one simpler than another.
-    fn signs(self) -> (usize, bool) {
-        let (result, clamps) = match self.op {
-            SimdOp::Arithmetic { dtype, then, .. } => (dtype, then == SimdThen::Saturate),
-            SimdOp::Set { .. } => (Sign::Unsigned, false),
+    fn complexity(self) -> impl Ord {
+        let result = match self.op {
+            SimdOp::Arithmetic { dtype, .. } => dtype,
+            SimdOp::Set { .. } => Sign::Unsigned,
         };
         let all = [result, self.atype, self.btype];
-        (all.into_iter().filter(|&sign| sign == Sign::Signed).count(), clamps)
+        let signed = all.into_iter().filter(|&sign| sign == Sign::Signed).count();
+        (self.atype != self.btype, signed, self.clamps())
     }
 
     /// The result for two lanes.
@@ -344,12 +350,17 @@ mod tests {
     }
 
     #[test]
-    fn logic_comes_first_and_fewest_signs_next() {
+    fn logic_comes_first_then_one_type_and_fewest_signs() {
         let table = Table::of(Lanes::Four);
         let of = |compute: fn(u32, u32) -> u32| table.function(&behaviour(&table.samples, compute));
         assert_eq!(of(|x, y| x & y), Some(Function::Logic(0b1000)));
         let Some(Function::Simd(sum, false)) = of(|x, y| (x + y) & 0xff) else { panic!("it is a sum") };
         assert_eq!((sum.atype, sum.btype), (Sign::Unsigned, Sign::Unsigned));
+        let numbers = [[0, 0]];
+        let positive = |x, _| if x < 0x80 { x } else { 0 };
+        let found = table.with_number(&behaviour(&table.samples, positive), &numbers);
+        let Some((WithNumber::Simd(maximum, _), _)) = found.first() else { panic!("{found:?}") };
+        assert_eq!((maximum.atype, maximum.btype, maximum.clamps()), (Sign::Signed, Sign::Signed, false));
         assert_eq!(of(|x, y| (x + y + 2) & 0xff), None);
     }
 
