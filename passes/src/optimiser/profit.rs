@@ -6,7 +6,7 @@
 use super::repeats::Repeats;
 use super::spell::{Spelling, Target};
 use crate::cost::{Cost, Costs};
-use crate::graph::{Graph, Origin, ValueId};
+use crate::graph::{Graph, Origin, Use, ValueId};
 use crate::lower;
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{Pass, is_byte_move, is_dot_product, is_interesting};
@@ -37,13 +37,16 @@ pub(super) type Compared = RefCell<HashMap<(StmtId, usize, Costs), bool>>;
 impl Profit<'_, '_, '_> {
     /// What a statement's own instruction costs alone.
     pub(super) fn cost_of(&self, stmt: StmtId) -> Cost {
-        self.graph.step(stmt).map_or(Cost::UNKNOWN, |step| self.target.cost(&Recipe::one(step)))
+        let moves = || Cost { least: self.halves_moved_down(stmt), ..Cost::UNKNOWN };
+        self.graph.step(stmt).map_or_else(moves, |step| self.target.cost(&Recipe::one(step)))
     }
 
     /// What a statement's own instruction costs at least, in parts. What the assembler takes apart lane by lane shares
     /// the lanes of an operand with other instructions that are taken apart; what is repeated is one part of all.
     pub(super) fn price(&self, stmt: StmtId) -> Price {
-        let Some(step) = self.graph.step(stmt) else { return Price::default() };
+        let Some(step) = self.graph.step(stmt) else {
+            return Price { own: self.halves_moved_down(stmt), ..Price::default() };
+        };
         let least = self.target.cost(&Recipe::one(step)).least;
         if let Some(first) = self.repeats.get(stmt).filter(|_| !self.is_video(stmt)) {
             return Price { own: 0, parts: [Some((first, least)), None] };
@@ -132,6 +135,22 @@ impl Profit<'_, '_, '_> {
             .is_some_and(|step| step.code == Code::Pack && !(step.sources.iter().any(is_negated) && of_sum()))
     }
 
+    /// How many upper halves, of a word that a statement takes apart, are moved down to where arithmetic takes them. That
+    /// is an instruction for each, which is in no table, since it has a vector for its result.
+    fn halves_moved_down(&self, stmt: StmtId) -> u32 {
+        let is_arithmetic = |row: &Row| {
+            [op::ADD, op::SUB, op::MIN, op::MAX, op::SETP].into_iter().any(|arithmetic| row.is(arithmetic))
+        };
+        let takes = |(user, _): (ValueId, Use)| {
+            let step = self.graph.definition(user);
+            step.is_some_and(|step| step.instruction().is_some_and(|own| is_arithmetic(own.row())))
+        };
+        let halves = || self.graph.results(stmt).filter(|&half| self.graph.value(half).width == 16);
+        let is_move = self.graph.module().row(stmt).is_some_and(|row| row.is(op::MOV));
+        let moved = || halves().skip(1).filter(|&half| self.graph.uses(half).any(takes)).count();
+        if is_move { u32::try_from(moved()).expect("a word has two halves") } else { 0 }
+    }
+
     /// Whether a statement negates a half of an operand of a packed sum.
     fn negates_operand(&self, stmt: StmtId) -> bool {
         let words = || self.graph.results(stmt).flat_map(|half| self.graph.uses(half)).map(|(word, _)| word);
@@ -201,7 +220,8 @@ impl Profit<'_, '_, '_> {
         let gpus = u32::try_from(costs.each().count()).expect("there are not so many GPUs");
         let mut steps: Vec<Step> = Vec::with_capacity(stmts.len());
         let mut places: HashMap<ValueId, Source> = HashMap::new();
-        let (mut alone, mut packs, mut narrow) = (0, 0, 0);
+        let moves = stmts.iter().map(|&stmt| self.halves_moved_down(stmt)).sum::<u32>();
+        let (mut alone, mut packs, mut narrow) = (moves, 0, 0);
         for (stmt, step) in stmts.iter().filter_map(|&stmt| Some((stmt, self.graph.step(stmt)?))) {
             let step = step.over(|source| match *source {
                 Source::Value(value) => places.get(&value).copied().unwrap_or(*source),
@@ -227,7 +247,7 @@ impl Profit<'_, '_, '_> {
             };
             places.extend(self.graph.results(stmt).map(|value| (value, place)));
         }
-        (alone, (costs.sequence(&steps).most.min(alone) + packs).saturating_sub(narrow))
+        (alone, ((costs.sequence(&steps).most + moves).min(alone) + packs).saturating_sub(narrow))
     }
 
     /// How much a rewrite must save. The tables measure instructions alone. The assembler fuses plain ones with their
