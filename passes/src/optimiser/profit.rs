@@ -37,7 +37,7 @@ pub(super) type Compared = RefCell<HashMap<(StmtId, usize, Costs), bool>>;
 impl Profit<'_, '_, '_> {
     /// What a statement's own instruction costs alone.
     pub(super) fn cost_of(&self, stmt: StmtId) -> Cost {
-        let moves = || Cost { least: self.halves_moved_down(stmt), ..Cost::UNKNOWN };
+        let moves = || Cost { least: self.halves_moved(stmt), ..Cost::UNKNOWN };
         self.graph.step(stmt).map_or_else(moves, |step| self.target.cost(&Recipe::one(step)))
     }
 
@@ -45,7 +45,7 @@ impl Profit<'_, '_, '_> {
     /// the lanes of an operand with other instructions that are taken apart; what is repeated is one part of all.
     pub(super) fn price(&self, stmt: StmtId) -> Price {
         let Some(step) = self.graph.step(stmt) else {
-            return Price { own: self.halves_moved_down(stmt), ..Price::default() };
+            return Price { own: self.halves_moved(stmt), ..Price::default() };
         };
         let least = self.target.cost(&Recipe::one(step)).least;
         if let Some(first) = self.repeats.get(stmt).filter(|_| !self.is_video(stmt)) {
@@ -135,20 +135,27 @@ impl Profit<'_, '_, '_> {
             .is_some_and(|step| step.code == Code::Pack && !(step.sources.iter().any(is_negated) && of_sum()))
     }
 
-    /// How many upper halves, of a word that a statement takes apart, are moved down to where arithmetic takes them. That
-    /// is an instruction for each, which is in no table, since it has a vector for its result.
-    fn halves_moved_down(&self, stmt: StmtId) -> u32 {
+    /// How many halves, of a word that a statement takes apart, are moved to where arithmetic takes them: an upper one for
+    /// arithmetic of halves, either for what extends it with zeros. That is an instruction for each, which is in no table:
+    /// the statement has a vector for its result, and the extension is free where nothing else is in the register. Sums
+    /// do not count, since the assembler has an instruction that shifts what it adds.
+    fn halves_moved(&self, stmt: StmtId) -> u32 {
         let is_arithmetic = |row: &Row| {
-            [op::ADD, op::SUB, op::MIN, op::MAX, op::SETP].into_iter().any(|arithmetic| row.is(arithmetic))
+            [op::SUB, op::MIN, op::MAX, op::SETP].into_iter().any(|arithmetic| row.is(arithmetic))
         };
-        let takes = |(user, _): (ValueId, Use)| {
-            let step = self.graph.definition(user);
-            step.is_some_and(|step| step.instruction().is_some_and(|own| is_arithmetic(own.row())))
+        let user = |value: ValueId| self.graph.definition(value).and_then(|step| step.instruction());
+        let calculates = |value: ValueId| {
+            let mut users = self.graph.uses(value).filter_map(|(result, _)| user(result));
+            users.any(|instruction| is_arithmetic(instruction.row()))
         };
-        let halves = || self.graph.results(stmt).filter(|&half| self.graph.value(half).width == 16);
+        let extends = |half: ValueId| {
+            let mut words = self.graph.uses(half).map(|(word, _)| word);
+            words.any(|word| user(word).is_some_and(|own| own == op::CVT_U32_U16) && calculates(word))
+        };
         let is_move = self.graph.module().row(stmt).is_some_and(|row| row.is(op::MOV));
-        let moved = || halves().skip(1).filter(|&half| self.graph.uses(half).any(takes)).count();
-        if is_move { u32::try_from(moved()).expect("a word has two halves") } else { 0 }
+        let halves = self.graph.results(stmt).filter(|&half| self.graph.value(half).width == 16).enumerate();
+        let moved = halves.filter(|&(at, half)| is_move && (at > 0 && calculates(half) || extends(half)));
+        u32::try_from(moved.count()).expect("a word has two halves")
     }
 
     /// Whether a statement negates a half of an operand of a packed sum.
@@ -220,7 +227,7 @@ impl Profit<'_, '_, '_> {
         let gpus = u32::try_from(costs.each().count()).expect("there are not so many GPUs");
         let mut steps: Vec<Step> = Vec::with_capacity(stmts.len());
         let mut places: HashMap<ValueId, Source> = HashMap::new();
-        let moves = stmts.iter().map(|&stmt| self.halves_moved_down(stmt)).sum::<u32>();
+        let moves = stmts.iter().map(|&stmt| self.halves_moved(stmt)).sum::<u32>();
         let (mut alone, mut packs, mut narrow) = (moves, 0, 0);
         for (stmt, step) in stmts.iter().filter_map(|&stmt| Some((stmt, self.graph.step(stmt)?))) {
             let step = step.over(|source| match *source {
