@@ -15,6 +15,7 @@ use super::aig::{Aig, Gate, Lit, Unwatched};
 use super::canonical::Kind;
 use super::decide::value;
 use super::linear::Linear;
+use super::support::Support;
 use super::sweep::evaluate;
 use super::words::Circuit;
 use ptxopt_grammar::meaning::term::{ones, signed};
@@ -27,9 +28,6 @@ const MOST_COMMON: u32 = 8;
 
 /// The most sums that a result is taken apart into.
 const MOST_TERMS: usize = 64;
-
-/// Numbers of free bits of inputs, as a set.
-type Support = u128;
 
 /// A weighted sum, or half of one.
 #[derive(Clone, Debug)]
@@ -93,7 +91,7 @@ impl Difference {
     /// Whether the difference is zero whatever the inputs are. `false` if that was not found out.
     pub(super) fn vanishes(&self, graph: &Aig<Unwatched>) -> bool {
         let Some(mut parts) = self.parts(graph) else { return false };
-        (0..1 << parts.common.count_ones()).all(|value| {
+        (0..1 << parts.common.count()).all(|value| {
             parts.value = value;
             self.vanishes_in(graph, &parts).unwrap_or(false)
         })
@@ -104,13 +102,13 @@ impl Difference {
         let remaining = self.remaining();
         let supports = supports(graph, remaining.iter().map(|&(node, _)| node))?;
         let of: Vec<Support> = remaining.iter().map(|&(node, _)| supports[node as usize]).collect();
-        let wide = of.iter().copied().filter(|support| support.count_ones() > MOST_COMMON);
+        let wide = of.iter().copied().filter(|support| support.count() > MOST_COMMON);
         let common = wide.reduce(|common, support| common & support).unwrap_or_default();
-        let candidates = [0, common].into_iter().filter(|common| common.count_ones() <= MOST_COMMON);
+        let candidates = [Support::NONE, common].into_iter().filter(|common| common.count() <= MOST_COMMON);
         let mut all = candidates.map(|common| (common, apart(&of, common)));
         let (common, own) = all.find(|(common, own)| {
-            let most = MOST_INPUTS - common.count_ones();
-            own.len() > 1 && own.iter().all(|part| part.count_ones() <= most)
+            let most = MOST_INPUTS - common.count();
+            own.len() > 1 && own.iter().all(|part| part.count() <= most)
         })?;
         Some(Parts { supports, own, common, value: 0 })
     }
@@ -145,7 +143,8 @@ impl Difference {
             total = total.wrapping_add(term.weight.wrapping_mul(term.constant));
         }
         // What depends on common inputs alone is a part without inputs of its own.
-        for part in parts.own.iter().copied().chain((parts.common != 0).then_some(0)) {
+        let shared = (!parts.common.is_empty()).then_some(Support::NONE);
+        for part in parts.own.iter().copied().chain(shared) {
             let own: Vec<Summand> = terms.iter().map(|term| term.within(parts, part)).collect();
             let constant = constant(graph, parts, part, &own, &mut rests, self.width)?;
             total = total.wrapping_add(constant);
@@ -179,13 +178,14 @@ struct Parts {
 /// Those that depend on a common input put together, but for the inputs that all may have in common.
 fn apart(supports: &[Support], common: Support) -> Vec<Support> {
     let mut parts: Vec<Support> = Vec::new();
-    for mut joined in supports.iter().map(|support| support & !common).filter(|&own| own != 0) {
+    let own = supports.iter().map(|&support| support & !common);
+    for mut joined in own.filter(|own| !own.is_empty()) {
         parts.retain(|&part| {
-            let apart = part & joined == 0;
-            if !apart {
-                joined |= part;
+            let meets = part.meets(joined);
+            if meets {
+                joined = joined | part;
             }
-            apart
+            !meets
         });
         parts.push(joined);
     }
@@ -197,7 +197,7 @@ impl Summand {
     fn within(&self, parts: &Parts, part: Support) -> Self {
         let own = |literal: &&(u32, i128)| {
             let own = parts.supports[literal.0 as usize] & !parts.common;
-            if part == 0 { own == 0 } else { own & part != 0 }
+            if part.is_empty() { own.is_empty() } else { own.meets(part) }
         };
         Self { literals: self.literals.iter().filter(own).copied().collect(), ..*self }
     }
@@ -236,11 +236,11 @@ fn supports(graph: &Aig<Unwatched>, roots: impl Iterator<Item = u32>) -> Option<
     for (&gate, reached) in gates.iter().zip(reached) {
         let of = |lit: Lit| all[lit.node() as usize];
         all.push(match gate {
-            _ if !reached => 0,
-            Gate::False => 0,
+            _ if !reached => Support::NONE,
+            Gate::False => Support::NONE,
             Gate::Input => {
                 inputs += 1;
-                1_u128.checked_shl(inputs - 1)?
+                Support::of(inputs - 1)?
             }
             Gate::And(a, b) | Gate::Xor(a, b) => of(a) | of(b),
         });
@@ -269,17 +269,18 @@ fn constant(
     width: u32,
 ) -> Option<i128> {
     let Parts { supports, common, value: given, .. } = parts;
-    let inside = |node: &usize| supports[*node] != 0 && supports[*node] & !(part | common) == 0;
+    let outside = !(part | *common);
+    let inside = |node: &usize| !supports[*node].is_empty() && !supports[*node].meets(outside);
     let own: Vec<usize> = (0..supports.len()).filter(inside).collect();
     let mut words = vec![0_u64; supports.len()];
-    let inputs = part.count_ones();
+    let inputs = part.count();
     let mut first: Option<i128> = None;
     let mut lowest: Vec<i128> = Vec::new();
     for block in 0..1_u64 << inputs.saturating_sub(6) {
         let (mut input, mut shared) = (0, 0);
         for &node in &own {
             words[node] = match graph.gates()[node] {
-                Gate::Input if supports[node] & common != 0 => {
+                Gate::Input if supports[node].meets(*common) => {
                     shared += 1;
                     if given >> (shared - 1) & 1 == 1 { u64::MAX } else { 0 }
                 }
@@ -435,6 +436,34 @@ mod tests {
         }
         let verdict = prove(&Query::new(&terms, vec![before], vec![after]));
         assert_eq!(verdict, Verdict::Proved(Proof::Parts));
+    }
+
+    /// Whether the squared differences of the bytes of so many pairs of words are those of their distances, with a number
+    /// added.
+    fn squares(pairs: u32, added: u128) -> Verdict {
+        let mut terms = Terms::new();
+        let zero = terms.constant(0, 32);
+        let (mut before, mut after) = (zero, terms.constant(added, 32));
+        for pair in 0..pairs {
+            let (x, y) = (bytes(&mut terms, 2 * pair), bytes(&mut terms, 2 * pair + 1));
+            for (x, y) in x.into_iter().zip(y) {
+                let [difference, distance] = [terms.sub(x, y), distance(&mut terms, x, y)];
+                let squares = [difference, distance].map(|root| terms.mul(root, root));
+                (before, after) = (terms.add(before, squares[0]), terms.add(after, squares[1]));
+            }
+        }
+        prove(&Query::new(&terms, vec![before], vec![after]))
+    }
+
+    #[test]
+    fn a_block_of_squared_differences_is_proved_byte_by_byte() {
+        assert_eq!(squares(1, 0), Verdict::Proved(Proof::Parts));
+        assert_eq!(squares(8, 0), Verdict::Proved(Proof::Parts));
+    }
+
+    #[test]
+    fn a_block_of_squares_that_differs_by_one_is_refuted() {
+        assert!(matches!(squares(8, 1), Verdict::Refuted(_)));
     }
 
     #[test]

@@ -19,6 +19,7 @@ mod intermediate;
 mod linear;
 mod query;
 mod sat;
+mod support;
 mod sweep;
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@
 use super::repeats::Repeats;
 use super::spell::{Spelling, Target};
 use crate::cost::{Cost, Costs};
-use crate::graph::{Graph, Origin, Use, ValueId};
+use crate::graph::{Graph, Origin, ValueId};
 use crate::lower;
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{Pass, is_byte_move, is_dot_product, is_interesting};

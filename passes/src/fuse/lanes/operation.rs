@@ -216,6 +216,14 @@ impl Operation {
         mean && matches!((self.atype, self.btype), (Sign::Unsigned, Sign::Unsigned))
     }
 
+    /// Whether it is how far two lanes of one type are apart, which is less than a lane can be.
+    pub(super) fn is_distance(self) -> bool {
+        let unsigned = Sign::Unsigned;
+        let absdiff = SimdArithmetic::AbsDiff;
+        self.atype == self.btype
+            && matches!(self.op, SimdOp::Arithmetic { op, dtype, .. } if op == absdiff && dtype == unsigned)
+    }
+
     /// Whether it is a comparison, which gives 1 or 0.
     const fn compares(self) -> bool {
         matches!(self.op, SimdOp::Set { .. })

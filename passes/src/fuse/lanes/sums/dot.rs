@@ -35,6 +35,25 @@ impl Sum {
         Some(self.dot(which, signs, [first, second, total]))
     }
 
+    /// Those lanes of a word that there are, each times itself, added to a total.
+    pub(super) fn squared(
+        &mut self,
+        sign: Sign,
+        word: Source,
+        lanes: &[Option<Term>],
+        total: Source,
+    ) -> Source {
+        let bits = self.words.lanes.bits();
+        let ones = |at: u32| u64::from(u32::MAX >> (32 - bits)) << (at * bits);
+        let there = (0..).zip(lanes).filter(|(_, lane)| lane.is_some());
+        let mask = there.fold(0, |mask, (at, _)| mask | ones(at));
+        let other = match mask == u64::from(u32::MAX) {
+            true => word,
+            false => self.words.push(Step::plain(op::AND_B32, &[word, Source::Constant(mask)])),
+        };
+        self.dot(op::LO, [sign, sign], [word, other, total])
+    }
+
     /// The lanes of a word times numbers, added to a total; `None` if the numbers do not fit into bytes.
     pub(super) fn weighted(
         &mut self,

@@ -12,6 +12,10 @@ pub(super) enum Kind {
     Product(Sign, Sign),
     /// A lane with this sign, times a number.
     Weighted(Sign),
+    /// A lane with this sign, times itself.
+    Square(Sign),
+    /// The difference of two lanes, times itself.
+    SquaredDifference(Operation),
     /// What a SIMD instruction adds up.
     Simd(Operation),
 }
@@ -41,6 +45,10 @@ pub(super) fn classify(results: &[u32], of: usize, lanes: Lanes) -> Option<(Kind
     if of == 1 {
         let one = table.samples.iter().position(|&[x, _]| x == 1).expect("one is among the samples");
         let weight = i64::from(results[one].cast_signed());
+        let square = |sign: &Sign| is(&|x, _| value(x, *sign) * value(x, *sign));
+        if let Some(sign) = Sign::ALL.into_iter().find(square).filter(|_| lanes == Lanes::Four) {
+            return Some((Kind::Square(sign), 0, false));
+        }
         let sign = Sign::ALL.into_iter().find(|&sign| is(&|x, _| weight * value(x, sign)))?;
         return (weight != 0).then_some((Kind::Weighted(sign), weight, false));
     }
@@ -49,6 +57,13 @@ pub(super) fn classify(results: &[u32], of: usize, lanes: Lanes) -> Option<(Kind
             if is(&|x, y| value(x, one) * value(y, other)) {
                 return Some((Kind::Product(one, other), 0, false));
             }
+        }
+    }
+    // A difference of bytes is a byte; for larger ones there is no instruction that multiplies them.
+    for operation in table.sums().filter(|operation| operation.is_distance() && lanes == Lanes::Four) {
+        let square = |x, y| i64::from(operation.uncut(x, y, bits)).pow(2);
+        if is(&square) {
+            return Some((Kind::SquaredDifference(operation), 0, false));
         }
     }
     for operation in table.sums() {

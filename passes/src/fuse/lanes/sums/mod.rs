@@ -1,7 +1,7 @@
 //! Sums: what is added up lane by lane, as dot products and as SIMD instructions that add their lanes up.
 //!
 //! The operands of a chain of additions are taken together. Those that are the same function of lanes of other words
-//! are one instruction for each word of them: products of lanes, lanes with weights (`dp4a`, `dp2a`), and whatever a
+//! are one instruction for each word of them: products of lanes, squares, lanes with weights (`dp4a`, `dp2a`), and whatever a
 //! SIMD instruction computes before it adds it up (`kind`, `dot`). Sums wrap, so the order does not matter, nor does
 //! the lane that each stands in.
 
@@ -331,6 +331,15 @@ impl Sum {
                 let form = Form::Simd(Simd { op: adding(op), atype, btype, routing });
                 let sources = [first, second, total].map(|source| self.words.register(source));
                 Some(self.words.push(Step::video(form, &sources)))
+            }
+            Kind::Square(sign) => Some(self.squared(sign, first, &lanes(0), total)),
+            Kind::SquaredDifference(Operation { op, atype, btype }) => {
+                let second = self.words.word(&lanes(1), 1)?;
+                let routing = Routing::plain(self.words.lanes);
+                let sources = [first, second].map(|source| self.words.register(source));
+                let form = Form::Simd(Simd { op, atype, btype, routing });
+                let apart = self.words.push(Step::video(form, &sources));
+                Some(self.squared(Sign::Unsigned, apart, &lanes(0), total))
             }
             Kind::Product(one, other) => self.product([one, other], first, &lanes(1), total),
             Kind::Weighted(sign) => {
