@@ -83,6 +83,9 @@ impl Profit<'_, '_, '_> {
 
     /// Whether a gain is worth a change.
     pub(super) fn pays(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
+        if self.bares_negation(gain.stmt, &spelling.recipe) {
+            return false;
+        }
         if is_fused(spelling) {
             // What is saved counts in full at most, and one more for each word that is put together.
             if gain.saved + i64::try_from(gain.gone.len()).expect("a module is not so large") + 1
@@ -167,12 +170,24 @@ impl Profit<'_, '_, '_> {
 
     /// Whether a word is an operand of a sum of two halves.
     fn is_added_packed(&self, word: ValueId) -> bool {
-        self.graph.uses(word).filter_map(|(sum, _)| self.graph.definition(sum)?.instruction()).any(
-            |instruction| {
-                let ty = instruction.last_type();
-                instruction.row().is(op::ADD) && (ty == Some(op::U16X2) || ty == Some(op::S16X2))
-            },
-        )
+        self.graph
+            .uses(word)
+            .any(|(sum, _)| self.graph.definition(sum).is_some_and(|step| adds_packed(&step)))
+    }
+
+    /// Whether a spelling takes a sum of two halves away, even one with zero, from negated halves, which cost nothing as
+    /// operands of one.
+    fn bares_negation(&self, stmt: StmtId, recipe: &Recipe) -> bool {
+        let negates = |source: Source| match source {
+            Source::Value(half) => self.graph.definition(half).is_some_and(|step| is_negation(&step)),
+            Source::Step(_) | Source::Constant(_) => false,
+        };
+        let packs_negated =
+            |step: &Step| step.code == Code::Pack && step.sources.iter().any(|&source| negates(source));
+        let is_bare = |value: ValueId| self.graph.definition(value).is_some_and(|step| packs_negated(&step));
+        self.graph.step(stmt).is_some_and(|step| adds_packed(&step))
+            && !recipe.steps.iter().any(adds_packed)
+            && recipe.values().any(is_bare)
     }
 
     /// Whether a spelling of a statement costs less than all that now computes its result from the words that the
@@ -348,6 +363,14 @@ fn copies_looked_through(steps: &[Step]) -> Vec<Step> {
 /// Whether an instruction multiplies words.
 fn is_product(row: &Row) -> bool {
     row.is(op::MUL) || row.is(op::MAD)
+}
+
+/// Whether a step adds halves side by side.
+fn adds_packed(step: &Step) -> bool {
+    step.instruction().is_some_and(|instruction| {
+        let ty = instruction.last_type();
+        instruction.row().is(op::ADD) && (ty == Some(op::U16X2) || ty == Some(op::S16X2))
+    })
 }
 
 /// Whether a step negates a half.
