@@ -176,7 +176,7 @@ impl Profit<'_, '_, '_> {
     }
 
     /// Whether a spelling takes a sum of two halves away, even one with zero, from negated halves, which cost nothing as
-    /// operands of one.
+    /// operands of one. Where the other operand is a number, the assembler takes such a sum away itself.
     fn bares_negation(&self, stmt: StmtId, recipe: &Recipe) -> bool {
         let negates = |source: Source| match source {
             Source::Value(half) => self.graph.definition(half).is_some_and(|step| is_negation(&step)),
@@ -185,7 +185,16 @@ impl Profit<'_, '_, '_> {
         let packs_negated =
             |step: &Step| step.code == Code::Pack && step.sources.iter().any(|&source| negates(source));
         let is_bare = |value: ValueId| self.graph.definition(value).is_some_and(|step| packs_negated(&step));
-        self.graph.step(stmt).is_some_and(|step| adds_packed(&step))
+        let is_number = |source: &Source| match *source {
+            Source::Value(value) => {
+                let copied = self.graph.definition(value).and_then(|step| step.copied());
+                matches!(copied, Some(Source::Constant(_)))
+            }
+            Source::Constant(_) => true,
+            Source::Step(_) => false,
+        };
+        let adds_words = |step: &Step| adds_packed(step) && !step.sources.iter().any(is_number);
+        self.graph.step(stmt).is_some_and(|step| adds_words(&step))
             && !recipe.steps.iter().any(adds_packed)
             && recipe.values().any(is_bare)
     }

@@ -79,8 +79,8 @@ impl Table {
             let logic = Function::Logic(table);
             functions.entry(behaviour(&samples, |x, y| logic_of(table, x, y, bits))).or_insert(logic);
         }
-        // Of those that give the same, one with operands of one type is simpler than one that mixes them, and then the
-        // one with the fewest signed types.
+        // Of those that give the same, one that neither clamps nor mixes types is the simplest, and then the one with
+        // the fewest signed types.
         let mut all: Vec<Operation> = Simd::all(lanes).filter_map(Operation::of).collect();
         all.sort_by_key(|operation| operation.complexity());
         let sums = all.iter().filter(|operation| !operation.clamps()).copied().collect();
@@ -242,7 +242,7 @@ impl Operation {
         };
         let all = [result, self.atype, self.btype];
         let signed = all.into_iter().filter(|&sign| sign == Sign::Signed).count();
-        (self.atype != self.btype, signed, self.clamps())
+        (self.atype != self.btype || self.clamps(), signed, self.clamps())
     }
 
     /// The result for two lanes.

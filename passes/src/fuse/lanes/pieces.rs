@@ -28,6 +28,8 @@ pub(super) struct Pieces {
     pub(super) bits: u32,
     /// The value.
     pub(super) root: Term,
+    /// How many inputs it has.
+    inputs: usize,
     /// Its lanes, the lowest first.
     pub(super) lanes: Vec<Term>,
     /// The registers of 32 bits that hold a term, the furthest from the value.
@@ -77,11 +79,12 @@ impl Pieces {
             inputs: 0,
         };
         let root = building.import(core)?;
-        let Building { terms, order, .. } = building;
+        let Building { terms, order, inputs, .. } = building;
         let mut pieces = Self {
             terms,
             bits,
             root,
+            inputs: inputs as usize,
             lanes: Vec::new(),
             words: HashMap::new(),
             homes: HashMap::new(),
@@ -249,6 +252,18 @@ impl Pieces {
     /// Where a word can be read.
     pub(super) fn word(&self, term: Term) -> Option<ValueId> {
         self.words.get(&term).copied()
+    }
+
+    /// All words that can be read, in the order in which they were built.
+    pub(super) fn all_words(&self) -> Vec<Term> {
+        let mut all: Vec<Term> = self.words.keys().copied().collect();
+        all.sort_unstable();
+        all
+    }
+
+    /// How many inputs it has.
+    pub(super) fn inputs(&self) -> usize {
+        self.inputs
     }
 
     /// What is known of a term.

@@ -187,7 +187,7 @@ impl Words {
                 return made;
             }
         }
-        self.scaled(lanes, depth)
+        self.scaled(lanes, depth).or_else(|| self.clamped(lanes))
     }
 
     /// The groups of lanes that are computed alike, the largest first.
