@@ -168,7 +168,7 @@ impl Words {
 
     /// The numbers that a lane could be computed with: those of its function and their neighbours. A lane that was left
     /// where it is in its word is compared with a number that lies there too.
-    fn numbers(&self, terms: &Terms, function: Term) -> Vec<u32> {
+    pub(super) fn numbers(&self, terms: &Terms, function: Term) -> Vec<u32> {
         let bits = self.lanes.bits();
         let ones = u32::MAX >> (32 - bits);
         let mut all = vec![0, 1, ones];

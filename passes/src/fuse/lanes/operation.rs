@@ -225,7 +225,7 @@ impl Operation {
     }
 
     /// Whether it is a comparison, which gives 1 or 0.
-    const fn compares(self) -> bool {
+    pub(super) const fn compares(self) -> bool {
         matches!(self.op, SimdOp::Set { .. })
     }
 

@@ -9,7 +9,7 @@ mod dot;
 mod kind;
 
 use super::cuts;
-use super::operation::{Operation, Table};
+use super::operation::{Operation, Table, WithNumber};
 use super::pieces::{Home, Pieces};
 use super::words::Words;
 use crate::graph::Join;
@@ -356,7 +356,10 @@ impl Sum {
         all.iter().find_map(|cut| {
             let lanes = self.words.pieces.operands(cut);
             let results = self.results(narrow, cut)?;
-            let (kind, weight, exchanged) = classify(&results, lanes.len(), self.words.lanes)?;
+            let Some((kind, weight, exchanged)) = classify(&results, lanes.len(), self.words.lanes) else {
+                let (kind, lanes) = self.compared(narrow, cut, &results)?;
+                return Some(Addend { kind, term, lanes, weight: 0 });
+            };
             let lanes = if exchanged { lanes.into_iter().rev().collect() } else { lanes };
             let (kind, lanes) = match (kind, self.words.lanes) {
                 (Kind::Product(one, other), Lanes::Two) => self.half_and_byte([one, other], &lanes)?,
@@ -368,6 +371,32 @@ impl Sum {
             };
             Some(Addend { kind, term, lanes, weight })
         })
+    }
+
+    /// One lane that is compared with a number, as a comparison of two.
+    fn compared(&mut self, term: Term, cut: &cuts::Cut, results: &[u32]) -> Option<(Kind, Vec<Term>)> {
+        let &[lane] = &self.words.pieces.operands(cut)[..] else { return None };
+        if results.iter().any(|&result| result > 1) {
+            return None;
+        }
+        let (terms, function) = self.words.pieces.function(term, cut);
+        let mut program = Program::<u64>::compile(&terms, &[function])?;
+        let mut run = |number: u32| {
+            let mut results = [0];
+            program.run(&[number.into()], &mut results);
+            u32::try_from(results[0]).ok()
+        };
+        let numbers = self.words.numbers(&terms, function).into_iter();
+        let numbers: Vec<[u32; 2]> = numbers.filter_map(|number| Some([number, run(number)?])).collect();
+        let results = results.try_into().expect("there is a result for each sample");
+        let found = Table::of(self.words.lanes).with_number(results, &numbers);
+        let (operation, first, number) = found.into_iter().find_map(|(with, [number, _])| {
+            let WithNumber::Simd(operation, first) = with else { return None };
+            operation.compares().then_some((operation, first, number))
+        })?;
+        let number = self.words.pieces.terms.constant(number.into(), self.words.lanes.bits());
+        let lanes = if first { vec![number, lane] } else { vec![lane, number] };
+        Some((Kind::Simd(operation), lanes))
     }
 
     /// A term without what its upper bits are made of, if these are zero: a field that was cut out is made of the whole
