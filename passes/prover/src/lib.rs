@@ -10,6 +10,7 @@ mod aig;
 mod apart;
 pub mod around;
 pub mod blocks;
+mod bounds;
 mod canonical;
 mod counterexample;
 mod cut;

@@ -6,7 +6,11 @@
 //! written: `a + b + c` in any order, `b * a`, `(a + b) * c` and `a * c + b * c` become the same gates.
 
 use super::aig::{Aig, Lit, Watch};
+use super::bounds::bounds;
 use ptxopt_grammar::meaning::term::{ones, signed};
+
+/// How many bits below those in question are looked at.
+const MOST_BELOW: u32 = 48;
 
 /// The most products of two literals that a product of sums is taken apart into.
 const MOST_PRODUCTS: usize = 4200;
@@ -230,6 +234,40 @@ impl Linear {
         let carries = carries.get(low as usize..).unwrap_or_default().iter();
         let carries = carries.take(width as usize).enumerate().map(|(at, &carry)| (carry, 1 << at));
         Some(high.plus(&Self::collect(width, 0, carries)))
+    }
+
+    /// The bits from `low` upwards, made of no more of the sum than they need: without what lies above them, and without
+    /// the lanes below them that are known to carry nothing and to borrow nothing. So the bits of a sum are the same
+    /// gates whether it stands alone or in the upper half of a word.
+    pub(super) fn lane<W: Watch>(&self, low: u32, width: u32, graph: &mut Aig<W>) -> Option<Self> {
+        if self.width > 64 || low > MOST_BELOW {
+            return None;
+        }
+        let lane =
+            (0..=low).rev().find_map(|place| Some((place, self.rising_from(place, low + width, graph)?)));
+        let (place, sum) = lane?;
+        let bits = sum.bits(graph);
+        Some(Self::of_bits(&bits[(low - place) as usize..]))
+    }
+
+    /// The bits from `low` to below `high` as a sum, if what is below them is known to carry or borrow nothing.
+    fn rising_from<W: Watch>(&self, low: u32, high: u32, graph: &Aig<W>) -> Option<Self> {
+        let unit = 1_i128 << low;
+        let (mut above, mut below) = (Vec::new(), Vec::new());
+        for &(node, weight) in &self.weights {
+            let weight = signed(weight, self.width);
+            match (weight / unit, weight % unit) {
+                (units, 0) => above.push((node, units.cast_unsigned())),
+                (0, rest) => below.push((node, rest)),
+                (_, _) => return None,
+            }
+        }
+        let (least, most) = bounds(&below, graph)?;
+        let constant = signed(self.constant, self.width);
+        let rest = (constant + least).rem_euclid(unit) - least;
+        let units = ((constant - rest) / unit).cast_unsigned();
+        let sum = Self { width: self.width - low, constant: units, weights: above };
+        (rest + most < unit).then(|| sum.cut(high - low))
     }
 
     /// The lowest bits with zeros above them, if the sum of what is in them is known to fit.

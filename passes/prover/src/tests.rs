@@ -20,7 +20,7 @@ use super::{Proof, Query, Verdict, prove};
 use fragments::{fragment, inputs};
 use numbers::Numbers;
 use ptxopt_grammar::meaning::concrete;
-use ptxopt_grammar::meaning::term::{Terms, ones};
+use ptxopt_grammar::meaning::term::{Term, Terms, ones};
 
 /// The gates of a cone, and the bits of its results.
 fn circuit<W: Watch>(cone: &Cone, watch: W, sums: Sums) -> (Vec<Gate>, Vec<Vec<Lit>>) {
@@ -143,17 +143,116 @@ fn gates_compute_what_lies_above_products() {
         let wide = terms.zero_extend(inputs[1], 48);
         let again = terms.add(above, wide);
         let results = [terms.extract(again, 0, 1 + below(&mut numbers, kept))];
-        let (cone, order) = cone(&terms, &results, &[], |_| Assumption::NONE, |_| false);
-        let given: Vec<Vec<u128>> =
-            (0..64).map(|_| (0..2).map(|_| u128::from(numbers.next()) & ones(24)).collect()).collect();
-        let ordered: Vec<Vec<u128>> =
-            given.iter().map(|given| order.iter().map(|&number| given[number as usize]).collect()).collect();
-        let right: Vec<Vec<u128>> =
-            given.iter().map(|given| concrete::evaluate(&terms, &results, given)).collect();
-        for sums in [Sums::Late, Sums::Apart, Sums::AtOnce] {
-            let (gates, outputs) = circuit(&cone, Unwatched, sums);
-            assert_eq!(run(&gates, &outputs, &cone, &ordered), right, "{terms:?}");
+        agree(&mut numbers, &terms, &results);
+    }
+}
+
+/// Checks that gates compute of two inputs of 24 bits what terms do, in every mode.
+fn agree(numbers: &mut Numbers, terms: &Terms, results: &[Term]) {
+    let (cone, order) = cone(terms, results, &[], |_| Assumption::NONE, |_| false);
+    let given: Vec<Vec<u128>> =
+        (0..64).map(|_| (0..2).map(|_| u128::from(numbers.next()) & ones(24)).collect()).collect();
+    let ordered: Vec<Vec<u128>> =
+        given.iter().map(|given| order.iter().map(|&number| given[number as usize]).collect()).collect();
+    let right: Vec<Vec<u128>> = given.iter().map(|given| concrete::evaluate(terms, results, given)).collect();
+    for sums in [Sums::Late, Sums::Apart, Sums::AtOnce] {
+        let (gates, outputs) = circuit(&cone, Unwatched, sums);
+        assert_eq!(run(&gates, &outputs, &cone, &ordered), right, "{terms:?}");
+    }
+}
+
+/// The products of a blend by a byte, `x * a + y * (most - a) + added`.
+struct Blend {
+    a: Term,
+    rest: Term,
+}
+
+impl Blend {
+    fn new(terms: &mut Terms, most: u128) -> Self {
+        let a = terms.input(2, 8);
+        let a = terms.zero_extend(a, 32);
+        let most = terms.constant(most, 32);
+        Self { a, rest: terms.sub(most, a) }
+    }
+
+    fn of(&self, terms: &mut Terms, [x, y]: [Term; 2], added: u128) -> Term {
+        let products = [terms.mul(x, self.a), terms.mul(y, self.rest)];
+        let added = terms.constant(added, 32);
+        products.into_iter().fold(added, |sum, product| terms.add(sum, product))
+    }
+}
+
+/// Two lanes of words that are blended, each by itself, and both at once as halves of a word.
+fn blended(most: u128, added: u128) -> Verdict {
+    let mut terms = Terms::new();
+    let blend = Blend::new(&mut terms, most);
+    let words = [0, 1].map(|number| terms.input(number, 32));
+    let before = [0, 16].map(|low| {
+        let lanes = words.map(|word| {
+            let lane = terms.extract(word, low, 8);
+            terms.zero_extend(lane, 32)
+        });
+        let sum = blend.of(&mut terms, lanes, added);
+        terms.extract(sum, 8, 8)
+    });
+    let mask = terms.constant(0x00ff_00ff, 32);
+    let halves = words.map(|word| terms.and(word, mask));
+    let sum = blend.of(&mut terms, halves, added * 0x0001_0001);
+    let after = [8, 24].map(|low| terms.extract(sum, low, 8));
+    prove(&Query::new(&terms, before.to_vec(), after.to_vec()))
+}
+
+#[test]
+fn halves_that_are_blended_by_a_byte_carry_nothing() {
+    for (most, added) in [(255, 0), (255, 128), (255, 510), (256, 0), (256, 255), (128, 0)] {
+        let verdict = blended(most, added);
+        let carries = most == 128;
+        assert_eq!(verdict == Verdict::Proved(Proof::Structural), !carries, "{most} {added}: {verdict:?}");
+        assert_eq!(matches!(verdict, Verdict::Refuted(_)), carries, "{most} {added}: {verdict:?}");
+    }
+}
+
+#[test]
+fn halves_that_carry_once_are_not_proved() {
+    for (most, added) in [(255, 511), (256, 256), (257, 1), (300, 0)] {
+        let verdict = blended(most, added);
+        assert!(!matches!(verdict, Verdict::Proved(_)), "{most} {added}: {verdict:?}");
+    }
+}
+
+#[test]
+fn gates_compute_what_lanes_of_products_are() {
+    let mut numbers = Numbers::new(9);
+    for _sum in 0..300 {
+        let mut terms = Terms::new();
+        let inputs = [0, 1].map(|number| terms.input(number, 24));
+        let width = 25 + below(&mut numbers, 16);
+        let mut sum = terms.constant(u128::from(numbers.next()) & ones(width), width);
+        let mut factors: Vec<Term> = Vec::new();
+        for _product in 0..4 {
+            let mut part = |terms: &mut Terms| {
+                let part = terms.extract(
+                    inputs[numbers.below(2)],
+                    below(&mut numbers, 18),
+                    1 + below(&mut numbers, 6),
+                );
+                terms.zero_extend(part, width)
+            };
+            let (lane, factor) = (part(&mut terms), part(&mut terms));
+            factors.push(factor);
+            let mut factor = factors[numbers.below(factors.len())];
+            if numbers.below(2) == 0 {
+                let most = terms.constant(u128::from(below(&mut numbers, 80)), width);
+                factor = terms.sub(most, factor);
+            }
+            let by = terms.constant(1 << below(&mut numbers, width), width);
+            let product = terms.mul(lane, factor);
+            let product = terms.mul(product, by);
+            sum = terms.add(sum, product);
         }
+        let low = below(&mut numbers, width - 1);
+        let results = [terms.extract(sum, low, 1 + below(&mut numbers, width - low))];
+        agree(&mut numbers, &terms, &results);
     }
 }
 

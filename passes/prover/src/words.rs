@@ -14,7 +14,7 @@ use ptxopt_grammar::meaning::term::ones;
 pub(super) enum Sums {
     /// When they are needed: a sum that is only added to others has no gates of its own.
     Late,
-    /// The same, and what lies above a product is taken apart into whole units and carries.
+    /// The same, and what lies above a product is taken apart: into whole units and carries, or into lanes.
     Apart,
     /// At once, so that a sum whose bits turn out to be those of another word counts as that word.
     AtOnce,
@@ -181,13 +181,14 @@ impl<'c, W: Watch> Circuit<'c, W> {
         }
     }
 
-    /// Bits of a sum as a sum of whole units and carries.
+    /// Bits of a sum as a sum of whole units and carries, or of the lane that they lie in.
     fn apart(&mut self, at: u32, low: u32, width: u32) -> Option<Linear> {
         let (at, low) = self.behind_moves(at, low, width);
         let lowest = self.lowest(at, low + width, MOST_SUMS);
         let sum = lowest.as_ref().or(self.linear[at as usize].as_ref())?;
         let above = sum.above(low, width);
-        above.or_else(|| sum.above_carries(low, width, &mut self.graph))
+        let carries = above.or_else(|| sum.above_carries(low, width, &mut self.graph));
+        carries.or_else(|| sum.lane(low, width, &mut self.graph))
     }
 
     /// The word from which these bits of a word are moved, and where they are there.

@@ -1,0 +1,111 @@
+//! The least and the greatest value of a weighted sum of literals, some of which are products of two others.
+//!
+//! Taken each by itself, the literals of `x * a + y * (255 - a)` can add up to twice what the sum can be. But the sum
+//! is linear in `a`, whatever `x` and `y` are, so it is greatest where `a` is 0 or where `a` is 255, and so is what it is
+//! at least.
+//!
+//! A number like `a` is any group of literals that count for the same in the sum, but for powers of two: alone, and
+//! multiplied by each other literal. The sum is linear in it for that reason alone, so it does not matter what the
+//! literals are, or whether one depends on another: what is said holds of all values that they could have.
+
+use super::aig::{Aig, Gate, Watch};
+use std::collections::BTreeMap;
+
+/// The most literals of a sum that is looked at like this.
+const MOST_LITERALS: usize = 600;
+
+/// Literals, none inverted, with their weights.
+type Weights = BTreeMap<u32, i128>;
+
+/// What a literal counts for in a sum: what is not multiplied by it, and what each literal counts for that is.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+struct Share {
+    alone: i128,
+    times: Vec<(u32, i128)>,
+}
+
+impl Share {
+    /// The share without a common power of two, and that.
+    fn normalised(&self) -> (Self, u32) {
+        let weights = self.times.iter().map(|&(_, weight)| weight).chain([self.alone]);
+        let zeros = weights.filter(|&weight| weight != 0).map(i128::trailing_zeros).min().unwrap_or(0);
+        let times = self.times.iter().map(|&(node, weight)| (node, weight >> zeros)).collect();
+        (Self { alone: self.alone >> zeros, times }, zeros)
+    }
+}
+
+/// The least and the greatest value of a weighted sum; `None` if it is too long. No weight has more than 50 bits.
+pub(super) fn bounds<W: Watch>(weights: &[(u32, i128)], graph: &Aig<W>) -> Option<(i128, i128)> {
+    if weights.len() > MOST_LITERALS {
+        return None;
+    }
+    let mut found = ends(weights.iter().map(|&(_, weight)| weight));
+    for (number, bits) in numbers(weights, graph) {
+        let most: i128 = bits.values().map(|&zeros| 1 << zeros).sum();
+        // The sum without the number, and what is added to it where the number is as great as it can be.
+        let mut rest: Weights = BTreeMap::new();
+        for &(node, weight) in weights {
+            let is_of_number = bits.contains_key(&node)
+                || factors(node, graph).is_some_and(|of| of.iter().any(|factor| bits.contains_key(factor)));
+            if !is_of_number {
+                rest.insert(node, weight);
+            }
+        }
+        let without = ends(rest.values().copied());
+        for (node, weight) in number.times {
+            *rest.entry(node).or_default() += weight * most;
+        }
+        let with = ends(rest.into_values());
+        let alone = number.alone * most;
+        let low = without.0.min(with.0 + alone);
+        let high = without.1.max(with.1 + alone);
+        found = (found.0.max(low), found.1.min(high));
+    }
+    Some(found)
+}
+
+/// The least and the greatest sum of some of these.
+fn ends(weights: impl Iterator<Item = i128>) -> (i128, i128) {
+    weights.fold((0, 0), |(low, high), weight| (low + weight.min(0), high + weight.max(0)))
+}
+
+/// The literals that a literal is the product of.
+fn factors<W: Watch>(node: u32, graph: &Aig<W>) -> Option<[u32; 2]> {
+    match graph.gates()[node as usize] {
+        Gate::And(a, b) if !a.inverted() && !b.inverted() => Some([a.node(), b.node()]),
+        Gate::False | Gate::Input | Gate::And(..) | Gate::Xor(..) => None,
+    }
+}
+
+/// The numbers in which the sum is linear: what each counts for, and its bits with the powers of two that they have.
+fn numbers<W: Watch>(weights: &[(u32, i128)], graph: &Aig<W>) -> Vec<(Share, BTreeMap<u32, u32>)> {
+    let mut shares: BTreeMap<u32, Share> = BTreeMap::new();
+    for &(node, weight) in weights {
+        if let Some([a, b]) = factors(node, graph) {
+            shares.entry(a).or_default().times.push((b, weight));
+            shares.entry(b).or_default().times.push((a, weight));
+        }
+    }
+    for &(node, weight) in weights {
+        if let Some(share) = shares.get_mut(&node) {
+            share.alone += weight;
+        }
+    }
+    let mut all: BTreeMap<Share, BTreeMap<u32, u32>> = BTreeMap::new();
+    for (node, mut share) in shares {
+        share.times.sort_unstable();
+        let (share, zeros) = share.normalised();
+        all.entry(share).or_default().insert(node, zeros);
+    }
+    all.retain(|_, bits| bits.len() > 1);
+    // Literals that are multiplied by the same are never multiplied by each other, since there is no product of a
+    // literal with itself, nor is one of them a product of another, which would have to be multiplied by that again.
+    let multiplied = |bits: &BTreeMap<u32, u32>, node: u32| {
+        factors(node, graph).into_iter().flatten().any(|factor| bits.contains_key(&factor))
+    };
+    for (share, bits) in &all {
+        debug_assert!(share.times.iter().all(|(node, _)| !bits.contains_key(node)), "{share:?}: {bits:?}");
+        debug_assert!(bits.keys().all(|&node| !multiplied(bits, node)), "{share:?}: {bits:?}");
+    }
+    all.into_iter().collect()
+}
