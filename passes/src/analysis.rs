@@ -27,10 +27,12 @@ impl Knowledge {
     }
 
     /// The same where all bits of some values are demanded as soon as any are. That demands more than need be, which
-    /// is sound: it leaves less to change, and more to rely on.
+    /// is sound: it leaves less to change, and more to rely on. The zeros above a number in a word are always demanded
+    /// if one of them is.
     #[must_use]
     pub fn with_whole(graph: &Graph<'_, '_>, whole: &dyn Fn(ValueId) -> bool) -> Self {
-        let (facts, demanded) = (facts(graph), demands(graph, whole));
+        let facts = facts(graph);
+        let demanded = demands(graph, &facts, whole);
         Self { facts, demanded, contents: RefCell::default(), signatures: RefCell::default() }
     }
 
@@ -56,6 +58,11 @@ impl Knowledge {
             .map_or_else(|| Fact::top(entry.width.max(1)), |core| forward(graph.terms(), core, &mut input))
     }
 }
+
+/// How many bits a word, a half and a byte have.
+const WORD: u32 = 32;
+const HALF: u32 = 16;
+const BYTE: u32 = 8;
 
 /// From how many incoming edges on a phi takes in only those whose facts have grown. Otherwise each of them would ask
 /// for all of them again, which is quadratic.
@@ -128,7 +135,7 @@ fn one(graph: &Graph<'_, '_>, value: ValueId, facts: &Facts) -> Fact {
     }
 }
 
-fn demands(graph: &Graph<'_, '_>, whole: &dyn Fn(ValueId) -> bool) -> Masks {
+fn demands(graph: &Graph<'_, '_>, facts: &Facts, whole: &dyn Fn(ValueId) -> bool) -> Masks {
     let mut bits = Masks::none(graph.values().len());
     let mut work = Queue::new(graph.values().len());
     for value in graph.values() {
@@ -141,7 +148,11 @@ fn demands(graph: &Graph<'_, '_>, whole: &dyn Fn(ValueId) -> bool) -> Masks {
         }
     }
     let want = |bits: &mut Masks, work: &mut Queue, value: ValueId, more: u128| {
-        let more = if more != 0 && whole(value) { ones(graph.value(value).width) } else { more };
+        let more = match more {
+            0 => 0,
+            _ if whole(value) => ones(graph.value(value).width),
+            _ => more | zeros_above(&facts[value.index()], more),
+        };
         let known = bits[value.index()];
         if known | more != known {
             bits.set(value.index(), known | more);
@@ -172,4 +183,15 @@ fn demands(graph: &Graph<'_, '_>, whole: &dyn Fn(ValueId) -> bool) -> Masks {
         }
     }
     bits
+}
+
+/// The zeros of a word above a number of a byte to a half, if some of them are among these bits.
+///
+/// What computes such a number has to make zeros above it in any case. If all of them are demanded, what is made of the
+/// word may rely on them as well: a multiplication that does two at once, for example.
+fn zeros_above(fact: &Fact, bits: u128) -> u128 {
+    let has = u128::BITS - fact.unsigned().1.leading_zeros();
+    let zeros = ones(WORD) & !ones(has.max(1));
+    let is_number = fact.width() == WORD && (BYTE..=HALF).contains(&has);
+    if is_number && bits & zeros != 0 { zeros } else { 0 }
 }

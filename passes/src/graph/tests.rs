@@ -297,6 +297,24 @@ fn all_bits_of_a_value_that_is_held_whole_are_demanded() {
 }
 
 #[test]
+fn the_zeros_above_a_number_are_demanded_together() {
+    let demanded = |bits: u32, read: &str| {
+        let body = format!(
+            "ld.global.u32 %r0, [0]; bfe.u32 %r1, %r0, 8, {bits}; {read} st.global.u16 [4], %r2; ret;"
+        );
+        with(&body, |module, graph| Knowledge::of(graph).demanded[result(graph, stmt(module, "bfe")).index()])
+    };
+    let product = "mul.lo.u32 %r2, %r1, %r0;";
+    assert_eq!(demanded(8, product), u128::from(u32::MAX));
+    assert_eq!(demanded(15, product), u128::from(u32::MAX));
+    // None of the zeros is read.
+    assert_eq!(demanded(16, product), u128::from(u16::MAX));
+    assert_eq!(demanded(8, "and.b32 %r2, %r1, 255;"), 0xff);
+    // It has less than a byte, as a condition has.
+    assert_eq!(demanded(7, product), u128::from(u16::MAX));
+}
+
+#[test]
 fn a_register_holds_its_value_until_it_is_written_again() {
     let body = "ld.global.u32 %r1, [0]; add.u32 %r2, %r1, 1; mov.b32 %r1, 7; add.u32 %r3, %r2, %r1; ret;";
     with(body, |module, graph| {

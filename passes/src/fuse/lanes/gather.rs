@@ -20,6 +20,17 @@ impl Words {
         Some(self.push(Step::plain(op::PRMT_B32, &[wide, Source::Constant(0), selector])))
     }
 
+    /// A word whose lowest lane is the low bits of a register of 16, and the others are zeros.
+    pub(super) fn extended(&mut self, lane: Term) -> Option<Source> {
+        let narrow = self.pieces.narrow(lane)?;
+        let wide = self.push(Step::plain(op::CVT_U32_U16, &[Source::Value(narrow)]));
+        if self.pieces.is_extended(narrow) {
+            return Some(wide);
+        }
+        let ones = u32::MAX >> (32 - self.lanes.bits());
+        Some(self.push(Step::plain(op::AND_B32, &[wide, Source::Constant(ones.into())])))
+    }
+
     fn number(&self, lane: Term) -> Option<u32> {
         self.pieces.terms.value(lane).map(|value| u32::try_from(value).expect("a lane has few bits"))
     }

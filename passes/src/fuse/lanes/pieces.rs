@@ -40,6 +40,8 @@ pub(super) struct Pieces {
     single: HashSet<ValueId>,
     /// The registers of 16 bits whose low bits are a lane.
     narrow: HashMap<Term, ValueId>,
+    /// Those of them that have zeros above it.
+    extended: HashSet<ValueId>,
     /// What is known of terms, once that was asked.
     facts: HashMap<Term, Fact>,
     /// The cuts of terms, themselves included.
@@ -90,6 +92,7 @@ impl Pieces {
             homes: HashMap::new(),
             single: HashSet::new(),
             narrow: HashMap::new(),
+            extended: HashSet::new(),
             facts: HashMap::new(),
             cuts: HashMap::new(),
             parts: HashMap::new(),
@@ -97,18 +100,26 @@ impl Pieces {
         let roots: Vec<Term> = order.iter().map(|&(_, word)| word).chain([root]).collect();
         pieces.learn(&roots);
         for (value, word) in order {
+            // Another edit may change what is undemanded.
+            let demanded = site.knowledge.demanded[value.index()];
             if is_home(graph, value) {
                 pieces.words.entry(word).or_insert(value);
                 let lanes = pieces.lanes_of(word);
                 if lanes[1..].iter().all(|&lane| pieces.terms.value(lane).is_some()) {
                     pieces.single.insert(value);
                 }
-                for (at, lane) in lanes.into_iter().enumerate() {
-                    pieces.homes.entry(lane).or_default().push((value, at));
+                let is_demanded = |at: u32| demanded >> (at * bits) & ones(bits) != 0;
+                for (lane, at) in lanes.into_iter().zip(0..).filter(|&(_, at)| is_demanded(at)) {
+                    pieces.homes.entry(lane).or_default().push((value, at as usize));
                 }
             } else if bits <= graph.value(value).width && is_narrow(graph, value) {
                 let lane = pieces.part(word, 0, bits);
                 pieces.narrow.entry(lane).or_insert(value);
+                let width = pieces.terms.width(word);
+                let above = (width > bits).then(|| pieces.part(word, bits, width - bits));
+                if demanded == ones(width) && above.is_none_or(|above| pieces.terms.value(above) == Some(0)) {
+                    pieces.extended.insert(value);
+                }
             }
         }
         pieces.lanes = pieces.lanes_of(root);
@@ -252,6 +263,11 @@ impl Pieces {
     /// Where a word can be read.
     pub(super) fn word(&self, term: Term) -> Option<ValueId> {
         self.words.get(&term).copied()
+    }
+
+    /// Whether a register of 16 bits has zeros above its lowest lane.
+    pub(super) fn is_extended(&self, narrow: ValueId) -> bool {
+        self.extended.contains(&narrow)
     }
 
     /// All words that can be read, in the order in which they were built.

@@ -3,7 +3,8 @@
 //! Two lanes of a word are far enough apart for sums of 16 bits: the even ones are kept as halves of one word, the odd
 //! ones as halves of another, and a multiplication of such a word by a number multiplies both. What is in a half stays
 //! there if no sum is negative or has more than 16 bits; that is why the weights are taken together and the least and
-//! the greatest sum computed.
+//! the greatest sum computed. A lane may also be multiplied by a register that is the same for all lanes, as where an
+//! image is faded, or a pixel is multiplied by its own alpha.
 
 use super::words::Words;
 use crate::recipe::{Source, Step};
@@ -13,6 +14,12 @@ use ptxopt_grammar::video::Lanes;
 
 /// The most lanes of which one is a sum.
 const MOST_ADDENDS: usize = 8;
+
+/// Of how many numbers the factors of a sum may be made.
+const MOST_NUMBERS: usize = 2;
+
+/// How many bits a word has.
+const WORD: u32 = 32;
 
 /// How deep the term of a sum is looked at.
 const DEEPEST: usize = 24;
@@ -37,6 +44,29 @@ struct Scaled {
 struct Addend {
     weight: i64,
     lane: Term,
+    /// What it is multiplied by besides, of 32 bits. It may as well be the other way round.
+    factor: Option<Term>,
+}
+
+/// `constant + slope * number`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Affine {
+    constant: i64,
+    slope: i64,
+    number: Term,
+}
+
+impl Affine {
+    fn at(self, number: i64) -> Option<i64> {
+        self.slope.checked_mul(number)?.checked_add(self.constant)
+    }
+}
+
+/// What the lanes of a word are multiplied by.
+#[derive(Clone, Copy)]
+enum Weight {
+    Number(i64),
+    Register(Source),
 }
 
 impl Scaled {
@@ -52,31 +82,35 @@ impl Scaled {
 }
 
 impl Words {
-    /// A word whose lanes are all the same weighted sum of lanes of other words.
+    /// A word of which at least three lanes are the same weighted sum of lanes of other words, and the others are
+    /// there or can be made.
     pub(super) fn scaled(&mut self, lanes: &[Option<Term>], depth: usize) -> Option<Source> {
         if self.lanes != Lanes::Four || lanes.iter().flatten().count() < 3 {
             return None;
         }
-        let mut all: Vec<Option<Scaled>> = Vec::with_capacity(lanes.len());
-        for lane in lanes {
-            all.push(match lane {
-                Some(lane) => Some(self.sum_of(*lane)?),
-                None => None,
-            });
-        }
+        let mut all: Vec<Option<Scaled>> = lanes.iter().map(|lane| self.sum_of((*lane)?)).collect();
+        self.orient(&mut all);
         let first = all.iter().flatten().next()?.clone();
-        let weights = |sum: &Scaled| sum.addends.iter().map(|addend| addend.weight).collect::<Vec<_>>();
         let is_alike = |sum: &Scaled| {
+            let weights = |sum: &Scaled| {
+                sum.addends.iter().map(|addend| (addend.weight, addend.factor)).collect::<Vec<_>>()
+            };
             (sum.shift, sum.number) == (first.shift, first.number) && weights(sum) == weights(&first)
         };
-        if !all.iter().flatten().all(is_alike) {
+        let all: Vec<Option<Scaled>> = all.into_iter().map(|sum| sum.filter(is_alike)).collect();
+        let wanted = lanes.iter().flatten().count();
+        if all.iter().flatten().count() < wanted.min(3) || !self.stays(&first) {
             return None;
         }
         let mut words = Vec::with_capacity(first.addends.len());
-        for at in 0..first.addends.len() {
+        for (at, &Addend { weight, factor, .. }) in first.addends.iter().enumerate() {
+            let weight = match factor {
+                None => Weight::Number(weight),
+                Some(factor) => Weight::Register(self.factor(factor, depth)?),
+            };
             let lanes: Vec<Option<Term>> =
                 all.iter().map(|sum| sum.as_ref().map(|sum| sum.addends[at].lane)).collect();
-            words.push((first.addends[at].weight, self.word(&lanes, depth + 1)?));
+            words.push((weight, self.word(&lanes, depth + 1)?));
         }
         let even = self.added_up(&words, first.number, |words, word| {
             words.push(Step::plain(op::AND_B32, &[word, Source::Constant(EVEN)]))
@@ -84,33 +118,169 @@ impl Words {
         let odd = self.added_up(&words, first.number, |words, word| {
             words.push(Step::plain(op::PRMT_B32, &[word, Source::Constant(0), Source::Constant(ODD)]))
         });
-        Some(self.interleaved(even?, odd?, first.shift))
+        let word = self.interleaved(even?, odd?, first.shift);
+        let rest: Vec<Option<Term>> =
+            lanes.iter().zip(&all).map(|(lane, sum)| lane.filter(|_| sum.is_none())).collect();
+        self.merged(word, &rest, depth)
+    }
+
+    /// The word with some lanes from elsewhere.
+    fn merged(&mut self, word: Source, rest: &[Option<Term>], depth: usize) -> Option<Source> {
+        if rest.iter().all(Option::is_none) {
+            return Some(word);
+        }
+        let other = self.word(rest, depth + 1)?;
+        let places = rest.iter().zip(0_u64..).map(|(lane, at)| if lane.is_some() { at + 4 } else { at });
+        let selector = places.zip(0..).fold(0, |selector, (place, at)| selector | place << (4 * at));
+        Some(self.push(Step::plain(op::PRMT_B32, &[word, other, Source::Constant(selector)])))
+    }
+
+    /// A word that lanes are multiplied by.
+    fn factor(&mut self, factor: Term, depth: usize) -> Option<Source> {
+        if self.pieces.fact(factor).unsigned().1 > u128::from(u8::MAX) {
+            return self.pieces.word(factor).map(Source::Value);
+        }
+        let zero = self.pieces.terms.constant(0, 8);
+        let lane = self.pieces.part(factor, 0, 8);
+        let word = self.word(&[lane, zero, zero, zero].map(Some), depth + 1);
+        word.or_else(|| self.extended(lane))
+    }
+
+    /// Sees to it that what the products of all lanes have in common is their factor, and puts the addends in order.
+    fn orient(&mut self, all: &mut [Option<Scaled>]) {
+        let mut common: Option<Vec<Term>> = None;
+        for sum in all.iter().flatten() {
+            let mut own: Vec<Term> = Vec::new();
+            for &addend in &sum.addends {
+                own.extend(addend.factor);
+                own.extend(self.turned(addend).and_then(|turned| turned.factor));
+            }
+            match &mut common {
+                None => common = Some(own),
+                Some(common) => common.retain(|factor| own.contains(factor)),
+            }
+        }
+        let common = common.unwrap_or_default();
+        for sum in all.iter_mut().flatten() {
+            for at in 0..sum.addends.len() {
+                let addend = sum.addends[at];
+                if addend.factor.is_some_and(|factor| !common.contains(&factor))
+                    && let Some(turned) = self.turned(addend)
+                {
+                    sum.addends[at] = turned;
+                }
+            }
+            let home = |lane: Term| self.pieces.homes(lane).first().copied();
+            sum.addends.sort_by_key(|addend| (addend.factor, addend.weight, home(addend.lane)));
+        }
+    }
+
+    /// The lane as the factor, and the factor as the lane, if it is one.
+    fn turned(&mut self, addend: Addend) -> Option<Addend> {
+        let factor = addend.factor?;
+        if self.pieces.fact(factor).unsigned().1 > u128::from(u8::MAX) {
+            return None;
+        }
+        let lane = self.pieces.part(factor, 0, 8);
+        let factor = self.pieces.terms.zero_extend(addend.lane, WORD);
+        Some(Addend { lane, factor: Some(factor), ..addend })
+    }
+
+    /// Whether a sum stays within 16 bits, whatever its lanes are.
+    ///
+    /// Factors may be made of the same number, as `a` and `255 - a` are. The greatest sum is a convex function of each
+    /// such number, and the least one a concave function, so both are found where the numbers are at their limits.
+    fn stays(&mut self, sum: &Scaled) -> bool {
+        let affine: Vec<Option<Affine>> =
+            sum.addends.iter().map(|addend| Some(self.affine(addend.factor?))).collect();
+        let mut numbers: Vec<Term> = affine.iter().flatten().map(|affine| affine.number).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        if numbers.len() > MOST_NUMBERS {
+            return false;
+        }
+        let limits: Vec<(u128, u128)> =
+            numbers.iter().map(|&number| self.pieces.fact(number).unsigned()).collect();
+        let stays_at = |corner: usize| {
+            let (mut least, mut greatest) = (sum.number, sum.number);
+            for (addend, affine) in sum.addends.iter().zip(&affine) {
+                let times = match affine {
+                    None => 1,
+                    Some(affine) => {
+                        let at = numbers.binary_search(&affine.number).ok()?;
+                        let (low, high) = limits[at];
+                        affine.at(i64::try_from(if corner >> at & 1 == 0 { low } else { high }).ok()?)?
+                    }
+                };
+                let bound = addend.weight.checked_mul(i64::from(u8::MAX))?.checked_mul(times)?;
+                least = least.checked_add(bound.min(0))?;
+                greatest = greatest.checked_add(bound.max(0))?;
+            }
+            Some(least >= 0 && greatest <= i64::from(u16::MAX))
+        };
+        (0..1 << numbers.len()).all(|corner| stays_at(corner) == Some(true))
+    }
+
+    /// A factor as a multiple of a number and a constant.
+    fn affine(&self, factor: Term) -> Affine {
+        let terms = &self.pieces.terms;
+        let (mut constant, mut slope, mut number) = (0_i64, 1_i64, factor);
+        loop {
+            let width = terms.width(number);
+            // A sum of 32 bits is taken as signed; it is not known to fit once it was extended.
+            let whole = width == WORD;
+            let added = |a: Term, b: Term| {
+                let value = i64::try_from(terms.value(b).filter(|_| whole)?).ok()?;
+                Some((a, if value >> (WORD - 1) == 0 { value } else { value - (1 << WORD) }))
+            };
+            let op = terms.op(number);
+            if let Op::ZeroExtend(inner) = op {
+                number = inner;
+            } else if let (Op::Not(inner), Ok(most)) = (op, i64::try_from(ones(width))) {
+                constant += slope * if whole { -1 } else { most };
+                slope = -slope;
+                number = inner;
+            } else if let Op::Add(a, b) = op
+                && let Some((inner, value)) = added(a, b).or_else(|| added(b, a))
+            {
+                constant += slope * value;
+                number = inner;
+            } else {
+                return Affine { constant, slope, number };
+            }
+        }
     }
 
     /// A weighted sum of words of which `halves` takes two lanes.
     fn added_up(
         &mut self,
-        words: &[(i64, Source)],
+        words: &[(Weight, Source)],
         number: i64,
         halves: fn(&mut Self, Source) -> Source,
     ) -> Option<Source> {
         let constant = |value: i64| Source::Constant((value & i64::from(u32::MAX)).cast_unsigned());
         let mut total = (number != 0).then(|| constant(number * BOTH));
         // What is added as it is comes first, so that a product is added as it is computed.
-        let (plain, weighted): (Vec<_>, Vec<_>) = words.iter().partition(|(weight, _)| *weight == 1);
+        let is_plain = |(weight, _): &&(Weight, Source)| matches!(weight, Weight::Number(1));
+        let (plain, weighted): (Vec<_>, Vec<_>) = words.iter().partition(is_plain);
         for &(weight, word) in plain.into_iter().chain(weighted) {
             let halves = match word {
                 Source::Constant(_) => return None,
                 Source::Value(_) | Source::Step(_) => halves(self, word),
             };
+            let weight = match weight {
+                Weight::Number(1) => None,
+                Weight::Number(weight) => Some(constant(weight)),
+                Weight::Register(register) => Some(register),
+            };
             let step = match (total, weight) {
-                (None, 1) => {
+                (None, None) => {
                     total = Some(halves);
                     continue;
                 }
-                (None, _) => Step::plain(op::MUL_LO_U32, &[halves, constant(weight)]),
-                (Some(total), 1) => Step::plain(op::ADD_U32, &[halves, total]),
-                (Some(total), _) => Step::plain(op::MAD_LO_U32, &[halves, constant(weight), total]),
+                (None, Some(weight)) => Step::plain(op::MUL_LO_U32, &[halves, weight]),
+                (Some(total), None) => Step::plain(op::ADD_U32, &[halves, total]),
+                (Some(total), Some(weight)) => Step::plain(op::MAD_LO_U32, &[halves, weight, total]),
             };
             total = Some(self.push(step));
         }
@@ -153,17 +323,12 @@ impl Words {
             self.collect(more, 1 << shift, 0, &mut scaled)?;
         }
         scaled.reduce();
-        let most = i64::from(u8::MAX);
-        let (mut least, mut greatest) = (scaled.number, scaled.number);
-        for addend in &scaled.addends {
-            let bound = addend.weight.checked_mul(most)?;
-            if bound < 0 { least += bound } else { greatest += bound }
-        }
-        let stays = least >= 0 && greatest <= i64::from(u16::MAX) && scaled.shift + 8 <= 16;
+        let multiplied = scaled.addends.iter().filter(|addend| addend.factor.is_some());
         let is_weighted = scaled.shift > 0 || scaled.addends.iter().any(|addend| addend.weight != 1);
-        let home = |lane: Term| self.pieces.homes(lane).first().copied();
-        scaled.addends.sort_by_key(|addend| (addend.weight, home(addend.lane)));
-        (stays && is_weighted && scaled.addends.len() > 1).then_some(scaled)
+        // Products are added as they are.
+        let are_plain = multiplied.clone().all(|addend| addend.weight == 1);
+        let sums = scaled.addends.len() > 1 || multiplied.count() == 1;
+        (scaled.shift + 8 <= 16 && is_weighted && are_plain && sums).then_some(scaled)
     }
 
     /// Adds the addends of a term, times a weight, to those of a sum; `None` if it is no such sum.
@@ -187,7 +352,7 @@ impl Words {
             let (factor, other) = match (terms.value(a), terms.value(b)) {
                 (_, Some(factor)) => (factor, a),
                 (Some(factor), _) => (factor, b),
-                (None, None) => return None,
+                (None, None) => return self.collect_product([a, b], weight, sum),
             };
             let weight = weight.checked_mul(signed(factor)?)?;
             self.collect(other, weight, depth + 1, sum)?;
@@ -200,6 +365,27 @@ impl Words {
         } else {
             self.collect_lane(term, weight, depth, sum)?;
         }
+        Some(())
+    }
+
+    /// The same of a lane times something.
+    fn collect_product(&mut self, [a, b]: [Term; 2], weight: i64, sum: &mut Scaled) -> Option<()> {
+        let width = self.pieces.terms.width(a);
+        if sum.addends.len() == MOST_ADDENDS || !(16..=WORD).contains(&width) {
+            return None;
+        }
+        let most = u128::from(u8::MAX);
+        let [is_lane, is_other] = [a, b].map(|term| self.pieces.fact(term).unsigned().1 <= most);
+        let (lane, factor) = match (is_lane, is_other) {
+            (true, _) => (a, b),
+            (false, true) => (b, a),
+            (false, false) => return None,
+        };
+        let lane = self.pieces.part(lane, 0, 8);
+        // The same number may have been extended from any width.
+        let factor = if is_lane && is_other { self.pieces.part(factor, 0, 8) } else { factor };
+        let factor = self.pieces.terms.zero_extend(factor, WORD);
+        sum.addends.push(Addend { weight, lane, factor: Some(factor) });
         Some(())
     }
 
@@ -227,9 +413,9 @@ impl Words {
             return None;
         }
         let lane = self.pieces.part(inner, 0, 8);
-        match sum.addends.iter_mut().find(|addend| addend.lane == lane) {
+        match sum.addends.iter_mut().find(|addend| addend.lane == lane && addend.factor.is_none()) {
             Some(addend) => addend.weight += weight,
-            None => sum.addends.push(Addend { weight, lane }),
+            None => sum.addends.push(Addend { weight, lane, factor: None }),
         }
         Some(())
     }
