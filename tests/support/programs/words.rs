@@ -116,6 +116,16 @@ const PARALLEL: &[&str] = &[
     "and.b32 %x0, {a}, {80}; shr.u32 %x0, %x0, 7; mul.lo.u32 {d}, %x0, 255;",
 ];
 
+/// Lanes that are multiplied by `%z`, or by `%e`, which is a number less `%z`.
+const BLENDS: &[&str] = &[
+    "mul.lo.u32 {x}, {x}, %z; mad.lo.u32 {x}, {y}, %e, {x}; add.u32 {x}, {x}, {n}; shr.u32 {x}, {x}, {s};",
+    "mad.lo.u32 {x}, %z, {x}, {n}; mad.lo.u32 {x}, %e, {y}, {x}; shr.u32 {x}, {x}, {s};",
+    "mad.lo.u32 {x}, {x}, %z, {y}; shr.u32 {x}, {x}, {s};",
+    "mul.lo.u32 {x}, {x}, %z; shr.u32 {x}, {x}, {s};",
+    "mul.lo.u32 {y}, {y}, %e; shr.u32 {y}, {y}, {s}; add.u32 {x}, {x}, {y};",
+    "sub.s32 {y}, {y}, {x}; mul.lo.s32 {y}, {y}, %z; shr.s32 {y}, {y}, {s}; add.s32 {x}, {x}, {y};",
+];
+
 impl Writer<'_, '_> {
     /// Lines with names in the place of what stands in braces.
     pub(super) fn lines(&mut self, text: &str, names: &[(&str, &str)]) {
@@ -157,6 +167,31 @@ impl Writer<'_, '_> {
             return Ok(());
         }
         let (d, packed) = (self.element()?, *self.u.choose(PACKED)?);
+        self.lines(packed, &[("{d}", &d)]);
+        Ok(())
+    }
+
+    /// Four bytes that are faded or blended by a byte, all alike or all but one.
+    pub(super) fn blended(&mut self) -> Result<()> {
+        let odd = if self.u.ratio(1, 3)? { Some(self.u.int_in_range(0..=3)?) } else { None };
+        let (a, b, f, d) = (self.element()?, self.element()?, self.element()?, self.element()?);
+        let text = *self.u.choose(BLENDS)?;
+        let most = *self.u.choose(&[255, 255, 256, 256, 128, 254, 257, 300])?;
+        let added = *self.u.choose(&[0, 0, 128, 127, 255, 256, 510, 511])?;
+        let shift = *self.u.choose(&[8, 8, 8, 8, 7, 4])?;
+        let lane = self.u.int_in_range(0..=3)?;
+        self.taken("%z", &f, lane, false)?;
+        self.line(&format!("sub.s32 %e, {most}, %z;"));
+        for lane in 0..4 {
+            let (x, y) = (format!("%x{lane}"), format!("%y{lane}"));
+            self.taken(&x, &a, lane, false)?;
+            self.taken(&y, &b, lane, false)?;
+            let missed = odd == Some(lane);
+            let text = if missed && self.u.arbitrary()? { *self.u.choose(BLENDS)? } else { text };
+            let [n, s] = [added + i32::from(missed), shift].map(|number: i32| number.to_string());
+            self.lines(text, &[("{x}", &x), ("{y}", &y), ("{n}", &n), ("{s}", &s)]);
+        }
+        let packed = *self.u.choose(PACKED)?;
         self.lines(packed, &[("{d}", &d)]);
         Ok(())
     }
