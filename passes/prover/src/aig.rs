@@ -5,6 +5,7 @@
 //! simplification here is an identity of Boolean algebra, so a literal always stands for the function that was
 //! asked for. A [`Watch`] may answer a new gate with an older literal that it has proved equal.
 
+use super::numbers::Number;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
 use std::hash::{Hash, Hasher};
@@ -81,6 +82,14 @@ impl Hash for Gate {
 pub(super) trait Watch {
     /// The last of `gates` is new. Answers with it, or with an older literal that it is proved to equal.
     fn made(&mut self, gates: &[Gate]) -> Lit;
+
+    /// The newest inputs stand for a sum from here on.
+    fn name(&mut self, _number: Number) {}
+
+    /// The numbers that were named.
+    fn numbers(&self) -> &[Number] {
+        &[]
+    }
 }
 
 /// Takes every gate as it is.
@@ -123,6 +132,21 @@ impl<W: Watch> Aig<W> {
     pub(super) fn input(&mut self) -> Lit {
         self.gates.push(Gate::Input);
         self.watch.made(&self.gates)
+    }
+
+    /// Inputs in the place of the bits of a sum, which is never above `most`; the same ones for the same sum.
+    pub(super) fn named(&mut self, sum: Vec<Lit>, most: u16) -> Vec<Lit> {
+        let most = u64::from(most);
+        let numbers = self.watch.numbers();
+        if sum.is_empty() || numbers.iter().any(|number| number.bits == sum) {
+            return sum;
+        }
+        if let Some(number) = numbers.iter().find(|number| number.most == most && number.of == sum) {
+            return number.bits.clone();
+        }
+        let bits: Vec<Lit> = sum.iter().map(|_| self.input()).collect();
+        self.watch.name(Number { of: sum, bits: bits.clone(), most });
+        bits
     }
 
     fn gate(&self, lit: Lit) -> Gate {

@@ -17,6 +17,7 @@ use super::decide::value;
 use super::linear::Linear;
 use super::support::Support;
 use super::sweep::evaluate;
+use super::vectors::counting;
 use super::words::Circuit;
 use ptxopt_grammar::meaning::term::{ones, signed};
 
@@ -248,16 +249,6 @@ fn supports(graph: &Aig<Unwatched>, roots: impl Iterator<Item = u32>) -> Option<
     Some(all)
 }
 
-/// Bits that count through all values of up to six inputs in 64 vectors.
-const COUNTING: [u64; 6] = [
-    0xaaaa_aaaa_aaaa_aaaa,
-    0xcccc_cccc_cccc_cccc,
-    0xf0f0_f0f0_f0f0_f0f0,
-    0xff00_ff00_ff00_ff00,
-    0xffff_0000_ffff_0000,
-    0xffff_ffff_0000_0000,
-];
-
 /// What a part of all terms together is, if it is the same for all inputs; the first term is whole, the others are
 /// halved. The lowest bits of the halved ones, which must be constant, are added to `rests`.
 fn constant(
@@ -286,8 +277,7 @@ fn constant(
                 }
                 Gate::Input => {
                     input += 1;
-                    let high = |at: usize| if block >> (at - 6) & 1 == 1 { u64::MAX } else { 0 };
-                    COUNTING.get(input - 1).copied().unwrap_or_else(|| high(input - 1))
+                    counting(input - 1, block)
                 }
                 gate @ (Gate::False | Gate::And(..) | Gate::Xor(..)) => {
                     evaluate(gate, |lit| value(&words, lit))

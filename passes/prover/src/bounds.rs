@@ -14,6 +14,9 @@ use std::collections::BTreeMap;
 /// The most literals of a sum that is looked at like this.
 const MOST_LITERALS: usize = 600;
 
+/// The most literals of which all values are tried.
+const MOST_TRIED: usize = 9;
+
 /// Literals, none inverted, with their weights.
 type Weights = BTreeMap<u32, i128>;
 
@@ -39,7 +42,7 @@ pub(super) fn bounds<W: Watch>(weights: &[(u32, i128)], graph: &Aig<W>) -> Optio
     if weights.len() > MOST_LITERALS {
         return None;
     }
-    let mut found = ends(weights.iter().map(|&(_, weight)| weight));
+    let mut found = ends_of_named(weights, graph);
     for (number, bits) in numbers(weights, graph) {
         let most: i128 = bits.values().map(|&zeros| 1 << zeros).sum();
         // The sum without the number, and what is added to it where the number is as great as it can be.
@@ -55,7 +58,7 @@ pub(super) fn bounds<W: Watch>(weights: &[(u32, i128)], graph: &Aig<W>) -> Optio
         for (node, weight) in number.times {
             *rest.entry(node).or_default() += weight * most;
         }
-        let with = ends(rest.into_values());
+        let with = ends_of_few(&rest, graph).unwrap_or_else(|| ends(rest.into_values()));
         let alone = number.alone * most;
         let low = without.0.min(with.0 + alone);
         let high = without.1.max(with.1 + alone);
@@ -67,6 +70,41 @@ pub(super) fn bounds<W: Watch>(weights: &[(u32, i128)], graph: &Aig<W>) -> Optio
 /// The least and the greatest sum of some of these.
 fn ends(weights: impl Iterator<Item = i128>) -> (i128, i128) {
     weights.fold((0, 0), |(low, high), weight| (low + weight.min(0), high + weight.max(0)))
+}
+
+/// The same where literals that are bits of a named number have no other values than its bits.
+fn ends_of_named<W: Watch>(weights: &[(u32, i128)], graph: &Aig<W>) -> (i128, i128) {
+    let mut rest: Weights = weights.iter().copied().collect();
+    let (mut low, mut high) = (0, 0);
+    for number in graph.watch.numbers() {
+        let nodes = number.bits.iter().map(|bit| bit.node());
+        let own: Weights = nodes.filter_map(|node| Some((node, rest.remove(&node)?))).collect();
+        let (least, most) = number.ends(|node| own.get(&node).copied().unwrap_or(0));
+        (low, high) = (low + least, high + most);
+    }
+    let (least, most) = ends(rest.into_values());
+    (low + least, high + most)
+}
+
+/// The same of literals that are made of a few, for all values of those: what a number counts for besides its square.
+fn ends_of_few<W: Watch>(weights: &Weights, graph: &Aig<W>) -> Option<(i128, i128)> {
+    let parts = |node: u32| factors(node, graph).unwrap_or([node, node]);
+    let mut few: Vec<u32> = weights.keys().flat_map(|&node| parts(node)).collect();
+    few.sort_unstable();
+    few.dedup();
+    if few.len() > MOST_TRIED {
+        return None;
+    }
+    let bit = |node: u32| few.binary_search(&node).map_or(0, |at| 1_u32 << at);
+    let masks: Vec<(u32, i128)> = weights
+        .iter()
+        .map(|(&node, &weight)| (parts(node).into_iter().fold(0, |mask, part| mask | bit(part)), weight))
+        .collect();
+    let sum = |values: u32| -> i128 {
+        masks.iter().filter(|(mask, _)| values & mask == *mask).map(|(_, weight)| weight).sum()
+    };
+    let sums = (0..1 << few.len()).map(sum);
+    Some(sums.fold((i128::MAX, i128::MIN), |(low, high), sum| (low.min(sum), high.max(sum))))
 }
 
 /// The literals that a literal is the product of.

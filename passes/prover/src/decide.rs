@@ -7,6 +7,7 @@ use super::aig::{Aig, Gate, Lit, Unwatched, Watch};
 use super::apart::Difference;
 use super::canonical::{Cone, ConeInput};
 use super::counterexample::minimised;
+use super::numbers::{Numbers, parted};
 use super::query::Assumption;
 use super::sweep::{Search, Sweep, evaluate};
 use super::vectors::{GROUPS, Lane, seed, vectors};
@@ -55,7 +56,7 @@ fn search(question: &Question) -> Searched {
     if plain.vanishes() {
         return Searched::Proved(Proof::Parts);
     }
-    if question.cone.multiplies() && are_the_same_apart(question) {
+    if question.cone.multiplies() && (are_the_same_apart(question) || are_the_same_named(question)) {
         return Searched::Proved(Proof::Structural);
     }
     match swept(question, lanes, seed) {
@@ -72,9 +73,18 @@ fn are_the_same(pairs: &[(Lit, Lit)]) -> bool {
 
 /// Whether the demanded bits of both sides are the same gates where products are taken apart.
 fn are_the_same_apart(question: &Question) -> bool {
-    let mut graph = Aig::new(Unwatched);
+    are_the_same_in(question, Unwatched, Sums::Apart)
+}
+
+/// The same where sums of products are numbers.
+fn are_the_same_named(question: &Question) -> bool {
+    parted(&question.cone).contains(&true) && are_the_same_in(question, Numbers::default(), Sums::Named)
+}
+
+fn are_the_same_in<W: Watch>(question: &Question, watch: W, sums: Sums) -> bool {
+    let mut graph = Aig::new(watch);
     let inputs = input_bits(&question.cone, &mut graph);
-    let mut circuit = Circuit::new(graph, &question.cone, &inputs, Sums::Apart);
+    let mut circuit = Circuit::new(graph, &question.cone, &inputs, sums);
     let [before, after] = sides(&question.cone, &mut circuit);
     are_the_same(&pairs(question, &before, &after))
 }

@@ -18,6 +18,7 @@ mod decide;
 pub mod fragment;
 mod intermediate;
 mod linear;
+mod numbers;
 mod query;
 mod sat;
 mod support;

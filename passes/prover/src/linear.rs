@@ -5,7 +5,7 @@
 //! is one less the literal. One adder then makes the bits, from a form that does not depend on how the sum was
 //! written: `a + b + c` in any order, `b * a`, `(a + b) * c` and `a * c + b * c` become the same gates.
 
-use super::aig::{Aig, Lit, Watch};
+use super::aig::{Aig, Gate, Lit, Watch};
 use super::bounds::bounds;
 use ptxopt_grammar::meaning::term::{ones, signed};
 
@@ -252,6 +252,11 @@ impl Linear {
 
     /// The bits from `low` to below `high` as a sum, if what is below them is known to carry or borrow nothing.
     fn rising_from<W: Watch>(&self, low: u32, high: u32, graph: &Aig<W>) -> Option<Self> {
+        Some(self.parted(low, graph)?.1.cut(high - low))
+    }
+
+    /// What is below a bit, which is known to carry or borrow nothing, and the bits from there upwards.
+    fn parted<W: Watch>(&self, low: u32, graph: &Aig<W>) -> Option<(Bounded, Self)> {
         let unit = 1_i128 << low;
         let (mut above, mut below) = (Vec::new(), Vec::new());
         for &(node, weight) in &self.weights {
@@ -262,12 +267,41 @@ impl Linear {
                 (_, _) => return None,
             }
         }
-        let (least, most) = bounds(&below, graph)?;
         let constant = signed(self.constant, self.width);
-        let rest = (constant + least).rem_euclid(unit) - least;
-        let units = ((constant - rest) / unit).cast_unsigned();
-        let sum = Self { width: self.width - low, constant: units, weights: above };
-        (rest + most < unit).then(|| sum.cut(high - low))
+        let below = Bounded::of(below, constant, low, graph)?;
+        let units = ((constant - below.constant) / unit).cast_unsigned();
+        Some((below, Self { width: self.width - low, constant: units, weights: above }.reduced()))
+    }
+
+    /// The sum as one that is known to be neither negative nor to leave its word.
+    fn bounded<W: Watch>(&self, graph: &Aig<W>) -> Option<Bounded> {
+        let half = 1_i128.checked_shl(self.width - 1)?;
+        // Half of the range counts up or down.
+        let up = |(node, weight)| (node, if weight == -half { half } else { weight });
+        let (constant, weights) = self.integers();
+        Bounded::of(weights.into_iter().map(up).collect(), constant, self.width, graph)
+    }
+
+    /// A word of one sum or of two in its halves, as the bits of the numbers that they are; `None` if they may have more
+    /// bits than numbers have.
+    pub(super) fn named<W: Watch>(&self, graph: &mut Aig<W>) -> Option<Self> {
+        let halves = if self.width == 32 { self.parted(16, graph) } else { None };
+        let parts = match halves {
+            Some((low, high)) => vec![(low, 0), (high.bounded(graph)?, 16)],
+            None => vec![(self.bounded(graph)?, 0)],
+        };
+        let (mut constant, mut named) = (0_u128, Vec::with_capacity(32));
+        for (sum, place) in parts {
+            let (number, more) = sum.named(graph)?;
+            constant += more << place;
+            named.extend(number.into_iter().zip(place..).map(|(bit, at)| (bit, 1 << at)));
+        }
+        Some(Self::collect(self.width, constant, named.into_iter()))
+    }
+
+    /// Whether some of its literals are no bits of inputs.
+    pub(super) fn has_products<W: Watch>(&self, graph: &Aig<W>) -> bool {
+        self.weights.iter().any(|&(node, _)| matches!(graph.gates()[node as usize], Gate::And(..)))
     }
 
     /// The lowest bits with zeros above them, if the sum of what is in them is known to fit.
@@ -326,6 +360,38 @@ impl Linear {
         add(constant & ones(self.width), Lit::TRUE);
         all.sort_unstable();
         all
+    }
+}
+
+/// A sum that has all of its values in a word.
+struct Bounded {
+    weights: Vec<(u32, i128)>,
+    constant: i128,
+    least: u128,
+    most: u128,
+}
+
+impl Bounded {
+    /// The sum with that of the constants, equal but for what a word cannot hold, with which it stays in the word.
+    fn of<W: Watch>(weights: Vec<(u32, i128)>, constant: i128, width: u32, graph: &Aig<W>) -> Option<Self> {
+        let unit = 1_i128.checked_shl(width)?;
+        let (low, high) = bounds(&weights, graph)?;
+        let constant = (constant + low).rem_euclid(unit) - low;
+        let [least, most] = [low, high].map(|bound| u128::try_from(constant + bound));
+        let (least, most) = (least.ok()?, most.ok()?);
+        (most < unit.cast_unsigned()).then_some(Self { weights, constant, least, most })
+    }
+
+    /// The bits of the number by which the sum is greater than its least value, which is given as well: what is added to
+    /// a sum makes no other number of it.
+    fn named<W: Watch>(self, graph: &mut Aig<W>) -> Option<(Vec<Lit>, u128)> {
+        let most = u16::try_from(self.most - self.least).ok()?;
+        let width = u16::BITS - most.leading_zeros();
+        let constant = self.constant - self.least.cast_signed();
+        let weights = self.weights.into_iter().map(|(node, weight)| (node, weight.cast_unsigned())).collect();
+        let sum = Linear { width, constant: constant.cast_unsigned(), weights };
+        let bits = sum.reduced().bits(graph);
+        Some((graph.named(bits, most), self.least))
     }
 }
 

@@ -256,6 +256,118 @@ fn gates_compute_what_lanes_of_products_are() {
     }
 }
 
+/// `x * y + most * z - x * z`, which is `x * y + z * (most - x)`.
+fn blend(terms: &mut Terms, [x, y, z]: [Term; 3], most: u128) -> Term {
+    let most = terms.constant(most, 32);
+    let rest = terms.sub(most, x);
+    let products = [terms.mul(x, y), terms.mul(rest, z)];
+    terms.add(products[0], products[1])
+}
+
+/// A number and the same without its lowest byte, added up, without that byte.
+fn folded(terms: &mut Terms, number: Term, mask: u128) -> Term {
+    let high = terms.extract(number, 8, 24);
+    let high = terms.zero_extend(high, 32);
+    let mask = terms.constant(mask, 32);
+    let high = terms.and(high, mask);
+    terms.add(number, high)
+}
+
+/// Two blended lanes multiplied by a number, of which bits are taken that begin at `low`; and in halves of a word without
+/// long products, with so much added to each.
+fn divided(factor: u128, low: u32, added: u128, most: u128) -> Verdict {
+    let mut terms = Terms::new();
+    let x = terms.input(0, 8);
+    let x = terms.zero_extend(x, 32);
+    let words = [1, 2].map(|number| terms.input(number, 32));
+    let before = [0, 16].map(|place| {
+        let [y, z] = words.map(|word| {
+            let lane = terms.extract(word, place, 8);
+            terms.zero_extend(lane, 32)
+        });
+        let sum = blend(&mut terms, [x, y, z], most);
+        let wide = terms.zero_extend(sum, 64);
+        let factor = terms.constant(factor, 64);
+        let product = terms.mul(wide, factor);
+        terms.extract(product, low, 8)
+    });
+    let mask = terms.constant(0x00ff_00ff, 32);
+    let [y, z] = words.map(|word| terms.and(word, mask));
+    let sum = blend(&mut terms, [x, y, z], most);
+    let added = terms.constant(added * 0x0001_0001, 32);
+    let sum = terms.add(sum, added);
+    let sum = folded(&mut terms, sum, 0x00ff_00ff);
+    let after = [8, 24].map(|place| terms.extract(sum, place, 8));
+    prove(&Query::new(&terms, before.to_vec(), after.to_vec()))
+}
+
+#[test]
+fn quotients_are_functions_of_what_is_divided() {
+    // By 255, and by 65536 / 257.
+    for (factor, low, added) in [(0x8080_8081, 39, 1), (0x8081, 23, 1), (257, 16, 0)] {
+        assert_eq!(divided(factor, low, added, 255), Verdict::Proved(Proof::Structural), "{factor:#x}");
+    }
+}
+
+#[test]
+fn quotients_by_other_numbers_are_refuted() {
+    let wrong =
+        [(0x8080_8080, 39, 1), (0x8080_8081, 39, 0), (0x8080_8081, 38, 1), (0x8082, 23, 1), (257, 16, 1)];
+    for (factor, low, added) in wrong {
+        let verdict = divided(factor, low, added, 255);
+        assert!(matches!(verdict, Verdict::Refuted(_)), "{factor:#x} {low} {added}: {verdict:?}");
+    }
+}
+
+#[test]
+fn quotients_in_halves_that_carry_are_not_proved() {
+    for most in [257, 258, 300] {
+        let verdict = divided(0x8080_8081, 39, 1, most);
+        assert!(!matches!(verdict, Verdict::Proved(_)), "{most}: {verdict:?}");
+    }
+}
+
+/// Two functions of one product of bytes, each of some numbers.
+fn function(terms: &mut Terms, product: Term, numbers: [u64; 4]) -> Term {
+    let [factor, added, shift, folds] = numbers.map(u128::from);
+    let [factor, added] = [factor, added].map(|number| terms.constant(number, 32));
+    let sum = terms.mul(product, factor);
+    let sum = terms.add(sum, added);
+    let sum = if folds == 0 { folded(terms, sum, ones(24)) } else { sum };
+    terms.extract(sum, u32::try_from(shift).expect("it is small"), 8)
+}
+
+#[test]
+fn functions_of_products_are_proved_only_where_they_are_equal() {
+    let mut numbers = Numbers::new(11);
+    let mut proved = 0;
+    for _question in 0..100 {
+        let mut terms = Terms::new();
+        let bytes = [0, 1].map(|number| terms.input(number, 8));
+        let [x, y] = bytes.map(|byte| terms.zero_extend(byte, 32));
+        let product = terms.mul(x, y);
+        let sides = [(); 2].map(|()| {
+            let pick = |numbers: &mut Numbers, from: &[u64]| from[numbers.below(from.len())];
+            // By 255, rounded down or to the nearest, in three ways each, and much that is nearly the same.
+            let factor = pick(&mut numbers, &[1, 257, 0x8081]);
+            let nearest = pick(&mut numbers, &[0, factor * 128]);
+            let added = nearest + pick(&mut numbers, &[0, 1, factor, factor]);
+            let (shift, folds) = if factor == 0x8081 { (23, 1) } else { (8 * factor.min(2), factor - 1) };
+            function(&mut terms, product, [factor, added, shift, folds])
+        });
+        let [before, after] = sides;
+        let verdict = prove(&Query::new(&terms, vec![before], vec![after]));
+        let value =
+            |term: Term, input: u128| concrete::evaluate(&terms, &[term], &[input & 255, input >> 8])[0];
+        if matches!(verdict, Verdict::Proved(_)) {
+            proved += 1;
+            let differs = (0..1 << 16).find(|&input| value(before, input) != value(after, input));
+            assert_eq!(differs, None);
+        }
+    }
+    assert!(proved > 10, "{proved}");
+}
+
 /// Clauses that say of `holes + 1` pigeons that each has a hole of its own.
 fn pigeons(solver: &mut Solver, holes: usize) {
     let all: Vec<Vec<Literal>> = (0..=holes)

@@ -37,6 +37,20 @@ impl Draw {
     }
 }
 
+/// A bit of the 64 numbers from `64 * word` upwards.
+pub(super) fn counting(bit: usize, word: u64) -> u64 {
+    const LOWEST: [u64; 6] = [
+        0xaaaa_aaaa_aaaa_aaaa,
+        0xcccc_cccc_cccc_cccc,
+        0xf0f0_f0f0_f0f0_f0f0,
+        0xff00_ff00_ff00_ff00,
+        0xffff_0000_ffff_0000,
+        0xffff_ffff_0000_0000,
+    ];
+    let is_set = || word >> (bit - LOWEST.len()) & 1 == 1;
+    LOWEST.get(bit).copied().unwrap_or_else(|| if is_set() { u64::MAX } else { 0 })
+}
+
 /// A number that depends on all of the cone.
 pub(super) fn seed(cone: &Cone) -> u64 {
     cone.words.iter().fold(0, |hash, word| {

@@ -6,6 +6,7 @@
 use super::aig::{Aig, Lit, Watch};
 use super::canonical::{Cone, Kind, Word};
 use super::linear::Linear;
+use super::numbers::parted;
 use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::ones;
 
@@ -16,6 +17,8 @@ pub(super) enum Sums {
     Late,
     /// The same, and what lies above a product is taken apart: into whole units and carries, or into lanes.
     Apart,
+    /// The same, and a sum with products that is used both in parts and as a whole is a number from there on.
+    Named,
     /// At once, so that a sum whose bits turn out to be those of another word counts as that word.
     AtOnce,
 }
@@ -45,8 +48,12 @@ impl<'c, W: Watch> Circuit<'c, W> {
             linear: vec![None; count],
             named: HashMap::new(),
         };
+        let parted = if sums == Sums::Named { parted(cone) } else { Vec::new() };
         for (at, word) in cone.words.iter().enumerate() {
             circuit.make(at, word, inputs);
+            if parted.get(at) == Some(&true) {
+                circuit.name(at);
+            }
         }
         circuit
     }
@@ -125,6 +132,15 @@ impl<'c, W: Watch> Circuit<'c, W> {
         }
     }
 
+    /// Makes a number of a sum with products.
+    fn name(&mut self, at: usize) {
+        if let Some(sum) = self.linear[at].as_ref().filter(|sum| sum.has_products(&self.graph))
+            && let Some(named) = sum.named(&mut self.graph)
+        {
+            self.linear[at] = Some(named);
+        }
+    }
+
     /// The word as a sum, where its operation is one of those that sums are made with.
     fn as_sum(&mut self, word: &Word) -> Option<Linear> {
         let [a, b, _] = word.operands;
@@ -147,7 +163,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
             Kind::Not => self.linear[a as usize].as_ref().map(Linear::inverted),
             Kind::Extract => {
                 let low = u32::try_from(word.low()).expect("a bit's number is small");
-                if self.sums == Sums::Apart {
+                if self.takes_apart() {
                     return self.apart(a, low, word.width);
                 }
                 self.linear[a as usize].as_ref()?.above(low, word.width)
@@ -179,6 +195,10 @@ impl<'c, W: Watch> Circuit<'c, W> {
             | Kind::SignedLess
             | Kind::Choose => None,
         }
+    }
+
+    fn takes_apart(&self) -> bool {
+        matches!(self.sums, Sums::Apart | Sums::Named)
     }
 
     /// Bits of a sum as a sum of whole units and carries, or of the lane that they lie in.
@@ -229,7 +249,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
 
     /// The same bits where they are, with zeros around them, if the mask of a word is one run of ones.
     fn apart_in_place(&mut self, a: u32, b: u32) -> Option<Vec<Lit>> {
-        let (sum, mask) = self.masked(a, b).filter(|_| self.sums == Sums::Apart)?;
+        let (sum, mask) = self.masked(a, b).filter(|_| self.takes_apart())?;
         let (low, count) = (mask.trailing_zeros(), mask.count_ones());
         if count == 0 || mask >> low != ones(count) {
             return None;

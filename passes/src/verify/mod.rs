@@ -66,7 +66,7 @@ pub struct Wrong {
 
 /// The regions that are tried, step by step. What is fused lies between what both texts read, and may be a hundred
 /// statements.
-const REGIONS: [Extent; 7] = [
+const REGIONS: [Extent; 8] = [
     Extent::Around(0),
     Extent::Between(8),
     Extent::Between(640),
@@ -74,6 +74,7 @@ const REGIONS: [Extent; 7] = [
     Extent::Around(6),
     Extent::Around(16),
     Extent::Around(48),
+    Extent::Around(96),
 ];
 
 /// How many questions of a function may end without an answer before less effort is made for the others.
@@ -158,8 +159,10 @@ impl Verifier {
                 Brief::Unproved => last = Judgement::Unproved,
                 Brief::Differs(_) => last = Judgement::Unfounded,
             }
-            let no_patience = last == Judgement::Unproved && self.unanswered >= PATIENCE;
-            if whole || no_patience || step + 1 == REGIONS.len() {
+            // What is too hard does not get easier with more around it.
+            let is_large = step + 2 >= REGIONS.len();
+            let too_hard = last == Judgement::Unproved && (is_large || self.unanswered >= PATIENCE);
+            if whole || too_hard || step + 1 == REGIONS.len() {
                 break;
             }
         }

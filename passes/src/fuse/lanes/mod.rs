@@ -6,6 +6,7 @@
 //! are one instruction; its operands are words whose lanes are found in the same way, down to words that are there.
 //! What is not computed alike is merged in, under a mask (`words`).
 
+mod addends;
 mod clamped;
 mod cuts;
 mod function;

@@ -4,25 +4,21 @@
 //! ones as halves of another, and a multiplication of such a word by a number multiplies both. What is in a half stays
 //! there if no sum is negative or has more than 16 bits; that is why the weights are taken together and the least and
 //! the greatest sum computed. A lane may also be multiplied by a register that is the same for all lanes, as where an
-//! image is faded, or a pixel is multiplied by its own alpha.
+//! image is faded, or a pixel is multiplied by its own alpha. Halves that are divided by 255 get their own upper bytes
+//! added, and are divided by 256.
 
+use super::addends::{Addend, Scaled};
 use super::words::Words;
 use crate::recipe::{Source, Step};
 use ptxopt_grammar::meaning::term::{Op, Term, ones};
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::Lanes;
 
-/// The most lanes of which one is a sum.
-const MOST_ADDENDS: usize = 8;
-
 /// Of how many numbers the factors of a sum may be made.
 const MOST_NUMBERS: usize = 2;
 
 /// How many bits a word has.
-const WORD: u32 = 32;
-
-/// How deep the term of a sum is looked at.
-const DEEPEST: usize = 24;
+pub(super) const WORD: u32 = 32;
 
 /// The lanes of a word, the even ones and the odd ones.
 const EVEN: u64 = 0x00ff_00ff;
@@ -30,23 +26,6 @@ const ODD: u64 = 0x4341;
 
 /// Once in each half.
 const BOTH: i64 = 0x0001_0001;
-
-/// A lane as bits of a sum: where they begin, and the sum.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct Scaled {
-    shift: u32,
-    number: i64,
-    addends: Vec<Addend>,
-}
-
-/// A lane with its weight.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Addend {
-    weight: i64,
-    lane: Term,
-    /// What it is multiplied by besides, of 32 bits. It may as well be the other way round.
-    factor: Option<Term>,
-}
 
 /// `constant + slope * number`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,18 +48,6 @@ enum Weight {
     Register(Source),
 }
 
-impl Scaled {
-    /// Takes off the zeros below the sum, where a lane was added up in its place.
-    fn reduce(&mut self) {
-        self.addends.retain(|addend| addend.weight != 0);
-        let numbers = self.addends.iter().map(|addend| addend.weight).chain([self.number]);
-        let zeros = numbers.map(i64::trailing_zeros).min().unwrap_or(0).min(self.shift);
-        self.shift -= zeros;
-        self.number >>= zeros;
-        self.addends.iter_mut().for_each(|addend| addend.weight >>= zeros);
-    }
-}
-
 impl Words {
     /// A word of which at least three lanes are the same weighted sum of lanes of other words, and the others are
     /// there or can be made.
@@ -95,13 +62,15 @@ impl Words {
             let weights = |sum: &Scaled| {
                 sum.addends.iter().map(|addend| (addend.weight, addend.factor)).collect::<Vec<_>>()
             };
-            (sum.shift, sum.number) == (first.shift, first.number) && weights(sum) == weights(&first)
+            let bits = |sum: &Scaled| (sum.shift, sum.number, sum.division);
+            bits(sum) == bits(&first) && weights(sum) == weights(&first)
         };
         let all: Vec<Option<Scaled>> = all.into_iter().map(|sum| sum.filter(is_alike)).collect();
         let wanted = lanes.iter().flatten().count();
-        if all.iter().flatten().count() < wanted.min(3) || !self.stays(&first) {
+        if all.iter().flatten().count() < wanted.min(3) {
             return None;
         }
+        let number = first.number + self.added(&first)?;
         let mut words = Vec::with_capacity(first.addends.len());
         for (at, &Addend { weight, factor, .. }) in first.addends.iter().enumerate() {
             let weight = match factor {
@@ -112,13 +81,17 @@ impl Words {
                 all.iter().map(|sum| sum.as_ref().map(|sum| sum.addends[at].lane)).collect();
             words.push((weight, self.word(&lanes, depth + 1)?));
         }
-        let even = self.added_up(&words, first.number, |words, word| {
+        let even = self.added_up(&words, number, |words, word| {
             words.push(Step::plain(op::AND_B32, &[word, Source::Constant(EVEN)]))
         });
-        let odd = self.added_up(&words, first.number, |words, word| {
+        let odd = self.added_up(&words, number, |words, word| {
             words.push(Step::plain(op::PRMT_B32, &[word, Source::Constant(0), Source::Constant(ODD)]))
         });
-        let word = self.interleaved(even?, odd?, first.shift);
+        let (mut even, mut odd) = (even?, odd?);
+        if first.division.is_some() {
+            (even, odd) = (self.folded(even), self.folded(odd));
+        }
+        let word = self.interleaved(even, odd, first.shift);
         let rest: Vec<Option<Term>> =
             lanes.iter().zip(&all).map(|(lane, sum)| lane.filter(|_| sum.is_none())).collect();
         self.merged(word, &rest, depth)
@@ -186,22 +159,22 @@ impl Words {
         Some(Addend { lane, factor: Some(factor), ..addend })
     }
 
-    /// Whether a sum stays within 16 bits, whatever its lanes are.
+    /// The greatest value of a sum, if it stays within 16 bits, whatever its lanes are.
     ///
     /// Factors may be made of the same number, as `a` and `255 - a` are. The greatest sum is a convex function of each
     /// such number, and the least one a concave function, so both are found where the numbers are at their limits.
-    fn stays(&mut self, sum: &Scaled) -> bool {
+    fn greatest(&mut self, sum: &Scaled) -> Option<i64> {
         let affine: Vec<Option<Affine>> =
             sum.addends.iter().map(|addend| Some(self.affine(addend.factor?))).collect();
         let mut numbers: Vec<Term> = affine.iter().flatten().map(|affine| affine.number).collect();
         numbers.sort_unstable();
         numbers.dedup();
         if numbers.len() > MOST_NUMBERS {
-            return false;
+            return None;
         }
         let limits: Vec<(u128, u128)> =
             numbers.iter().map(|&number| self.pieces.fact(number).unsigned()).collect();
-        let stays_at = |corner: usize| {
+        let greatest_at = |corner: usize| {
             let (mut least, mut greatest) = (sum.number, sum.number);
             for (addend, affine) in sum.addends.iter().zip(&affine) {
                 let times = match affine {
@@ -216,9 +189,19 @@ impl Words {
                 least = least.checked_add(bound.min(0))?;
                 greatest = greatest.checked_add(bound.max(0))?;
             }
-            Some(least >= 0 && greatest <= i64::from(u16::MAX))
+            (least >= 0).then_some(greatest)
         };
-        (0..1 << numbers.len()).all(|corner| stays_at(corner) == Some(true))
+        let corners: Option<Vec<i64>> = (0..1 << numbers.len()).map(greatest_at).collect();
+        corners?.into_iter().max().filter(|&greatest| greatest <= i64::from(u16::MAX))
+    }
+
+    /// What must be added to a sum that stays within 16 bits where it is divided.
+    fn added(&mut self, sum: &Scaled) -> Option<i64> {
+        let greatest = self.greatest(sum)?;
+        let Some(division) = sum.division else { return Some(0) };
+        let added = i64::try_from(division.added(greatest.unsigned_abs())?).ok()?;
+        let folded = greatest + added + ((greatest + added) >> 8);
+        (folded <= i64::from(u16::MAX)).then_some(added)
     }
 
     /// A factor as a multiple of a number and a constant.
@@ -233,8 +216,20 @@ impl Words {
                 let value = i64::try_from(terms.value(b).filter(|_| whole)?).ok()?;
                 Some((a, if value >> (WORD - 1) == 0 { value } else { value - (1 << WORD) }))
             };
+            // All bits inverted of a number that was extended.
+            let inverted = |a: Term, b: Term| {
+                let Op::ZeroExtend(inner) = terms.op(a) else { return None };
+                let most = ones(terms.width(inner));
+                Some((inner, i64::try_from(most).ok().filter(|_| terms.value(b) == Some(most))?))
+            };
             let op = terms.op(number);
             if let Op::ZeroExtend(inner) = op {
+                number = inner;
+            } else if let Op::Xor(a, b) = op
+                && let Some((inner, most)) = inverted(a, b).or_else(|| inverted(b, a))
+            {
+                constant += slope * most;
+                slope = -slope;
                 number = inner;
             } else if let (Op::Not(inner), Ok(most)) = (op, i64::try_from(ones(width))) {
                 constant += slope * if whole { -1 } else { most };
@@ -287,6 +282,13 @@ impl Words {
         total
     }
 
+    /// Halves with their own upper bytes added.
+    fn folded(&mut self, halves: Source) -> Source {
+        let high = Step::plain(op::PRMT_B32, &[halves, Source::Constant(0), Source::Constant(ODD)]);
+        let high = self.push(high);
+        self.push(Step::plain(op::ADD_U32, &[halves, high]))
+    }
+
     /// The bytes that begin at a bit of each half of two words, in turns.
     fn interleaved(&mut self, even: Source, odd: Source, shift: u32) -> Source {
         let (from, selector) = match shift {
@@ -300,123 +302,5 @@ impl Words {
             }
         };
         self.push(Step::plain(op::PRMT_B32, &[from[0], from[1], Source::Constant(selector)]))
-    }
-
-    /// A lane as bits of a weighted sum of lanes that stays within a half.
-    fn sum_of(&mut self, lane: Term) -> Option<Scaled> {
-        let terms = &self.pieces.terms;
-        let shifted =
-            |term: Term| if let Op::Extract(sum, shift) = terms.op(term) { Some((sum, shift)) } else { None };
-        // What is added to the bits of a sum may be added to the sum instead.
-        let (sum, shift, more) = match (terms.op(lane), shifted(lane)) {
-            (_, Some((sum, shift))) => (sum, shift, None),
-            (Op::Add(a, b), None) => match (shifted(a), shifted(b)) {
-                (Some((sum, shift)), _) => (sum, shift, Some(b)),
-                (None, Some((sum, shift))) => (sum, shift, Some(a)),
-                (None, None) => return None,
-            },
-            (_, None) => return None,
-        };
-        let mut scaled = Scaled { shift, number: 0, addends: Vec::new() };
-        self.collect(sum, 1, 0, &mut scaled)?;
-        if let Some(more) = more {
-            self.collect(more, 1 << shift, 0, &mut scaled)?;
-        }
-        scaled.reduce();
-        let multiplied = scaled.addends.iter().filter(|addend| addend.factor.is_some());
-        let is_weighted = scaled.shift > 0 || scaled.addends.iter().any(|addend| addend.weight != 1);
-        // Products are added as they are.
-        let are_plain = multiplied.clone().all(|addend| addend.weight == 1);
-        let sums = scaled.addends.len() > 1 || multiplied.count() == 1;
-        (scaled.shift + 8 <= 16 && is_weighted && are_plain && sums).then_some(scaled)
-    }
-
-    /// Adds the addends of a term, times a weight, to those of a sum; `None` if it is no such sum.
-    fn collect(&mut self, term: Term, weight: i64, depth: usize, sum: &mut Scaled) -> Option<()> {
-        if depth > DEEPEST || weight.unsigned_abs() > u64::from(u32::MAX) {
-            return None;
-        }
-        let terms = &self.pieces.terms;
-        let width = terms.width(term);
-        let signed = |value: u128| {
-            let value = i64::try_from(value).ok()?;
-            Some(if width <= 32 && value >> (width - 1) != 0 { value - (1 << width) } else { value })
-        };
-        let op = terms.op(term);
-        if let Op::Constant(value) = op {
-            sum.number = sum.number.checked_add(weight.checked_mul(signed(value)?)?)?;
-        } else if let Op::Add(a, b) = op {
-            self.collect(a, weight, depth + 1, sum)?;
-            self.collect(b, weight, depth + 1, sum)?;
-        } else if let Op::Mul(a, b) = op {
-            let (factor, other) = match (terms.value(a), terms.value(b)) {
-                (_, Some(factor)) => (factor, a),
-                (Some(factor), _) => (factor, b),
-                (None, None) => return self.collect_product([a, b], weight, sum),
-            };
-            let weight = weight.checked_mul(signed(factor)?)?;
-            self.collect(other, weight, depth + 1, sum)?;
-        } else if let (Op::Extract(inner, 0), true) = (op, width > 8) {
-            // The bits that are cut off are above those of the lane.
-            self.collect(inner, weight, depth + 1, sum)?;
-        } else if let (Op::Not(a), true) = (op, width > 8) {
-            sum.number = sum.number.checked_sub(weight)?;
-            self.collect(a, weight.checked_neg()?, depth + 1, sum)?;
-        } else {
-            self.collect_lane(term, weight, depth, sum)?;
-        }
-        Some(())
-    }
-
-    /// The same of a lane times something.
-    fn collect_product(&mut self, [a, b]: [Term; 2], weight: i64, sum: &mut Scaled) -> Option<()> {
-        let width = self.pieces.terms.width(a);
-        if sum.addends.len() == MOST_ADDENDS || !(16..=WORD).contains(&width) {
-            return None;
-        }
-        let most = u128::from(u8::MAX);
-        let [is_lane, is_other] = [a, b].map(|term| self.pieces.fact(term).unsigned().1 <= most);
-        let (lane, factor) = match (is_lane, is_other) {
-            (true, _) => (a, b),
-            (false, true) => (b, a),
-            (false, false) => return None,
-        };
-        let lane = self.pieces.part(lane, 0, 8);
-        // The same number may have been extended from any width.
-        let factor = if is_lane && is_other { self.pieces.part(factor, 0, 8) } else { factor };
-        let factor = self.pieces.terms.zero_extend(factor, WORD);
-        sum.addends.push(Addend { weight, lane, factor: Some(factor) });
-        Some(())
-    }
-
-    /// The same of a term that is a lane, perhaps inverted or moved up, and extended.
-    fn collect_lane(&mut self, term: Term, weight: i64, depth: usize, sum: &mut Scaled) -> Option<()> {
-        let terms = &self.pieces.terms;
-        let inner = if let Op::ZeroExtend(inner) = terms.op(term) { inner } else { term };
-        let width = terms.width(inner);
-        if let Op::Concat(high, low) = terms.op(inner)
-            && terms.value(low) == Some(0)
-        {
-            let moved = weight.checked_mul(1 << terms.width(low).min(16))?;
-            return self.collect(high, moved, depth + 1, sum);
-        }
-        if let Op::Not(a) = terms.op(inner) {
-            let most = i64::try_from(ones(width)).ok()?;
-            sum.number = sum.number.checked_add(weight.checked_mul(most)?)?;
-            return self.collect(a, weight.checked_neg()?, depth + 1, sum);
-        }
-        if sum.addends.len() == MOST_ADDENDS {
-            return None;
-        }
-        let most = self.pieces.fact(inner).unsigned().1;
-        if width < 8 || most > u128::from(u8::MAX) {
-            return None;
-        }
-        let lane = self.pieces.part(inner, 0, 8);
-        match sum.addends.iter_mut().find(|addend| addend.lane == lane && addend.factor.is_none()) {
-            Some(addend) => addend.weight += weight,
-            None => sum.addends.push(Addend { weight, lane, factor: None }),
-        }
-        Some(())
     }
 }
