@@ -93,6 +93,15 @@ impl Cone {
     pub(super) fn multiplies(&self) -> bool {
         self.words.iter().any(|word| word.kind == Kind::Mul)
     }
+
+    /// The other one and the value, if one of two words is a constant.
+    pub(super) fn with_constant(&self, a: u32, b: u32) -> Option<(u32, u128)> {
+        let constant = |at: u32| {
+            let word = self.words[at as usize];
+            (word.kind == Kind::Constant).then_some(word.value)
+        };
+        constant(b).map(|value| (a, value)).or_else(|| constant(a).map(|value| (b, value)))
+    }
 }
 
 /// One of the two sides of a question.

@@ -213,7 +213,7 @@ fn remarks(question: &Question, plain: &mut Plain, values: &[u128]) -> (Vec<bool
         let bit = plain.graph.xor(before, after);
         differ = plain.graph.or(differ, bit);
     }
-    let allowed = in_ranges(&question.cone, &plain.inputs, &mut plain.graph);
+    let allowed = in_ranges(&question.cone.inputs, &plain.inputs, &mut plain.graph);
     let fixed: Vec<Vec<Lit>> = plain
         .inputs
         .iter()

@@ -7,8 +7,8 @@ use super::aig::{Aig, Gate, Lit, Unwatched, Watch};
 use super::apart::Difference;
 use super::canonical::{Cone, ConeInput};
 use super::counterexample::minimised;
-use super::numbers::{Numbers, parted};
-use super::query::Assumption;
+use super::query::{Assumption, Budget};
+use super::renamed::Renamed;
 use super::sweep::{Search, Sweep, evaluate};
 use super::vectors::{GROUPS, Lane, seed, vectors};
 use super::words::{Circuit, Sums};
@@ -56,8 +56,13 @@ fn search(question: &Question) -> Searched {
     if plain.vanishes() {
         return Searched::Proved(Proof::Parts);
     }
-    if question.cone.multiplies() && (are_the_same_apart(question) || are_the_same_named(question)) {
-        return Searched::Proved(Proof::Structural);
+    if question.cone.multiplies() {
+        if are_the_same_apart(question) {
+            return Searched::Proved(Proof::Structural);
+        }
+        if let Some(proof) = Renamed::of(question).and_then(|renamed| renamed.proved(question, seed)) {
+            return Searched::Proved(proof);
+        }
     }
     match swept(question, lanes, seed) {
         Swept::Proved { conflicts } => Searched::Proved(Proof::Sat { conflicts }),
@@ -67,30 +72,21 @@ fn search(question: &Question) -> Searched {
 }
 
 /// Whether the two of each pair are the same gate.
-fn are_the_same(pairs: &[(Lit, Lit)]) -> bool {
+pub(super) fn are_the_same(pairs: &[(Lit, Lit)]) -> bool {
     pairs.iter().all(|(before, after)| before == after)
 }
 
 /// Whether the demanded bits of both sides are the same gates where products are taken apart.
 fn are_the_same_apart(question: &Question) -> bool {
-    are_the_same_in(question, Unwatched, Sums::Apart)
-}
-
-/// The same where sums of products are numbers.
-fn are_the_same_named(question: &Question) -> bool {
-    parted(&question.cone).contains(&true) && are_the_same_in(question, Numbers::default(), Sums::Named)
-}
-
-fn are_the_same_in<W: Watch>(question: &Question, watch: W, sums: Sums) -> bool {
-    let mut graph = Aig::new(watch);
-    let inputs = input_bits(&question.cone, &mut graph);
-    let mut circuit = Circuit::new(graph, &question.cone, &inputs, sums);
+    let mut graph = Aig::new(Unwatched);
+    let inputs = input_bits(&question.cone.inputs, &mut graph);
+    let mut circuit = Circuit::new(graph, &question.cone, &inputs, Sums::Apart);
     let [before, after] = sides(&question.cone, &mut circuit);
     are_the_same(&pairs(question, &before, &after))
 }
 
 /// The bits of the results before and after.
-fn sides<W: Watch>(cone: &Cone, circuit: &mut Circuit<'_, W>) -> [Vec<Vec<Lit>>; 2] {
+pub(super) fn sides<W: Watch>(cone: &Cone, circuit: &mut Circuit<'_, W>) -> [Vec<Vec<Lit>>; 2] {
     [&cone.before, &cone.after].map(|words| words.iter().map(|&word| circuit.bits(word).to_vec()).collect())
 }
 
@@ -111,7 +107,7 @@ pub(super) struct Plain {
 impl Plain {
     fn new(question: &Question) -> Self {
         let mut graph = Aig::new(Unwatched);
-        let inputs = input_bits(&question.cone, &mut graph);
+        let inputs = input_bits(&question.cone.inputs, &mut graph);
         let mut circuit = Circuit::new(graph, &question.cone, &inputs, Sums::Late);
         let [before, after] = sides(&question.cone, &mut circuit);
         let pairs = pairs(question, &before, &after);
@@ -184,9 +180,9 @@ pub(super) fn value(words: &[u64], lit: Lit) -> u64 {
 }
 
 /// The bits of all inputs; those that are known are constants.
-fn input_bits<W: Watch>(cone: &Cone, graph: &mut Aig<W>) -> Vec<Vec<Lit>> {
-    let mut bits = Vec::with_capacity(cone.inputs.len());
-    for input in &cone.inputs {
+pub(super) fn input_bits<W: Watch>(inputs: &[ConeInput], graph: &mut Aig<W>) -> Vec<Vec<Lit>> {
+    let mut bits = Vec::with_capacity(inputs.len());
+    for input in inputs {
         let Assumption { known, value, .. } = input.assumption;
         let bit = |at| match known >> at & 1 {
             0 => graph.input(),
@@ -212,7 +208,7 @@ fn values_of(cone: &Cone, free: &[bool]) -> Vec<u128> {
     values
 }
 
-fn pairs(question: &Question, before: &[Vec<Lit>], after: &[Vec<Lit>]) -> Vec<(Lit, Lit)> {
+pub(super) fn pairs(question: &Question, before: &[Vec<Lit>], after: &[Vec<Lit>]) -> Vec<(Lit, Lit)> {
     let mut pairs = Vec::new();
     for ((before, after), demanded) in before.iter().zip(after).zip(&question.demanded) {
         let bits = before.iter().zip(after).enumerate();
@@ -222,9 +218,9 @@ fn pairs(question: &Question, before: &[Vec<Lit>], after: &[Vec<Lit>]) -> Vec<(L
 }
 
 /// A literal that holds where all ranges do.
-pub(super) fn in_ranges<W: Watch>(cone: &Cone, inputs: &[Vec<Lit>], graph: &mut Aig<W>) -> Lit {
+pub(super) fn in_ranges<W: Watch>(inputs: &[ConeInput], bits: &[Vec<Lit>], graph: &mut Aig<W>) -> Lit {
     let mut all = Lit::TRUE;
-    for (input, bits) in cone.inputs.iter().zip(inputs) {
+    for (input, bits) in inputs.iter().zip(bits) {
         let width = input.width;
         let mut between = |bits: &[Lit], low: u128, high: u128, graph: &mut Aig<W>| {
             let above = !less(graph, bits, low, Lit::FALSE);
@@ -261,7 +257,7 @@ fn less<W: Watch>(graph: &mut Aig<W>, bits: &[Lit], bound: u128, or_equal: Lit) 
 }
 
 /// How the search for a difference ended.
-enum Swept {
+pub(super) enum Swept {
     Proved { conflicts: u64 },
     Found(Vec<bool>),
     Unknown,
@@ -269,30 +265,44 @@ enum Swept {
 
 fn swept(question: &Question, lanes: Vec<Vec<Lane>>, seed: u64) -> Swept {
     let cone = &question.cone;
+    let (graph, inputs) = sweep_of(&cone.inputs, lanes, question.budget, seed);
+    let mut circuit = Circuit::new(graph, cone, &inputs, Sums::AtOnce);
+    let [before, after] = sides(cone, &mut circuit);
+    ended(circuit.graph, pairs(question, &before, &after), question.budget)
+}
+
+/// A graph that is swept as it grows, where only inputs in their ranges count; and the bits of the inputs.
+pub(super) fn sweep_of(
+    inputs: &[ConeInput],
+    lanes: Vec<Vec<Lane>>,
+    budget: Budget,
+    seed: u64,
+) -> (Aig<Sweep>, Vec<Vec<Lit>>) {
     let free = |(input, lanes): (&ConeInput, Vec<Lane>)| {
         let known = input.assumption.known;
         let lanes = lanes.into_iter().enumerate();
         lanes.filter(move |(at, _)| known >> at & 1 == 0).map(|(_, lane)| lane).collect::<Vec<_>>()
     };
-    let lanes: Vec<Lane> = cone.inputs.iter().zip(lanes).flat_map(free).collect();
-    let mut graph = Aig::new(Sweep::new(lanes, question.budget, seed));
-    let inputs = input_bits(cone, &mut graph);
-    let constraint = in_ranges(cone, &inputs, &mut graph);
+    let lanes: Vec<Lane> = inputs.iter().zip(lanes).flat_map(free).collect();
+    let mut graph = Aig::new(Sweep::new(lanes, budget, seed));
+    let bits = input_bits(inputs, &mut graph);
+    let constraint = in_ranges(inputs, &bits, &mut graph);
     if constraint != Lit::TRUE {
         graph.assume(constraint);
     }
-    let mut circuit = Circuit::new(graph, cone, &inputs, Sums::AtOnce);
-    let [before, after] = sides(cone, &mut circuit);
-    let open: Vec<(Lit, Lit)> =
-        pairs(question, &before, &after).into_iter().filter(|(before, after)| before != after).collect();
-    let graph = &mut circuit.graph;
+    (graph, bits)
+}
+
+/// Looks for inputs on which the two of a pair differ.
+pub(super) fn ended(mut graph: Aig<Sweep>, pairs: Vec<(Lit, Lit)>, budget: Budget) -> Swept {
+    let open: Vec<(Lit, Lit)> = pairs.into_iter().filter(|(before, after)| before != after).collect();
     if let Some(found) = open.iter().find_map(|&(before, after)| graph.watch.difference(before, after)) {
         return Swept::Found(found);
     }
     let mut unknown = false;
     for (before, after) in open {
         for [x, y] in [[before, !after], [!before, after]] {
-            match graph.search(&[x, y], question.budget.total) {
+            match graph.search(&[x, y], budget.total) {
                 Search::Found(bits) => return Swept::Found(bits),
                 Search::Never => {}
                 Search::Unknown => unknown = true,

@@ -3,8 +3,9 @@
 //! Both sides become one graph of gates. If their results are the same literals, they are equal: the graph only
 //! merges what is equal. If they differ on one of 512 vectors, they are not. Else the graph is made again, each
 //! gate that behaves like an older one being proved equal to it by a solver and merged, and what still differs is
-//! asked of the solver. The verdict depends on the question alone: on no clock, address or earlier question.
-//! Whatever was not proved is not claimed: out of budget means [`Verdict::Unproved`].
+//! asked of the solver. Where words are multiplied, that is tried before with sums of products taken apart, and with
+//! such sums as inputs. The verdict depends on the question alone: on no clock, address or earlier question. Whatever
+//! was not proved is not claimed: out of budget means [`Verdict::Unproved`].
 
 mod aig;
 mod apart;
@@ -20,6 +21,7 @@ mod intermediate;
 mod linear;
 mod numbers;
 mod query;
+mod renamed;
 mod sat;
 mod support;
 mod sweep;

@@ -140,37 +140,28 @@ const WHOLE: u8 = 2;
 /// The words of a cone that are used both in parts and as a whole, or divided by a number, or multiplied by one.
 pub(super) fn parted(cone: &Cone) -> Vec<bool> {
     let mut uses = vec![0; cone.words.len()];
-    let is_constant = |at: u32| cone.words[at as usize].kind == Kind::Constant;
     // What uses a word comes after it.
     for (at, word) in cone.words.iter().enumerate().rev() {
         let [a, b, _] = word.operands;
         let own = uses[at];
-        let (number, other) = if is_constant(a) { (a, b) } else { (b, a) };
-        let is_factor = !cone.words[number as usize].value.is_power_of_two();
         let mut used = |at: u32, how: u8| uses[at as usize] |= how;
-        match word.kind {
-            Kind::Extract => used(a, if word.value > 0 { PARTS } else { own }),
-            Kind::ZeroExtend | Kind::SignExtend => used(a, own),
-            Kind::UnsignedDivide => used(a, PARTS | WHOLE),
-            Kind::And if is_constant(number) => used(other, PARTS),
-            Kind::Mul if is_constant(number) => used(other, if is_factor { PARTS | WHOLE } else { own }),
-            Kind::Add => [a, b].into_iter().for_each(|at| used(at, WHOLE)),
-            Kind::Input
-            | Kind::Constant
-            | Kind::Not
-            | Kind::And
-            | Kind::Or
-            | Kind::Xor
-            | Kind::Mul
-            | Kind::UnsignedRemainder
-            | Kind::Shl
-            | Kind::Lshr
-            | Kind::Ashr
-            | Kind::Concat
-            | Kind::Equal
-            | Kind::UnsignedLess
-            | Kind::SignedLess
-            | Kind::Choose => {}
+        let kind = word.kind;
+        let is_moved = kind == Kind::Extract && word.value == 0;
+        if is_moved || matches!(kind, Kind::ZeroExtend | Kind::SignExtend) {
+            used(a, own);
+        } else if kind == Kind::Extract {
+            used(a, PARTS);
+        } else if kind == Kind::Add {
+            used(a, WHOLE);
+            used(b, WHOLE);
+        } else if kind == Kind::UnsignedDivide {
+            used(a, PARTS | WHOLE);
+        } else if matches!(kind, Kind::And | Kind::Mul)
+            && let Some((other, value)) = cone.with_constant(a, b)
+        {
+            let is_shifted = value.is_power_of_two();
+            let product = if is_shifted { own } else { PARTS | WHOLE };
+            used(other, if kind == Kind::And { PARTS } else { product });
         }
     }
     uses.into_iter().map(|uses| uses == PARTS | WHOLE).collect()

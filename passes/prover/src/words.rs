@@ -169,7 +169,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
                 self.linear[a as usize].as_ref()?.above(low, word.width)
             }
             Kind::And => {
-                let (sum, mask) = self.masked(a, b)?;
+                let (sum, mask) = self.cone.with_constant(a, b)?;
                 self.linear[sum as usize].as_ref()?.masked(mask)
             }
             Kind::ZeroExtend => self.linear[a as usize].as_ref()?.zero_extended(word.width),
@@ -249,7 +249,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
 
     /// The same bits where they are, with zeros around them, if the mask of a word is one run of ones.
     fn apart_in_place(&mut self, a: u32, b: u32) -> Option<Vec<Lit>> {
-        let (sum, mask) = self.masked(a, b).filter(|_| self.takes_apart())?;
+        let (sum, mask) = self.cone.with_constant(a, b).filter(|_| self.takes_apart())?;
         let (low, count) = (mask.trailing_zeros(), mask.count_ones());
         if count == 0 || mask >> low != ones(count) {
             return None;
@@ -278,15 +278,6 @@ impl<'c, W: Watch> Circuit<'c, W> {
         }
         let x = x.unwrap_or_else(|| self.as_linear(a).cut(width));
         Some(x.plus(&y.unwrap_or_else(|| self.as_linear(b).cut(width))))
-    }
-
-    /// The word and the mask, if one of the two is a constant.
-    fn masked(&self, a: u32, b: u32) -> Option<(u32, u128)> {
-        let constant = |at: u32| {
-            let word = self.cone.words[at as usize];
-            (word.kind == Kind::Constant).then_some(word.value)
-        };
-        constant(b).map(|mask| (a, mask)).or_else(|| constant(a).map(|mask| (b, mask)))
     }
 
     fn as_bits(&mut self, word: &Word, inputs: &[Vec<Lit>]) -> Vec<Lit> {

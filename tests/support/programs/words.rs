@@ -65,6 +65,7 @@ const OPERATIONS: &[&str] = &[
     "add.u32 {x}, {x}, {n};",
     "max.{t} {x}, {x}, {n};",
     "mul.lo.u32 {x}, {x}, {n}; mad.lo.u32 {x}, {y}, {n}, {x}; shr.u32 {x}, {x}, 8;",
+    "add.u32 {x}, {x}, {y}; mul.lo.u32 {x}, {x}, {n}; shr.u32 {x}, {x}, 8;",
     "mov.b32 {x}, {x};",
 ];
 
@@ -124,6 +125,10 @@ const BLENDS: &[&str] = &[
     "mul.lo.u32 {x}, {x}, %z; shr.u32 {x}, {x}, {s};",
     "mul.lo.u32 {y}, {y}, %e; shr.u32 {y}, {y}, {s}; add.u32 {x}, {x}, {y};",
     "sub.s32 {y}, {y}, {x}; mul.lo.s32 {y}, {y}, %z; shr.s32 {y}, {y}, {s}; add.s32 {x}, {x}, {y};",
+    "mul.lo.u32 {x}, {x}, %z; mad.lo.u32 {x}, {y}, %e, {x}; mul.hi.u32 {x}, {x}, 0x80808081; shr.u32 {x}, {x}, 7;",
+    "mad.lo.u32 {x}, {x}, %z, {n}; mad.lo.u32 {x}, {y}, %e, {x}; mul.hi.u32 {x}, {x}, 16843010;",
+    "mad.lo.u32 {x}, {x}, %z, {n}; shr.u32 {y}, {x}, {s}; add.u32 {x}, {x}, {y}; shr.u32 {x}, {x}, 8;",
+    "mul.lo.u32 {x}, {x}, %z; mad.lo.u32 {x}, {x}, 257, {n}; shr.u32 {x}, {x}, 16;",
 ];
 
 impl Writer<'_, '_> {

@@ -10,6 +10,9 @@ const MOST_ADDENDS: usize = 8;
 /// How deep the term of a sum is looked at.
 const DEEPEST: usize = 24;
 
+/// How many bits a half has.
+const HALF: u32 = 16;
+
 /// A lane as bits of a sum: where they begin, and the sum.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Scaled {
@@ -114,7 +117,7 @@ impl Words {
         // Products are added as they are.
         let are_plain = multiplied.clone().all(|addend| addend.weight == 1);
         let sums = scaled.addends.len() > 1 || multiplied.count() == 1;
-        (scaled.shift + 8 <= 16 && is_weighted && are_plain && sums).then_some(scaled)
+        (scaled.shift + 8 <= HALF && is_weighted && are_plain && sums).then_some(scaled)
     }
 
     /// A lane as the quotient of a sum by 255, or by `65536 / 257`, rounded in any way, in any spelling.
@@ -127,8 +130,11 @@ impl Words {
         are_plain.then_some(sum)
     }
 
-    /// Bits of a number times a constant, and one added.
+    /// Bits of a number times a constant, and one added; above those that a weighted sum of 16 bits has.
     fn multiplied(&self, of: Term, low: u32) -> Option<Quotient> {
+        if low < HALF {
+            return None;
+        }
         let terms = &self.pieces.terms;
         let (product, added) = self.without_constant(of);
         let Op::Mul(number, factor) = terms.op(product) else { return None };
