@@ -28,7 +28,10 @@ fn literals(words: &str) -> Vec<Vec<Option<i64>>> {
     let last = |values: &[i64], registers: usize| -> Vec<Vec<Option<i64>>> {
         values.iter().map(|&value| [vec![None; registers], vec![Some(value)]].concat()).collect()
     };
-    let fields = [(0, 8), (8, 8), (16, 8), (24, 8), (0, 16), (16, 16)];
+    // Lanes, and the fields of packed flags, bases and colours.
+    let lanes = [(0, 8), (8, 8), (16, 8), (24, 8), (0, 16), (16, 16)];
+    let small = (1..=6).flat_map(|bits| (0..=32 - bits).map(move |at| (at, bits)));
+    let fields: Vec<(i64, i64)> = lanes.into_iter().chain(small).collect();
     let opcode = words.split('.').next().expect("a word has a first part");
     match opcode {
         _ if words.ends_with(".pred") => Vec::new(),

@@ -1,7 +1,7 @@
 //! Sums and differences of lanes that wrap.
 //!
 //! A carry hurts only where a lane that matters lies above one that overflows. So few lanes need less care: a single
-//! lane none but zeros below it, and lanes with gaps only zeros in the gaps.
+//! lane none but zeros below it, lanes with gaps only zeros in the gaps, and lanes that are small enough none.
 
 use super::build::Build;
 use super::lanes::{Job, low_difference, low_sum};
@@ -36,6 +36,9 @@ fn carries(job: Job) -> Carries {
 
 /// `x+y` in every lane.
 pub(super) fn add(build: &mut Build<'_>, job: Job) -> Option<Source> {
+    if build.carries_nothing(job) {
+        return Some(plain_add(build, job));
+    }
     let mut methods: Vec<Method> = match carries(job) {
         Carries::None => vec![plain_add],
         Carries::Gaps { single: true } => vec![add_one_masked],

@@ -6,6 +6,8 @@
 use super::Available;
 use super::choice::Choices;
 use super::halves;
+use super::lanes::Job;
+use super::zeros;
 use crate::graph::ValueId;
 use crate::recipe::{Code, Half, Recipe, Source, Step};
 use hashbrown::HashMap;
@@ -23,6 +25,8 @@ pub(super) struct Build<'c> {
     pub(super) steps: Vec<Step>,
     /// By step: what both of its halves are, at least and at most, as signed numbers.
     ranges: Vec<(i64, i64)>,
+    /// By step: the bits that are known to be zero.
+    zeros: Vec<u32>,
     known: HashMap<Step, usize>,
     choices: &'c mut Choices,
 }
@@ -47,8 +51,8 @@ impl<'c> Build<'c> {
         values: &'c dyn Fn(ValueId) -> halves::HalfRange,
         choices: &'c mut Choices,
     ) -> Self {
-        let (steps, ranges, known) = (Vec::new(), Vec::new(), HashMap::new());
-        let mut build = Self { with, values, steps, ranges, known, choices };
+        let (steps, ranges, zeros, known) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
+        let mut build = Self { with, values, steps, ranges, zeros, known, choices };
         for step in before {
             build.append(*step);
         }
@@ -59,6 +63,7 @@ impl<'c> Build<'c> {
         let range = halves::range(&step, &|source| self.range(source));
         let special = self.without_borrow(&step).or_else(|| self.negated(&step));
         self.ranges.push(special.unwrap_or(range));
+        self.zeros.push(zeros::zeros(&step, &|source| self.zeros(source)));
         self.known.insert(step, self.steps.len());
         self.steps.push(step);
     }
@@ -91,6 +96,20 @@ impl<'c> Build<'c> {
         }
     }
 
+    /// The bits of a source that are known to be zero.
+    fn zeros(&self, source: Source) -> u32 {
+        match source {
+            Source::Step(step) => self.zeros[step],
+            Source::Value(_) => 0,
+            Source::Constant(word) => !u32::try_from(word & ALL).expect("it was cut to a word"),
+        }
+    }
+
+    /// Whether lanes are known not to affect each other when words are added.
+    pub(super) fn carries_nothing(&self, job: Job) -> bool {
+        zeros::carry_nothing(job.bits(), job.words().map(|word| self.zeros(word)))
+    }
+
     /// One of these alternatives; the generator runs once for each.
     pub(super) fn any<T: Copy>(&mut self, alternatives: &[T]) -> T {
         if let [alternative] = alternatives {
@@ -99,11 +118,15 @@ impl<'c> Build<'c> {
         alternatives[self.choices.one_of(alternatives.len())]
     }
 
-    /// A step, or the one that does the same already.
+    /// A step, or the one that does the same already, or zero.
     pub(super) fn push(&mut self, step: Step) -> Source {
         let step = step.over(|source| self.copied(*source));
         if let Some(&known) = self.known.get(&step) {
             return Source::Step(known);
+        }
+        // A number that is copied is wanted in a register.
+        if step.copied().is_none() && zeros::zeros(&step, &|source| self.zeros(source)) == u32::MAX {
+            return Source::Constant(0);
         }
         self.append(step);
         Source::Step(self.steps.len() - 1)

@@ -26,6 +26,7 @@ mod sums;
 #[cfg(test)]
 mod tests;
 mod wide;
+mod zeros;
 
 use crate::graph::ValueId;
 use crate::recipe::{Code, Recipe, Source, Step};

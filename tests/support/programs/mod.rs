@@ -137,7 +137,7 @@ impl Writer<'_, '_> {
     }
 
     fn statement(&mut self) -> Result<()> {
-        match self.u.int_in_range(0..=84)? {
+        match self.u.int_in_range(0..=88)? {
             0..=16 => self.computed(Self::video),
             17..=28 => self.computed(Self::plain),
             29 | 30 => self.merges(),
@@ -166,6 +166,7 @@ impl Writer<'_, '_> {
             74..=76 => self.packed_words(),
             77..=79 => self.halves(),
             80..=83 => self.blended(),
+            84..=87 => self.fields(),
             _ => self.leave(),
         }
     }

@@ -67,6 +67,10 @@ const OPERATIONS: &[&str] = &[
     "mul.lo.u32 {x}, {x}, {n}; mad.lo.u32 {x}, {y}, {n}, {x}; shr.u32 {x}, {x}, 8;",
     "add.u32 {x}, {x}, {y}; mul.lo.u32 {x}, {x}, {n}; shr.u32 {x}, {x}, 8;",
     "mov.b32 {x}, {x};",
+    "shr.u32 {x}, {x}, 5; mul.lo.u32 {x}, {x}, {n};",
+    "and.b32 {x}, {x}, 15; mad.lo.u32 {x}, {x}, 7, {n};",
+    "shr.{t} {x}, {x}, 2;",
+    "shr.{t} {x}, {x}, 1; shr.{t} {y}, {y}, {r}; add.u32 {x}, {x}, {y};",
 ];
 
 const UNSIGNED: &[&str] = &[
@@ -198,6 +202,36 @@ impl Writer<'_, '_> {
         }
         let packed = *self.u.choose(PACKED)?;
         self.lines(packed, &[("{d}", &d)]);
+        Ok(())
+    }
+
+    /// Fields of bytes that are put side by side, all alike or all but one.
+    pub(super) fn fields(&mut self) -> Result<()> {
+        let odd = if self.u.ratio(1, 3)? { Some(self.u.int_in_range(0..=3)?) } else { None };
+        let (a, b, d) = (self.element()?, self.element()?, self.element()?);
+        let (bits, low): (u32, u32) = (self.u.int_in_range(1..=4)?, self.u.int_in_range(0..=7)?);
+        let step = *self.u.choose(&[bits, bits, bits, bits + 1, 1, 0])?;
+        let text = *self.u.choose(&[
+            "bfi.b32 %z, {x}, %z, {to}, {bits};",
+            "and.b32 {x}, {x}, {mask}; shl.b32 {x}, {x}, {to}; or.b32 %z, %z, {x};",
+            "and.b32 {x}, {x}, {mask}; mad.lo.u32 %z, {x}, {power}, %z;",
+            "setp.ge.u32 %q, {x}, {mask}; selp.b32 {x}, {power}, 0, %q; or.b32 %z, %z, {x};",
+        ])?;
+        let count = if self.u.ratio(1, 4)? { 8 } else { 4 };
+        let first = if self.u.ratio(3, 4)? { "0".to_owned() } else { self.operand()? };
+        self.line(&format!("mov.b32 %z, {first};"));
+        for at in 0..count {
+            let missed = u32::from(odd == Some(at));
+            let (to, mask) = (at * step + missed, (1 << (bits - missed.min(bits - 1))) - 1);
+            let power = 1_u32.checked_shl(to).unwrap_or(0);
+            let [power, to, bits, mask] = [power, to, bits, mask].map(|number: u32| number.to_string());
+            self.taken("%x0", if at < 4 { &a } else { &b }, at % 4, false)?;
+            self.line(&format!("shr.u32 %x0, %x0, {low};"));
+            let names =
+                [("{x}", "%x0"), ("{to}", &*to), ("{bits}", &bits), ("{mask}", &mask), ("{power}", &power)];
+            self.lines(text, &names);
+        }
+        self.line(&format!("mov.b32 {d}, %z;"));
         Ok(())
     }
 

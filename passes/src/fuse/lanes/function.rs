@@ -1,6 +1,7 @@
 //! What a lane is a function of: for each of its cuts, what computes it of the lanes of the cut.
 
 use super::cuts::Cut;
+use super::field::Field;
 use super::operation::{Function, Operation, SAMPLES, Table, WithNumber};
 use super::words::Words;
 use ptxopt_grammar::meaning::concrete::Program;
@@ -35,8 +36,10 @@ pub(super) enum Key {
     Logic(u8),
     /// One and the bits that are kept of it, then those that are inverted.
     Masked,
-    /// One, shifted by so many bits, zeros filled in.
+    /// One, shifted by so many bits.
     Shifted(Shift),
+    /// A field of one.
+    Field(Field),
 }
 
 /// How the bits of a lane are moved.
@@ -44,6 +47,8 @@ pub(super) enum Key {
 pub(super) enum Shift {
     Left(u32),
     Right(u32),
+    /// To the right, and copies of the highest bit come in at the left.
+    Signed(u32),
     /// To the left, and what falls out comes in at the right.
     Around(u32),
 }
@@ -51,7 +56,7 @@ pub(super) enum Shift {
 impl Shift {
     /// All that change a lane of so many bits.
     fn all(bits: u32) -> impl Iterator<Item = Self> {
-        (1..bits).flat_map(|by| [Self::Left(by), Self::Right(by), Self::Around(by)])
+        (1..bits).flat_map(|by| [Self::Left(by), Self::Right(by), Self::Signed(by), Self::Around(by)])
     }
 
     fn of(self, lane: u32, bits: u32) -> u32 {
@@ -59,6 +64,9 @@ impl Shift {
         match self {
             Self::Left(by) => lane << by & ones,
             Self::Right(by) => lane >> by,
+            Self::Signed(by) => {
+                ((lane << (32 - bits)).cast_signed() >> (32 - bits + by)).cast_unsigned() & ones
+            }
             Self::Around(by) => lane << by & ones | lane >> (bits - by),
         }
     }
@@ -135,7 +143,19 @@ impl Words {
                 let numbers =
                     self.numbers(&terms, function).into_iter().map(|number| [number, run([number, 0])]);
                 let found = table.with_number(&behaviour, &numbers.collect::<Vec<_>>());
-                found.into_iter().map(|(with, numbers)| self.with_number(x, with, numbers)).collect()
+                if !found.is_empty() {
+                    return found
+                        .into_iter()
+                        .map(|(with, numbers)| self.with_number(x, with, numbers))
+                        .collect();
+                }
+                let is_at = |field: &Field| {
+                    let mut all = behaviour.iter().zip(&table.samples);
+                    all.all(|(&result, &[lane, _])| result == field.at(lane))
+                };
+                let field = Field::of(self.lanes.bits(), |lane| run([lane, 0])).filter(is_at);
+                let made = |field| Made { function: Key::Field(field), operands: vec![x] };
+                field.map(made).into_iter().collect()
             }
             _ => Vec::new(),
         }

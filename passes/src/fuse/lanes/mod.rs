@@ -9,8 +9,10 @@
 mod addends;
 mod clamped;
 mod cuts;
+mod field;
 mod function;
 mod gather;
+mod joined;
 mod operation;
 mod pieces;
 mod scaled;
@@ -32,7 +34,7 @@ use ptxopt_grammar::video::Lanes;
 use words::Words;
 
 /// The rules.
-pub(super) const RULES: &[Rule] = &[LANES, sums::RULE, spread::RULE];
+pub(super) const RULES: &[Rule] = &[LANES, sums::RULE, spread::RULE, joined::RULE];
 
 const LANES: Rule = Rule {
     name: "lanes",

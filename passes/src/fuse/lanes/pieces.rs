@@ -26,7 +26,7 @@ pub(super) type Home = (ValueId, usize);
 pub(super) struct Pieces {
     pub(super) terms: Terms,
     pub(super) bits: u32,
-    /// The value.
+    /// The value, of a word at least.
     pub(super) root: Term,
     /// How many inputs it has.
     inputs: usize,
@@ -81,6 +81,8 @@ impl Pieces {
             inputs: 0,
         };
         let root = building.import(core)?;
+        // What has less than a word is the lower bits of one.
+        let root = building.terms.zero_extend(root, building.terms.width(root).max(32));
         let Building { terms, order, inputs, .. } = building;
         let mut pieces = Self {
             terms,
@@ -228,7 +230,7 @@ impl Pieces {
     }
 
     /// Whether two terms have no low bit in common, so that their sum has the bits of both there.
-    fn never_carries(&mut self, a: Term, b: Term, bits: u32) -> bool {
+    pub(super) fn never_carries(&mut self, a: Term, b: Term, bits: u32) -> bool {
         let [a, b] = [a, b].map(|of| self.fact(of).zeros());
         (a | b) & ones(bits) == ones(bits)
     }

@@ -303,6 +303,7 @@ impl Words {
                 }
             }
             (Key::Shifted(shift), &[word]) => self.shifted(shift, word),
+            (Key::Field(field), &[word]) => self.field(field, word),
             (Key::Logic(table), &[x, y]) => {
                 // The table of three inputs that does not depend on the third.
                 let wide = (0..8).fold(0_u64, |wide, at| wide | u64::from(table >> (at >> 1) & 1) << at);
@@ -328,6 +329,12 @@ impl Words {
         let (instruction, (by, kept)) = match shift {
             Shift::Left(by) => (op::SHL_B32, left(by)),
             Shift::Right(by) => (op::SHR_U32, right(by)),
+            Shift::Signed(by) => {
+                let (by, kept) = right(by);
+                let signs = self.signs(word);
+                let moved = self.push(Step::plain(op::SHR_U32, &[word, Source::Constant(by.into())]));
+                return self.push(Step::plain(op::LOP3_B32, &[kept, moved, signs, Source::Constant(0xca)]));
+            }
             Shift::Around(by) => {
                 let ((by, kept), (back, _)) = (left(by), right(bits - by));
                 let one = self.push(Step::plain(op::SHL_B32, &[word, Source::Constant(by.into())]));
@@ -337,6 +344,12 @@ impl Words {
         };
         let moved = self.push(Step::plain(instruction, &[word, Source::Constant(by.into())]));
         self.push(Step::plain(op::AND_B32, &[moved, kept]))
+    }
+
+    /// The highest bit of every lane in all of its bits.
+    pub(super) fn signs(&mut self, word: Source) -> Source {
+        let selector = if self.lanes == Lanes::Four { 0xba98 } else { 0xbb99 };
+        self.push(Step::plain(op::PRMT_B32, &[word, Source::Constant(0), Source::Constant(selector)]))
     }
 
     /// Half the sum of unsigned lanes, rounded down: what both have, and half of what one of them has.

@@ -19,6 +19,7 @@ use crate::site::Site;
 use kind::{Kind, adding, classify};
 use ptxopt_grammar::meaning::concrete::Program;
 use ptxopt_grammar::meaning::term::{Op, Term};
+use ptxopt_grammar::table::Row;
 use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::video::{Form, Lanes, Routing, Sign, Simd};
 
@@ -28,6 +29,9 @@ const MOST_OPERANDS: [usize; 2] = [24, 72];
 
 /// What lanes and their products are less than, with some room.
 const MOST_NARROW: i128 = 1 << 24;
+
+/// The same of sums of 16 bits, which are proposed as such only of what is small: as words they must be converted.
+const MOST_NARROW_IN_HALF: i128 = 1 << 12;
 
 /// The rule.
 pub(super) const RULE: Rule = Rule {
@@ -67,7 +71,7 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let low = |term| if let Op::Extract(inner, 0) = graph.terms().op(term) { inner } else { term };
     let adds = value.core.is_some_and(|core| matches!(graph.terms().op(low(core)), Op::Add(..)));
     // What adds the sum to something has its operands among its own.
-    if !adds || value.width != 32 || graph.joined(site.value) == Some(Join::Add) {
+    if !adds || !matches!(value.width, 16 | 32) || graph.joined(site.value) == Some(Join::Add) {
         return;
     }
     if !adds_lanes(site) {
@@ -75,8 +79,11 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     }
     for lanes in Lanes::ALL {
         for pieces in Pieces::each(site, lanes.bits()) {
-            let root = pieces.root;
-            let mut sum = Sum { words: Words::over(pieces, lanes), most: MOST_OPERANDS[0], is_cut: false };
+            let whole = pieces.root;
+            let inner = if let Op::ZeroExtend(inner) = pieces.terms.op(whole) { inner } else { whole };
+            let root = if pieces.terms.width(inner) == value.width { inner } else { whole };
+            let words = Words::over(pieces, lanes);
+            let mut sum = Sum { words, width: value.width, most: MOST_OPERANDS[0], is_cut: false };
             out.extend(sum.recipe(root));
             if sum.is_cut {
                 sum.most = MOST_OPERANDS[1];
@@ -89,12 +96,14 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
 /// Whether several operands of a sum have so few bits that they may be lanes, or what is computed of lanes. That is
 /// quick to see, and of most sums it is not so.
 fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
+    let room = if site.step.width == 32 { MOST_NARROW } else { MOST_NARROW_IN_HALF };
     let is_narrow = |source: Source| {
         let fact = site.fact(source);
         let (least, most) = fact.signed();
         site.constant(source).is_none()
-            && (fact.unsigned().1 < MOST_NARROW.cast_unsigned() || -MOST_NARROW < least && most < MOST_NARROW)
+            && (fact.unsigned().1 < room.cast_unsigned() || -room < least && most < room)
     };
+    let is_sum = |row: &Row| [op::ADD, op::SUB].into_iter().any(|sum| row.is(sum));
     let mut narrow = 0;
     let mut seen = 0;
     let mut stack = vec![*site.step];
@@ -106,15 +115,18 @@ fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
                 narrow += usize::from(step.sources[..2].iter().any(|&source| is_narrow(source)));
                 &step.sources[2..]
             }
-            op::ADD_U32 | op::SUB_U32 => &step.sources[..],
+            _ if is_sum(instruction.row()) => &step.sources[..],
             _ => return true,
         };
         for &source in operands {
-            let sums = [op::MAD_LO_U32, op::ADD_U32, op::SUB_U32];
             let inner = site.definition(source);
-            let is_sum =
-                |step: &Step| step.instruction().is_none_or(|own| sums.contains(&own.representative()));
-            match inner.filter(|step| seen < MOST_OPERANDS[1] && is_sum(step)) {
+            let goes_on = |step: &Step| {
+                let own = step.instruction().map(Instruction::representative);
+                own.is_none_or(|own| {
+                    own == op::MAD_LO_U32 || step.width == site.step.width && is_sum(own.row())
+                })
+            };
+            match inner.filter(|step| seen < MOST_OPERANDS[1] && goes_on(step)) {
                 Some(step) => stack.push(step),
                 None => narrow += usize::from(is_narrow(source)),
             }
@@ -166,6 +178,8 @@ impl Rest {
 
 struct Sum {
     words: Words,
+    /// How many bits of it there are: those of a word, or fewer.
+    width: u32,
     /// How many operands are taken together.
     most: usize,
     /// Whether there are more.
@@ -219,12 +233,17 @@ impl Sum {
         for source in subtracted {
             total = self.words.push(Step::plain(op::SUB_U32, &[total, source]));
         }
-        self.words.made_of(total)
+        let whole = match self.width {
+            32 => total,
+            _ => self.words.push(Step::wide(op::CVT_U16_U32, &[total], self.width)),
+        };
+        self.words.made_of(whole)
     }
 
     /// The operands of a sum, those of its operands in their places; `None` if one of them cannot be read.
     fn split(&mut self, term: Term, depth: usize, all: &mut Vec<Operand>) -> Option<()> {
-        let low = self.words.pieces.part(term, 0, 32);
+        let width = self.words.pieces.terms.width(term).min(self.width);
+        let low = self.words.pieces.part(term, 0, width);
         let pieces = &self.words.pieces;
         let adds = matches!(pieces.terms.op(low), Op::Add(..));
         self.is_cut |= adds && depth.max(all.len()) >= self.most;
@@ -240,6 +259,8 @@ impl Sum {
             }
             all.truncate(before);
         }
+        let whole = self.words.pieces.terms.width(term).max(32);
+        let term = self.words.pieces.terms.zero_extend(term, whole);
         let operand = match self.addend(term) {
             Some(addend) => Operand::Lanes(addend),
             None => self.rest(term)?,

@@ -1,0 +1,341 @@
+//! Fields of the lanes of a word that are put side by side, as one product.
+//!
+//! Bases, flags and colours are packed: a few bits of each byte of a word, each field next to the one before. A product
+//! with a number that has a bit for each field moves all of them to where they belong, at the top of the word, if none
+//! of the copies that it makes besides meets them: those above fall off, and those below must not carry.
+
+use super::pieces::{Home, Pieces};
+use super::words::Words;
+use crate::facts::Fact;
+use crate::graph::Join;
+use crate::recipe::{Recipe, Source, Step};
+use crate::rules::{Pass, Rule};
+use crate::site::Site;
+use ptxopt_grammar::meaning::term::{Op, Term, ones};
+use ptxopt_grammar::table::Row;
+use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::video::Lanes;
+
+/// The most fields that are put together.
+const MOST_FIELDS: usize = 16;
+
+/// The fewest fields that are moved together.
+const LEAST_FIELDS: usize = 3;
+
+/// How many bits a word has, and a lane.
+const WORD: u32 = 32;
+const LANE: u32 = 8;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    name: "fields",
+    pass: Pass::Fuse,
+    law: "fields of the lanes of a word that are put side by side are a product of the word, shifted",
+    examples: &[
+        // Four bases as two bits each, and the signs of four bytes.
+        "bfe.u32 %r0, %a, 1, 2; bfe.u32 %r1, %a, 9, 2; bfe.u32 %r2, %a, 17, 2; bfe.u32 %r3, %a, 25, 2; \
+         shl.b32 %r1, %r1, 2; shl.b32 %r2, %r2, 4; shl.b32 %r3, %r3, 6; or.b32 %r0, %r0, %r1; \
+         or.b32 %r2, %r2, %r3; or.b32 %d, %r0, %r2;",
+        "bfe.u32 %r0, %a, 7, 1; bfe.u32 %r1, %a, 15, 1; bfe.u32 %r2, %a, 23, 1; shr.u32 %r3, %a, 31; \
+         bfi.b32 %r0, %r1, %r0, 1, 1; bfi.b32 %r0, %r2, %r0, 2, 1; bfi.b32 %d, %r3, %r0, 3, 1;",
+    ],
+    propose: fields,
+};
+
+/// Bits of a lane, and where they are put.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Field {
+    lane: Term,
+    low: u32,
+    bits: u32,
+    to: u32,
+}
+
+/// Fields of one word, each with the number of its lane.
+struct Group {
+    lanes: [Option<Term>; 4],
+    fields: Vec<(u32, Field)>,
+}
+
+/// How fields are moved: what the word is multiplied by, and how far the product is shifted down.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Product {
+    factor: u64,
+    down: u32,
+}
+
+fn fields(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
+    let graph = site.graph;
+    let width = graph.value(site.value).width;
+    if !matches!(width, 16 | WORD) || graph.joined(site.value) == Some(Join::Or) || !joins_fields(site) {
+        return;
+    }
+    for pieces in Pieces::each(site, LANE) {
+        let root = pieces.root;
+        let mut words = Words::over(pieces, Lanes::Four);
+        if let Some(word) = joined(&mut words, root) {
+            let whole =
+                if width == WORD { word } else { words.push(Step::wide(op::CVT_U16_U32, &[word], 16)) };
+            out.extend(words.made_of(whole));
+        }
+    }
+}
+
+/// Whether several operands of a chain that puts bits together are fields. That is quick to see, and of most chains it
+/// is not so.
+fn joins_fields(site: &Site<'_, '_, '_>) -> bool {
+    let joins = |step: &Step| step.instruction().is_some_and(|own| puts_together(own.row()));
+    let mut fields = 0;
+    let mut stack: Vec<Step> = [*site.step].into_iter().filter(joins).collect();
+    let mut seen = 0;
+    while let Some(step) = stack.pop() {
+        seen += 1;
+        for &source in &step.sources {
+            match site.definition(source).filter(|step| seen < MOST_FIELDS && joins(step)) {
+                Some(step) => stack.push(step),
+                None => fields += usize::from(window(&site.fact(source)).is_some()),
+            }
+        }
+    }
+    fields >= LEAST_FIELDS
+}
+
+/// Whether an instruction may put fields together, or move what others put together.
+fn puts_together(row: &Row) -> bool {
+    [op::OR, op::BFI, op::ADD].into_iter().any(|join| row.is(join))
+}
+
+/// Where the bits begin that may not be zero, and how many there are, if there are few.
+fn window(fact: &Fact) -> Option<(u32, u32)> {
+    let most = fact.unsigned().1;
+    let may_be = !fact.zeros() & ones(u128::BITS - most.leading_zeros());
+    let low = may_be.trailing_zeros();
+    let bits = (u128::BITS - may_be.leading_zeros()).checked_sub(low)?;
+    (fact.ones() == 0 && (1..=LANE).contains(&bits)).then_some((low, bits))
+}
+
+/// The word that a term is, if it is put together of fields.
+fn joined(words: &mut Words, root: Term) -> Option<Source> {
+    let (mut fields, mut number) = (Vec::new(), 0_u64);
+    split(&mut words.pieces, root, &mut fields, &mut number)?;
+    let mut total: Option<Source> = None;
+    for group in groups(words, &fields)? {
+        let moved = group.moved(words)?;
+        total = Some(match total {
+            Some(total) => words.push(Step::plain(op::OR_B32, &[total, moved])),
+            None => moved,
+        });
+    }
+    let total = total?;
+    Some(match number {
+        0 => total,
+        _ => words.push(Step::plain(op::OR_B32, &[total, Source::Constant(number)])),
+    })
+}
+
+/// The fields that a term puts together, and the ones among its bits; `None` if that is not all that it does.
+fn split(pieces: &mut Pieces, root: Term, fields: &mut Vec<Field>, number: &mut u64) -> Option<()> {
+    let mut stack = vec![(root, 0)];
+    while let Some((term, to)) = stack.pop() {
+        let width = pieces.terms.width(term);
+        match pieces.terms.op(term) {
+            Op::Constant(value) => *number |= u64::try_from(value).ok()?.checked_shl(to)?,
+            Op::ZeroExtend(inner) => stack.push((inner, to)),
+            Op::Concat(high, low) => stack.extend([(high, to + pieces.terms.width(low)), (low, to)]),
+            Op::Or(a, b) | Op::Xor(a, b) | Op::Add(a, b) if pieces.never_carries(a, b, width) => {
+                stack.extend([(a, to), (b, to)]);
+            }
+            Op::Input(_)
+            | Op::Not(_)
+            | Op::And(..)
+            | Op::Or(..)
+            | Op::Xor(..)
+            | Op::Add(..)
+            | Op::Mul(..)
+            | Op::UnsignedDivide(..)
+            | Op::UnsignedRemainder(..)
+            | Op::Shl(..)
+            | Op::Lshr(..)
+            | Op::Ashr(..)
+            | Op::Extract(..)
+            | Op::SignExtend(_)
+            | Op::Equal(..)
+            | Op::UnsignedLess(..)
+            | Op::SignedLess(..)
+            | Op::Choose(..) => match narrowed(pieces, term, to)? {
+                (part, _) if part == term => fields.push(field(pieces, term, to)),
+                part => stack.push(part),
+            },
+        }
+        if fields.len() + stack.len() > MOST_FIELDS {
+            return None;
+        }
+    }
+    Some(())
+}
+
+/// The bits of a term that may not be zero, and where they are put.
+fn narrowed(pieces: &mut Pieces, term: Term, to: u32) -> Option<(Term, u32)> {
+    let (low, bits) = window(&pieces.fact(term))?;
+    Some((pieces.part(term, low, bits), to + low))
+}
+
+/// A term that is a field, and where it is put.
+fn field(pieces: &mut Pieces, term: Term, to: u32) -> Field {
+    let (bits, op) = (pieces.terms.width(term), pieces.terms.op(term));
+    // It is left in its lane.
+    if let Op::Extract(lane, low) = op
+        && pieces.terms.width(lane) == LANE
+    {
+        return Field { lane, low, bits, to };
+    }
+    Field { lane: pieces.terms.zero_extend(term, LANE), low: 0, bits, to }
+}
+
+/// The fields by the words that their lanes lie in or are computed of; `None` if one has no such word.
+fn groups(words: &mut Words, fields: &[Field]) -> Option<Vec<Group>> {
+    let mut homes: Vec<_> = Vec::new();
+    let mut all: Vec<Group> = Vec::new();
+    for &field in fields {
+        let (word, place) = home(words, field.lane)?;
+        let at = homes.iter().position(|home| *home == word).unwrap_or_else(|| {
+            homes.push(word);
+            all.push(Group { lanes: [None; 4], fields: Vec::new() });
+            homes.len() - 1
+        });
+        let group = &mut all[at];
+        if *group.lanes[place].get_or_insert(field.lane) != field.lane {
+            return None;
+        }
+        group.fields.push((u32::try_from(place).ok()?, field));
+    }
+    Some(all)
+}
+
+/// Where a lane can be read, or the first one that it is computed of.
+fn home(words: &mut Words, lane: Term) -> Option<Home> {
+    if let Some(&home) = words.pieces.homes(lane).first() {
+        return Some(home);
+    }
+    let cuts = words.pieces.cuts(lane);
+    let mut operands = cuts.iter().flat_map(|cut| words.pieces.operands(cut));
+    operands.find_map(|lane| words.pieces.homes(lane).first().copied())
+}
+
+impl Group {
+    /// The word with these fields where they are put, and zeros elsewhere.
+    fn moved(&self, words: &mut Words) -> Option<Source> {
+        if self.fields.len() < LEAST_FIELDS {
+            return None;
+        }
+        let product = self.product()?;
+        let word = words.word(&self.lanes, 1)?;
+        let kept = self.kept();
+        let is_all = self.lanes.iter().zip(0..).all(|(lane, at)| {
+            let own = u128::from(kept >> (at * LANE)) & ones(LANE);
+            lane.is_some_and(|lane| !words.pieces.fact(lane).zeros() & ones(LANE) & !own == 0)
+        });
+        let kept = Source::Constant(kept);
+        let fields = if is_all { word } else { words.push(Step::plain(op::AND_B32, &[word, kept])) };
+        let factor = Source::Constant(product.factor);
+        let moved = words.push(Step::plain(op::MUL_LO_U32, &[fields, factor]));
+        let moved = words.push(Step::plain(op::SHR_U32, &[moved, Source::Constant(product.down.into())]));
+        let (first, end) = self.ends();
+        if first == 0 && product.down + end == WORD {
+            return Some(moved);
+        }
+        let window = Source::Constant((1 << end) - (1 << first));
+        Some(words.push(Step::plain(op::AND_B32, &[moved, window])))
+    }
+
+    /// Which bits of the word are fields.
+    fn kept(&self) -> u64 {
+        self.fields
+            .iter()
+            .fold(0, |kept, (at, field)| kept | ((1 << field.bits) - 1) << (at * LANE + field.low))
+    }
+
+    /// The lowest bit that a field is put to, and the one above the highest.
+    fn ends(&self) -> (u32, u32) {
+        let first = self.fields.iter().map(|(_, field)| field.to).min().unwrap_or(0);
+        (first, self.fields.iter().map(|(_, field)| field.to + field.bits).max().unwrap_or(0))
+    }
+
+    /// A product that moves all fields, shifted as far down as can be.
+    fn product(&self) -> Option<Product> {
+        let end = self.ends().1;
+        (1..=WORD.checked_sub(end)?).rev().find_map(|down| self.product_at(down))
+    }
+
+    /// The same, shifted so far down.
+    fn product_at(&self, down: u32) -> Option<Product> {
+        let (first, end) = self.ends();
+        let from = |at: u32, field: &Field| at * LANE + field.low;
+        let up = |(at, field): &(u32, Field)| (field.to + down).checked_sub(from(*at, field));
+        let ups: Vec<u32> = self.fields.iter().map(up).collect::<Option<_>>()?;
+        let mut places = ups.clone();
+        places.sort_unstable();
+        places.dedup();
+        if places.len() < LEAST_FIELDS || places.iter().any(|&up| up >= WORD) {
+            return None;
+        }
+        let mut below = 0_u64;
+        for ((at, field), &own) in self.fields.iter().zip(&ups) {
+            for &up in places.iter().filter(|&&up| up != own) {
+                let low = from(*at, field) + up;
+                if low < down + end && low + field.bits > down + first {
+                    return None;
+                }
+                if low < down + first {
+                    below += ((1 << field.bits) - 1) << low;
+                }
+            }
+        }
+        let factor = places.iter().map(|up| 1 << up).sum();
+        (below < 1 << (down + first)).then_some(Product { factor, down })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ptxopt_grammar::meaning::term::Terms;
+
+    /// The product for fields that are given by where they begin, how many bits they have, and where they are put.
+    fn product(fields: &[(u32, u32, u32)]) -> Option<Product> {
+        let lane = Terms::new().input(0, LANE);
+        let field =
+            |&(from, bits, to): &(u32, u32, u32)| (from / LANE, Field { lane, low: from % LANE, bits, to });
+        Group { lanes: [None; 4], fields: fields.iter().map(field).collect() }.product()
+    }
+
+    fn moves(fields: &[(u32, u32, u32)], product: Product, word: u64) -> bool {
+        let bits = |from: u32, bits: u32| word >> from & ((1 << bits) - 1);
+        let kept: u64 = fields.iter().map(|&(from, count, _)| bits(from, count) << from).sum();
+        let moved = ((kept * product.factor) & 0xffff_ffff) >> product.down;
+        fields.iter().all(|&(from, count, to)| moved >> to & ((1 << count) - 1) == bits(from, count))
+    }
+
+    #[test]
+    fn bases_and_flags_are_moved_by_a_product() {
+        let bases = [(1, 2, 0), (9, 2, 2), (17, 2, 4), (25, 2, 6)];
+        let signs = [(7, 1, 0), (15, 1, 1), (23, 1, 2), (31, 1, 3)];
+        let from_the_top = [(0, 1, 7), (8, 1, 6), (16, 1, 5), (24, 1, 4)];
+        for fields in [bases, signs, from_the_top] {
+            let product = product(&fields).expect("there is a product");
+            for word in [0, 0xffff_ffff, 0x1234_5678, 0x8040_2010, 0x0602_0406, 0xff00_ff00] {
+                assert!(moves(&fields, product, word), "{fields:?}: {product:?} of {word:#x}");
+            }
+        }
+    }
+
+    #[test]
+    fn fields_whose_copies_meet_have_no_product() {
+        assert_eq!(product(&[(4, 4, 0), (12, 4, 4), (20, 4, 8), (28, 4, 12)]), None);
+    }
+
+    #[test]
+    fn two_fields_are_left_alone() {
+        assert_eq!(product(&[(1, 2, 0), (9, 2, 2)]), None);
+    }
+}
