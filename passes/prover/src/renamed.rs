@@ -1,7 +1,8 @@
 //! A question in which sums of products are numbers: what is left of it has no products.
 //!
-//! The numbers are inputs of their own, of which the ranges are known, so the new question is of at least the inputs
-//! that the old one is of: what is equal there is equal here, but a difference need not be one.
+//! The numbers are inputs of their own, of which the ranges are known. Whatever values the sums can have, these inputs
+//! can have too, and others besides. So what is equal for all of these is equal for the sums, and a difference that is
+//! found may be one that the sums never show.
 
 use super::Proof;
 use super::Question;

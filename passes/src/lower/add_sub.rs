@@ -1,7 +1,7 @@
 //! Sums and differences of lanes that wrap.
 //!
 //! A carry hurts only where a lane that matters lies above one that overflows. So few lanes need less care: a single
-//! lane none but zeros below it, lanes with gaps only zeros in the gaps, and lanes that are small enough none.
+//! lane none but zeros below it, lanes with gaps only zeros in the gaps, and lanes whose sums are known to fit need nothing.
 
 use super::build::Build;
 use super::lanes::{Job, low_difference, low_sum};

@@ -54,16 +54,17 @@ impl<'c> Build<'c> {
         let (steps, ranges, zeros, known) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
         let mut build = Self { with, values, steps, ranges, zeros, known, choices };
         for step in before {
-            build.append(*step);
+            build.append(*step, build.zeros_of(step));
         }
         build
     }
 
-    fn append(&mut self, step: Step) {
+    /// Adds a step, of which these bits are known to be zero.
+    fn append(&mut self, step: Step, zeros: u32) {
         let range = halves::range(&step, &|source| self.range(source));
         let special = self.without_borrow(&step).or_else(|| self.negated(&step));
         self.ranges.push(special.unwrap_or(range));
-        self.zeros.push(zeros::zeros(&step, &|source| self.zeros(source)));
+        self.zeros.push(zeros);
         self.known.insert(step, self.steps.len());
         self.steps.push(step);
     }
@@ -105,6 +106,11 @@ impl<'c> Build<'c> {
         }
     }
 
+    /// The bits that are known to be zero in what a step computes.
+    fn zeros_of(&self, step: &Step) -> u32 {
+        zeros::zeros(step, &|source| self.zeros(source))
+    }
+
     /// Whether lanes are known not to affect each other when words are added.
     pub(super) fn carries_nothing(&self, job: Job) -> bool {
         zeros::carry_nothing(job.bits(), job.words().map(|word| self.zeros(word)))
@@ -124,11 +130,12 @@ impl<'c> Build<'c> {
         if let Some(&known) = self.known.get(&step) {
             return Source::Step(known);
         }
+        let zeros = self.zeros_of(&step);
         // A number that is copied is wanted in a register.
-        if step.copied().is_none() && zeros::zeros(&step, &|source| self.zeros(source)) == u32::MAX {
+        if zeros == u32::MAX && step.copied().is_none() {
             return Source::Constant(0);
         }
-        self.append(step);
+        self.append(step, zeros);
         Source::Step(self.steps.len() - 1)
     }
 

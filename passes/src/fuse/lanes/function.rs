@@ -133,11 +133,13 @@ impl Words {
                 None => Vec::new(),
             },
             [x] => {
-                let shifts = |shift: &Shift| {
+                let bits = self.lanes.bits();
+                let is = |of: &dyn Fn(u32) -> u32| {
                     let mut all = behaviour.iter().zip(&table.samples);
-                    all.all(|(&result, &[lane, _])| result == shift.of(lane, self.lanes.bits()))
+                    all.all(|(&result, &[lane, _])| result == of(lane))
                 };
-                if let Some(shift) = Shift::all(self.lanes.bits()).find(shifts) {
+                let shift = Shift::all(bits).find(|shift| is(&|lane| shift.of(lane, bits)));
+                if let Some(shift) = shift {
                     return vec![Made { function: Key::Shifted(shift), operands: vec![x] }];
                 }
                 let numbers =
@@ -149,11 +151,8 @@ impl Words {
                         .map(|(with, numbers)| self.with_number(x, with, numbers))
                         .collect();
                 }
-                let is_at = |field: &Field| {
-                    let mut all = behaviour.iter().zip(&table.samples);
-                    all.all(|(&result, &[lane, _])| result == field.at(lane))
-                };
-                let field = Field::of(self.lanes.bits(), |lane| run([lane, 0])).filter(is_at);
+                let field = Field::of(bits, |lane| run([lane, 0]));
+                let field = field.filter(|field| is(&|lane| field.at(lane)));
                 let made = |field| Made { function: Key::Field(field), operands: vec![x] };
                 field.map(made).into_iter().collect()
             }

@@ -5,6 +5,7 @@
 //! of the copies that it makes besides meets them: those above fall off, and those below must not carry.
 
 use super::pieces::{Home, Pieces};
+use super::scaled::WORD;
 use super::words::Words;
 use crate::facts::Fact;
 use crate::graph::Join;
@@ -22,8 +23,7 @@ const MOST_FIELDS: usize = 16;
 /// The fewest fields that are moved together.
 const LEAST_FIELDS: usize = 3;
 
-/// How many bits a word has, and a lane.
-const WORD: u32 = 32;
+/// How many bits a lane has.
 const LANE: u32 = 8;
 
 /// The rule.
@@ -44,7 +44,7 @@ pub(super) const RULE: Rule = Rule {
 
 /// Bits of a lane, and where they are put.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Field {
+struct PlacedField {
     lane: Term,
     low: u32,
     bits: u32,
@@ -54,7 +54,7 @@ struct Field {
 /// Fields of one word, each with the number of its lane.
 struct Group {
     lanes: [Option<Term>; 4],
-    fields: Vec<(u32, Field)>,
+    fields: Vec<(u32, PlacedField)>,
 }
 
 /// How fields are moved: what the word is multiplied by, and how far the product is shifted down.
@@ -74,9 +74,8 @@ fn fields(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         let root = pieces.root;
         let mut words = Words::over(pieces, Lanes::Four);
         if let Some(word) = joined(&mut words, root) {
-            let whole =
-                if width == WORD { word } else { words.push(Step::wide(op::CVT_U16_U32, &[word], 16)) };
-            out.extend(words.made_of(whole));
+            let value = words.cut(word, width);
+            out.extend(words.made_of(value));
         }
     }
 }
@@ -134,38 +133,25 @@ fn joined(words: &mut Words, root: Term) -> Option<Source> {
 }
 
 /// The fields that a term puts together, and the ones among its bits; `None` if that is not all that it does.
-fn split(pieces: &mut Pieces, root: Term, fields: &mut Vec<Field>, number: &mut u64) -> Option<()> {
+fn split(pieces: &mut Pieces, root: Term, fields: &mut Vec<PlacedField>, number: &mut u64) -> Option<()> {
     let mut stack = vec![(root, 0)];
     while let Some((term, to)) = stack.pop() {
-        let width = pieces.terms.width(term);
-        match pieces.terms.op(term) {
-            Op::Constant(value) => *number |= u64::try_from(value).ok()?.checked_shl(to)?,
-            Op::ZeroExtend(inner) => stack.push((inner, to)),
-            Op::Concat(high, low) => stack.extend([(high, to + pieces.terms.width(low)), (low, to)]),
-            Op::Or(a, b) | Op::Xor(a, b) | Op::Add(a, b) if pieces.never_carries(a, b, width) => {
-                stack.extend([(a, to), (b, to)]);
-            }
-            Op::Input(_)
-            | Op::Not(_)
-            | Op::And(..)
-            | Op::Or(..)
-            | Op::Xor(..)
-            | Op::Add(..)
-            | Op::Mul(..)
-            | Op::UnsignedDivide(..)
-            | Op::UnsignedRemainder(..)
-            | Op::Shl(..)
-            | Op::Lshr(..)
-            | Op::Ashr(..)
-            | Op::Extract(..)
-            | Op::SignExtend(_)
-            | Op::Equal(..)
-            | Op::UnsignedLess(..)
-            | Op::SignedLess(..)
-            | Op::Choose(..) => match narrowed(pieces, term, to)? {
+        let (op, width) = (pieces.terms.op(term), pieces.terms.width(term));
+        if let Op::Constant(value) = op {
+            *number |= u64::try_from(value).ok()?.checked_shl(to)?;
+        } else if let Op::ZeroExtend(inner) = op {
+            stack.push((inner, to));
+        } else if let Op::Concat(high, low) = op {
+            stack.extend([(high, to + pieces.terms.width(low)), (low, to)]);
+        } else if let Op::Or(a, b) | Op::Xor(a, b) | Op::Add(a, b) = op
+            && pieces.never_carries(a, b, width)
+        {
+            stack.extend([(a, to), (b, to)]);
+        } else {
+            match narrowed(pieces, term, to)? {
                 (part, _) if part == term => fields.push(field(pieces, term, to)),
                 part => stack.push(part),
-            },
+            }
         }
         if fields.len() + stack.len() > MOST_FIELDS {
             return None;
@@ -181,19 +167,19 @@ fn narrowed(pieces: &mut Pieces, term: Term, to: u32) -> Option<(Term, u32)> {
 }
 
 /// A term that is a field, and where it is put.
-fn field(pieces: &mut Pieces, term: Term, to: u32) -> Field {
+fn field(pieces: &mut Pieces, term: Term, to: u32) -> PlacedField {
     let (bits, op) = (pieces.terms.width(term), pieces.terms.op(term));
     // It is left in its lane.
     if let Op::Extract(lane, low) = op
         && pieces.terms.width(lane) == LANE
     {
-        return Field { lane, low, bits, to };
+        return PlacedField { lane, low, bits, to };
     }
-    Field { lane: pieces.terms.zero_extend(term, LANE), low: 0, bits, to }
+    PlacedField { lane: pieces.terms.zero_extend(term, LANE), low: 0, bits, to }
 }
 
 /// The fields by the words that their lanes lie in or are computed of; `None` if one has no such word.
-fn groups(words: &mut Words, fields: &[Field]) -> Option<Vec<Group>> {
+fn groups(words: &mut Words, fields: &[PlacedField]) -> Option<Vec<Group>> {
     let mut homes: Vec<_> = Vec::new();
     let mut all: Vec<Group> = Vec::new();
     for &field in fields {
@@ -270,8 +256,8 @@ impl Group {
     /// The same, shifted so far down.
     fn product_at(&self, down: u32) -> Option<Product> {
         let (first, end) = self.ends();
-        let from = |at: u32, field: &Field| at * LANE + field.low;
-        let up = |(at, field): &(u32, Field)| (field.to + down).checked_sub(from(*at, field));
+        let from = |at: u32, field: &PlacedField| at * LANE + field.low;
+        let up = |(at, field): &(u32, PlacedField)| (field.to + down).checked_sub(from(*at, field));
         let ups: Vec<u32> = self.fields.iter().map(up).collect::<Option<_>>()?;
         let mut places = ups.clone();
         places.sort_unstable();
@@ -304,8 +290,9 @@ mod tests {
     /// The product for fields that are given by where they begin, how many bits they have, and where they are put.
     fn product(fields: &[(u32, u32, u32)]) -> Option<Product> {
         let lane = Terms::new().input(0, LANE);
-        let field =
-            |&(from, bits, to): &(u32, u32, u32)| (from / LANE, Field { lane, low: from % LANE, bits, to });
+        let field = |&(from, bits, to): &(u32, u32, u32)| {
+            (from / LANE, PlacedField { lane, low: from % LANE, bits, to })
+        };
         Group { lanes: [None; 4], fields: fields.iter().map(field).collect() }.product()
     }
 

@@ -26,7 +26,7 @@ pub(super) type Home = (ValueId, usize);
 pub(super) struct Pieces {
     pub(super) terms: Terms,
     pub(super) bits: u32,
-    /// The value, of a word at least.
+    /// The value.
     pub(super) root: Term,
     /// How many inputs it has.
     inputs: usize,
@@ -81,8 +81,6 @@ impl Pieces {
             inputs: 0,
         };
         let root = building.import(core)?;
-        // What has less than a word is the lower bits of one.
-        let root = building.terms.zero_extend(root, building.terms.width(root).max(32));
         let Building { terms, order, inputs, .. } = building;
         let mut pieces = Self {
             terms,
@@ -124,7 +122,9 @@ impl Pieces {
                 }
             }
         }
-        pieces.lanes = pieces.lanes_of(root);
+        // What has less than a word is the lower bits of one.
+        let word = pieces.terms.zero_extend(root, pieces.terms.width(root).max(32));
+        pieces.lanes = pieces.lanes_of(word);
         Some(pieces)
     }
 

@@ -158,6 +158,14 @@ impl Words {
         }))
     }
 
+    /// The lower bits of a word, or all of it.
+    pub(super) fn cut(&mut self, word: Source, width: u32) -> Source {
+        match width {
+            16 => self.push(Step::wide(op::CVT_U16_U32, &[word], width)),
+            _ => word,
+        }
+    }
+
     /// The word in a register, since video instructions take no numbers.
     pub(super) fn register(&mut self, source: Source) -> Source {
         match source {

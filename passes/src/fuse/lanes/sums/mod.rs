@@ -79,9 +79,7 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     }
     for lanes in Lanes::ALL {
         for pieces in Pieces::each(site, lanes.bits()) {
-            let whole = pieces.root;
-            let inner = if let Op::ZeroExtend(inner) = pieces.terms.op(whole) { inner } else { whole };
-            let root = if pieces.terms.width(inner) == value.width { inner } else { whole };
+            let root = pieces.root;
             let words = Words::over(pieces, lanes);
             let mut sum = Sum { words, width: value.width, most: MOST_OPERANDS[0], is_cut: false };
             out.extend(sum.recipe(root));
@@ -233,11 +231,8 @@ impl Sum {
         for source in subtracted {
             total = self.words.push(Step::plain(op::SUB_U32, &[total, source]));
         }
-        let whole = match self.width {
-            32 => total,
-            _ => self.words.push(Step::wide(op::CVT_U16_U32, &[total], self.width)),
-        };
-        self.words.made_of(whole)
+        let total = self.words.cut(total, self.width);
+        self.words.made_of(total)
     }
 
     /// The operands of a sum, those of its operands in their places; `None` if one of them cannot be read.
