@@ -100,6 +100,7 @@ impl SampleAssembler {
     }
 
     /// The costs of the samples; `None` for one that is rejected.
+    #[allow(dead_code, reason = "not all that share this file measure what may be rejected")]
     pub(crate) fn costs(&self, samples: &[Sample]) -> Vec<Option<u32>> {
         self.differences(samples, &|chunk| self.lengths_of_legal(chunk))
     }
@@ -152,6 +153,7 @@ impl SampleAssembler {
     }
 
     /// The lengths of all that are not rejected; those that are, are named by the assembler and left out.
+    #[allow(dead_code, reason = "it is what `costs` needs")]
     fn lengths_of_legal(&self, samples: &[Kernel]) -> Vec<Option<u32>> {
         let mut lengths = vec![None; samples.len()];
         let mut legal: Vec<usize> = (0..samples.len()).collect();

@@ -214,16 +214,36 @@ fn trees() -> Vec<Row> {
 /// Registers that a sequence reads are steps from here on.
 const REGISTERS: usize = 100;
 
+/// What sequences are drawn from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Drawn {
+    /// All instructions of the list.
+    All,
+    /// Logic above all, of which much is read more than once.
+    Logic,
+}
+
 /// A sequence of instructions of the list, each of which reads the one before it, and now and then others.
-pub(crate) fn drawn(length: usize, below: &mut dyn FnMut(usize) -> usize) -> (Vec<Step>, Sample) {
+pub(crate) fn drawn(of: Drawn, length: usize, below: &mut dyn FnMut(usize) -> usize) -> (Vec<Step>, Sample) {
+    let logic = logic();
+    let is_logic = |words: &str| logic.iter().any(|of| of.to_string() == words);
+    let pieces: Vec<_> = match of {
+        Drawn::All => PIECES.to_vec(),
+        Drawn::Logic => {
+            let (logic, others): (Vec<_>, Vec<_>) = PIECES.iter().partition(|(words, _)| is_logic(words));
+            let others = others.into_iter().filter(|(words, _)| ["shr.u32", "add.u32"].contains(words));
+            logic.iter().cycle().take(3 * logic.len()).copied().chain(others).collect()
+        }
+    };
+    let seldom = if of == Drawn::All { 6 } else { 2 };
     let mut steps = Vec::new();
     for at in 0..length {
-        let (words, all) = PIECES[below(PIECES.len())];
+        let (words, all) = pieces[below(pieces.len())];
         // Operations on a register and itself are simplified, which no cost says.
         let mut register = REGISTERS + below(7);
         let sources = all[below(all.len())].split(' ').map(|source| match source {
             "@" if at > 0 => Source::Step(at - 1),
-            "r" if at > 1 && below(6) == 0 => Source::Step(below(at - 1)),
+            "r" if at > 1 && below(seldom) == 0 => Source::Step(below(at - 1)),
             "@" | "r" => {
                 register += 1;
                 Source::Step(REGISTERS + 1 + register % 7)

@@ -1,7 +1,8 @@
 //! Whether the costs that the optimiser sees hold for forms that were not measured, and on GPUs that were not.
 
 use crate::assembler::{Sample, SampleAssembler};
-use crate::{fused, rows};
+use crate::fused::{self, Drawn};
+use crate::rows;
 use ptxopt_grammar::video::Form;
 use ptxopt_passes::cost::table::Generation;
 use ptxopt_passes::cost::{Costs, Gpu};
@@ -43,9 +44,9 @@ pub(crate) fn outside(generation: &Generation) -> (Vec<String>, Vec<String>) {
 pub(crate) const SEQUENCES: usize = 1000;
 
 /// How the costs of sequences compare with what is measured, and a line for each that is outside its interval.
-pub(crate) fn sequences(generation: &Generation) -> (Vec<String>, String) {
+pub(crate) fn sequences(generation: &Generation, of: Drawn) -> (Vec<String>, String) {
     let mut below = draw();
-    let drawn = (0..SEQUENCES).map(|number| fused::drawn(2 + number % 5, &mut below));
+    let drawn = (0..SEQUENCES).map(|number| fused::drawn(of, 2 + number % 5, &mut below));
     let (steps, samples): (Vec<_>, Vec<Sample>) = drawn.unzip();
     let target = rows::target(generation);
     let costs = Costs::of(&Gpu::parse(&target).expect("every generation has targets"));
@@ -61,7 +62,7 @@ pub(crate) fn sequences(generation: &Generation) -> (Vec<String>, String) {
         }
     }
     let count = format!(
-        "{target}: {tried} sequences, {exact} of them at their upper bound, {} outside their costs",
+        "{target}: {tried} sequences of {of:?}, {exact} of them at their upper bound, {} outside their costs",
         wrong.len()
     );
     (wrong, count)

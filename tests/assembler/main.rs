@@ -11,6 +11,8 @@ mod acceptance;
 mod accuracy;
 #[path = "../support/assemblers.rs"]
 mod assemblers;
+#[path = "../../dev/quality/best.rs"]
+mod best;
 #[path = "../support/constants.rs"]
 mod constants;
 mod differences;
@@ -40,7 +42,12 @@ mod renaming;
 #[path = "../support/results.rs"]
 mod results;
 mod roles;
+#[path = "../../dev/costs/assembler.rs"]
+mod samples;
 mod several;
+mod shortest;
+#[path = "../support/simd_forms.rs"]
+mod simd_forms;
 
 #[path = "../support/modules.rs"]
 mod modules;

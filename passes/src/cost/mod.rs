@@ -20,6 +20,7 @@ pub mod video;
 
 mod forbidden;
 mod plain;
+mod repeated;
 mod sequence;
 #[cfg(test)]
 mod tests;

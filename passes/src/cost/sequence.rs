@@ -4,6 +4,7 @@
 //! all pairs are fused at the same time. So the interval also holds for longer sequences, which were not measured.
 
 use super::fused::{Leaves, heads_tree, is_logic};
+use super::repeated::Repeated;
 use super::{Cost, Costs, OperandKind};
 use crate::recipe::{Code, Half, Source, Step};
 use ptxopt_grammar::table::instruction::op;
@@ -75,14 +76,22 @@ impl Costs {
     /// assembler fuses is counted once.
     #[must_use]
     pub fn sequence(&self, steps: &[Step]) -> Cost {
-        self.each().map(|costs| Sequence::new(&costs, steps).cost()).sum()
+        let cost = |costs: Costs| Sequence::new(&costs, &Repeated::cheapest(&costs, steps).steps).cost();
+        self.each().map(cost).sum()
     }
 
     /// The same step by step. A step that is fused with its only user costs nothing by itself, since another user
     /// would compute it again: so what is counted for a sequence that shares a step with others is never too little.
     #[must_use]
     pub fn shares(&self, steps: &[Step]) -> Vec<Cost> {
-        let all = self.each().map(|costs| Sequence::new(&costs, steps).shares());
+        let all = self.each().map(|costs| {
+            let Repeated { steps: written, origin } = Repeated::cheapest(&costs, steps);
+            let mut shares = vec![Cost::NOTHING; steps.len()];
+            for (of, share) in origin.into_iter().zip(Sequence::new(&costs, &written).shares()) {
+                shares[of] = shares[of] + share;
+            }
+            shares
+        });
         let both =
             |one: Vec<Cost>, other: Vec<Cost>| one.into_iter().zip(other).map(|(a, b)| a + b).collect();
         all.reduce(both).unwrap_or_default()
@@ -90,7 +99,7 @@ impl Costs {
 }
 
 /// Steps, and which of them another one is the only user of.
-struct Sequence<'a> {
+pub(super) struct Sequence<'a> {
     costs: &'a Costs,
     steps: &'a [Step],
     /// How often each is read.
@@ -102,7 +111,7 @@ struct Sequence<'a> {
 }
 
 impl<'a> Sequence<'a> {
-    fn new(costs: &'a Costs, steps: &'a [Step]) -> Self {
+    pub(super) fn new(costs: &'a Costs, steps: &'a [Step]) -> Self {
         let mut uses = vec![0; steps.len()];
         for source in steps.iter().flat_map(|step| &step.sources) {
             if let Source::Step(at) = source
@@ -191,7 +200,7 @@ impl<'a> Sequence<'a> {
         shares.into_iter().zip(alone).map(cost).collect()
     }
 
-    fn cost(mut self) -> Cost {
+    pub(super) fn cost(mut self) -> Cost {
         let saved = self.settle();
         let last = self.steps.len().saturating_sub(1);
         let roots = (0..self.steps.len()).filter(|&at| at == last || self.uses[at] != 1);

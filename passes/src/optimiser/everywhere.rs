@@ -104,12 +104,13 @@ impl Work<'_, '_, '_> {
         };
         (0..chosen.len()).for_each(|at| choose(at, &mut uses, true));
         let all = uses.total();
+        let spelling = |(stmt, number): (StmtId, usize)| &spelled[&stmt].offers[number].spelling;
         let mut gains = Vec::with_capacity(chosen.len());
-        for (at, &(stmt, number)) in chosen.iter().enumerate() {
+        for (at, &(stmt, _)) in chosen.iter().enumerate() {
             let baseline = uses.baseline(&here.nodes, stmt);
             choose(at, &mut uses, true);
             let gain = uses.gain(stmt, baseline);
-            gains.push((gain.saved, profit.pays(&gain, &spelled[&stmt].offers[number].spelling)));
+            gains.push((gain.saved, profit.pays(&gain, &spelling)));
         }
         for group in groups {
             group.iter().for_each(|&at| choose(at, &mut uses, false));

@@ -38,7 +38,8 @@ pub(super) struct Lowered(HashMap<Vec<Step>, Arc<[Made]>>);
 struct Made {
     recipe: Recipe,
     costs: Arc<[Cost]>,
-    most: u32,
+    /// The most and the least that all of it costs: of two that may cost as much, the one that may cost less is better.
+    price: (u32, u32),
     lacks: Option<Instruction>,
     reach: Option<Reach>,
 }
@@ -46,8 +47,8 @@ struct Made {
 impl Made {
     fn of(recipe: Recipe, target: &Target) -> Option<Self> {
         let Spelling { recipe, costs, lacks, reach, .. } = Spelling::of(recipe, Vec::new(), target);
-        let most = costs.iter().copied().sum::<Cost>().most;
-        (most != u32::MAX).then_some(Self { recipe, costs, most, lacks, reach })
+        let Cost { least, most } = costs.iter().copied().sum();
+        (most != u32::MAX).then_some(Self { recipe, costs, price: (most, least), lacks, reach })
     }
 }
 
@@ -66,12 +67,11 @@ impl Lowered {
             // Of several SIMD instructions the last is spelled first, then those before it, in the cheapest ways.
             let mut front = without_simd(&steps, with);
             while !front.is_empty() {
-                let (open, done): (Vec<Recipe>, Vec<Recipe>) = front.into_iter().partition(has_simd);
-                let done = done.into_iter().filter(|recipe| seen.insert(recipe.clone()));
-                all.extend(done.filter_map(|recipe| Made::of(recipe, target)));
-                let mut open: Vec<Recipe> =
-                    open.into_iter().filter(|recipe| !seen.contains(recipe)).collect();
-                seen.extend(open.iter().cloned());
+                // A SIMD instruction that is left may be one that the GPU executes itself: it stays a candidate.
+                let new: Vec<Recipe> =
+                    front.into_iter().filter(|recipe| seen.insert(recipe.clone())).collect();
+                all.extend(new.iter().filter_map(|recipe| Made::of(recipe.clone(), target)));
+                let mut open: Vec<Recipe> = new.into_iter().filter(has_simd).collect();
                 open.sort_by_cached_key(|recipe| target.cost(recipe).most);
                 open.truncate(MOST_OPEN);
                 front = open.iter().flat_map(|recipe| without_simd(&recipe.steps, with)).collect();
@@ -109,7 +109,7 @@ impl Lowered {
             }
         }
         // Of those that cost the same, the ones for which the head is raised least come first.
-        made.sort_by_key(|(_, found, at, _)| (found[*at].most, found[*at].reach));
+        made.sort_by_key(|(_, found, at, _)| (found[*at].price, found[*at].reach));
         let (mut made, blocked): (Vec<_>, Vec<_>) =
             made.into_iter().partition(|(_, found, at, _)| found[*at].lacks.is_none());
         let mut of_each = vec![0; from.len()];

@@ -81,8 +81,13 @@ impl Profit<'_, '_, '_> {
             || self.keeps_halves && self.graph.step(stmt).is_some_and(|step| lower::is_move(&step))
     }
 
-    /// Whether a gain is worth a change.
-    pub(super) fn pays(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
+    /// Whether a gain is worth a change; `spelling_of` has the spellings of statements by their numbers.
+    pub(super) fn pays<'s>(
+        &self,
+        gain: &Gain<'_>,
+        spelling_of: &dyn Fn((StmtId, usize)) -> &'s Spelling,
+    ) -> bool {
+        let spelling = spelling_of((gain.stmt, gain.number));
         if self.bares_negation(gain.stmt, &spelling.recipe) {
             return false;
         }
@@ -97,7 +102,8 @@ impl Profit<'_, '_, '_> {
             let overpriced = self.overpriced(gain);
             let fused =
                 self.shifted_into_place(gain, spelling).map_or(overpriced, |shifts| shifts.max(overpriced));
-            return gain.saved - fused >= LEAST_OF_FUSING && self.is_cheaper_alone(gain, spelling);
+            return gain.saved - fused >= LEAST_OF_FUSING
+                && (self.is_cheaper_alone(gain, spelling) || self.are_cheaper_together(gain, spelling_of));
         }
         gain.saved >= self.least_gain(gain, &spelling.recipe)
             && !self.is_left_to_the_assembler(gain, spelling)
@@ -207,16 +213,28 @@ impl Profit<'_, '_, '_> {
         if let Some(&known) = self.compared.borrow().get(&key) {
             return known;
         }
-        let is_cheaper = self.compare_alone(gain.stmt, spelling);
+        let is_cheaper = self.compare(&[(gain.stmt, spelling)]);
         self.compared.borrow_mut().insert(key, is_cheaper);
         is_cheaper
     }
 
-    /// The same, not remembered.
-    fn compare_alone(&self, stmt: StmtId, spelling: &Spelling) -> bool {
-        let mut stmts = vec![stmt];
-        let mut known: HashSet<ValueId> = spelling.recipe.values().collect();
-        let mut work: Vec<StmtId> = vec![stmt];
+    /// The same of all statements that are changed together: what they share counts once, before and after.
+    fn are_cheaper_together<'s>(
+        &self,
+        gain: &Gain<'_>,
+        spelling_of: &dyn Fn((StmtId, usize)) -> &'s Spelling,
+    ) -> bool {
+        let all: Vec<(StmtId, &Spelling)> =
+            gain.together.iter().map(|&one| (one.0, spelling_of(one))).collect();
+        all.len() > 1 && all.iter().all(|(_, spelling)| is_fused(spelling)) && self.compare(&all)
+    }
+
+    /// Whether spellings cost less than what now computes the results of their statements.
+    fn compare(&self, all: &[(StmtId, &Spelling)]) -> bool {
+        let mut stmts: Vec<StmtId> = all.iter().map(|&(stmt, _)| stmt).collect();
+        let mut known: HashSet<ValueId> =
+            all.iter().flat_map(|(_, spelling)| spelling.recipe.values()).collect();
+        let mut work = stmts.clone();
         while let Some(next) = work.pop() {
             let Some(step) = self.graph.step(next) else { continue };
             for source in &step.sources {
@@ -229,14 +247,16 @@ impl Profit<'_, '_, '_> {
                 }
             }
         }
-        let steps = copies_looked_through(&spelling.recipe.steps);
-        // What is like the statement's own instruction costs the same on both sides, however much that is.
-        let own = self.graph.step(stmt);
-        let like = |step: &&Step| own.is_some_and(|own| self.graph.are_alike(step, &own));
+        let mut steps = Vec::new();
+        all.iter().for_each(|(_, spelling)| add_without_copies(&spelling.recipe.steps, &mut steps));
+        // What is like a statement's own instruction costs the same on both sides, however much that is.
+        let own: Vec<Step> = all.iter().filter_map(|&(stmt, _)| self.graph.step(stmt)).collect();
         let unsure = |costs: Costs| -> u32 {
-            let least = own.map_or(0, |own| costs.step(&own).least);
-            let unsure = |step: &Step| costs.step(step).most.saturating_sub(least);
-            steps.iter().filter(like).map(unsure).fold(0, u32::saturating_add)
+            let unsure = |step: &Step| {
+                let like = own.iter().find(|own| self.graph.are_alike(step, own))?;
+                Some(costs.step(step).most.saturating_sub(costs.step(like).least))
+            };
+            steps.iter().filter_map(unsure).fold(0, u32::saturating_add)
         };
         let most = |costs: Costs| costs.sequence(&steps).most.saturating_sub(unsure(costs));
         self.target.costs.each().all(|costs| most(costs) < self.together(costs, &stmts).1)
@@ -352,21 +372,22 @@ const LEAST_OF_FUSING: i64 = 2;
 /// How many statements are compared with what could take their place, at most.
 const MOST_COMPARED: usize = 640;
 
-/// Steps without those that only copy.
-fn copies_looked_through(steps: &[Step]) -> Vec<Step> {
-    let mut kept: Vec<Step> = Vec::with_capacity(steps.len());
+/// Adds steps without those that only copy, and without those that are there.
+fn add_without_copies(steps: &[Step], kept: &mut Vec<Step>) {
     let mut places: Vec<Source> = Vec::with_capacity(steps.len());
     for step in steps {
         let step = step.over(|source| match *source {
             Source::Step(before) => places[before],
             Source::Value(_) | Source::Constant(_) => *source,
         });
-        places.push(step.copied().unwrap_or(Source::Step(kept.len())));
-        if step.copied().is_none() {
-            kept.push(step);
-        }
+        places.push(step.copied().unwrap_or_else(|| {
+            let known = kept.iter().position(|known| *known == step);
+            Source::Step(known.unwrap_or_else(|| {
+                kept.push(step);
+                kept.len() - 1
+            }))
+        }));
     }
-    kept
 }
 
 /// Whether an instruction multiplies words.

@@ -121,8 +121,8 @@ impl<'s> Settling<'s> {
             anew = target.costs(&offer.spelling.recipe);
             &anew
         };
-        let last = costs.last()?.most;
-        if costs.iter().any(|cost| cost.most == u32::MAX) {
+        let (last, all) = (costs.last()?.most, costs.iter().copied().sum::<Cost>());
+        if all.most == u32::MAX {
             return None;
         }
         let block = work.profit.graph.flow().block(stmt);
@@ -131,7 +131,7 @@ impl<'s> Settling<'s> {
         let paid = nodes.iter().zip(costs).filter(|(_, cost)| cost.most > 0).map(|(&node, _)| node);
         let (paid, values) = (once_each(paid), once_each(recipe.values()));
         let reach = offer.reach.unwrap_or(Reach::Own) as u8;
-        Some(Candidate { number, nodes, paid, last, values, reach })
+        Some(Candidate { number, nodes, paid, last, least: all.least, values, reach })
     }
 
     pub(super) fn search<'a>(&'a self, near: &'a Near, pays: &'a dyn Fn(&Gain<'_>) -> bool) -> Search<'a> {
@@ -187,7 +187,8 @@ impl Work<'_, '_, '_> {
         let emulated = || spelled.keys().copied().filter(|&stmt| profit.shares(stmt));
         let (dead, deletes) = (self.dead.clone(), self.deletes());
         let unchanged = || Uses::of(profit.graph, &dead, deletes, &price, emulated());
-        let pays = |gain: &Gain<'_>| profit.pays(gain, &spelled[&gain.stmt].offers[gain.number].spelling);
+        let spelling = |(stmt, number): (StmtId, usize)| &spelled[&stmt].offers[number].spelling;
+        let pays = |gain: &Gain<'_>| profit.pays(gain, &spelling);
         let mut uses = unchanged();
         let open = |offer: &Offer| offer.obstacle.is_none();
         let mut settling = Settling::of(spelled, self, &uses, &profit.target, &open);
@@ -446,7 +447,7 @@ impl Work<'_, '_, '_> {
         let baseline = uses.baseline(&settling.nodes, stmt);
         uses.choose(&settling.nodes, stmt, Some(Rc::clone(&candidate)));
         let gone = uses.gone().to_vec();
-        let gain = Gain { gone: &gone, ..uses.gain(stmt, baseline) };
+        let gain = Gain { gone: &gone, together: &[], ..uses.gain(stmt, baseline) };
         uses.choose(&settling.nodes, stmt, None);
         let before = alone + gain.gone.iter().map(|&gone| self.profit.cost_of(gone)).sum();
         if pays(&gain) {

@@ -33,6 +33,9 @@ pub(crate) struct Candidate {
     pub(crate) paid: Vec<StepId>,
     /// What the last step costs, which is never shared.
     pub(crate) last: u32,
+    /// The least that all of it may cost alone: what costs are sure of are upper bounds, and of two that are equal the one
+    /// that may be shorter is better.
+    pub(crate) least: u32,
     /// The values that it reads.
     pub(crate) values: Vec<ValueId>,
     /// How far the module's head must be raised for it; of equal ones the least far counts.
@@ -57,6 +60,8 @@ pub(crate) struct Gain<'g> {
     pub(crate) saved: i64,
     /// The statements that go.
     pub(crate) gone: &'g [StmtId],
+    /// The statements and spellings that are chosen together, itself among them; empty if it is chosen alone.
+    pub(crate) together: &'g [(StmtId, usize)],
 }
 
 /// All that is searched.
@@ -177,8 +182,9 @@ impl Search<'_> {
             undo.push((place.stmt, candidate.number, own, before));
         }
         let saved = total - uses.total();
+        let together: Vec<(StmtId, usize)> = undo.iter().map(|&(stmt, number, ..)| (stmt, number)).collect();
         let enough = |&(stmt, number, own, _): &(StmtId, usize, (u32, u32), Option<Rc<Candidate>>)| {
-            (self.pays)(&Gain { stmt, number, own, saved, gone: &gone })
+            (self.pays)(&Gain { stmt, number, own, saved, gone: &gone, together: &together })
         };
         if saved > 0 && undo.iter().all(enough) {
             return true;
@@ -211,9 +217,10 @@ fn improve(
             uses.choose(nodes, place.stmt, Some(Rc::clone(candidate)));
         }
         let gain = uses.gain(place.stmt, baseline);
-        // Equal ones by what they need, by fewest lines, by most that goes, then in the order in which they were found.
-        let lines = candidate.nodes.len();
-        let rank = (Reverse(gain.saved), candidate.reach, lines, Reverse(gain.gone.len()), candidate.number);
+        // Equal ones by what they need, by the least that they may cost, by fewest lines, by most that goes, then in
+        // the order in which they were found.
+        let &Candidate { number, ref nodes, least, reach, .. } = &**candidate;
+        let rank = (Reverse(gain.saved), reach, least, nodes.len(), Reverse(gain.gone.len()), number);
         if best.as_ref().is_none_or(|(least, _)| rank < *least) && pays(&gain) {
             best = Some((rank, Rc::clone(candidate)));
         }

@@ -45,7 +45,15 @@ impl Fixture<'_, '_> {
         let steps = [first, Step::plain(op::NOT_B32, &[Source::Step(0)])];
         let block = self.graph.flow().block(stmt);
         let nodes = self.nodes.of(block, &steps, &[shared, last].map(Cost::exactly));
-        Rc::new(Candidate { number, paid: nodes.clone(), nodes, last, values: vec![self.a], reach: 0 })
+        Rc::new(Candidate {
+            number,
+            paid: nodes.clone(),
+            nodes,
+            last,
+            least: last + shared,
+            values: vec![self.a],
+            reach: 0,
+        })
     }
 
     fn price(&self) -> impl Fn(StmtId) -> Price + '_ {
@@ -170,6 +178,23 @@ fn what_pays_alone_is_chosen() {
 #[test]
 fn what_pays_only_together_is_chosen_together() {
     assert_eq!(chosen([1, 1], 2 * COST - 3), [true, true]);
+}
+
+#[test]
+fn of_spellings_that_may_cost_the_same_the_one_that_may_cost_less_is_chosen() {
+    let text = text();
+    let module = ptxopt_grammar::parse(text.as_bytes()).expect("it is legal");
+    let mut it = fixture(&module);
+    let stmt = it.stmts[1];
+    let [one, other] = [0, 1].map(|number| it.candidate(stmt, number, number as u64 + 1, 2, 3));
+    let least = Rc::new(Candidate { least: 3, ..(*other).clone() });
+    let price = it.price();
+    let chosen = |candidates: [&Rc<Candidate>; 2]| {
+        let mut uses = Uses::of(&it.graph, &BTreeSet::new(), true, &price, it.stmts);
+        searched(&it, &mut uses, &[Place { stmt, candidates: candidates.map(Rc::clone).into() }]);
+        uses.chosen(stmt).expect("it pays").number
+    };
+    assert_eq!((chosen([&one, &other]), chosen([&one, &least])), (0, 1));
 }
 
 #[test]

@@ -194,7 +194,8 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
     /// What the spelling that was chosen last, for this statement, gains beside all others as they are.
     pub(crate) fn gain(&self, stmt: StmtId, over: Baseline) -> Gain<'_> {
         let number = self.chosen(stmt).expect("a spelling was chosen").number;
-        Gain { stmt, number, own: over.own, saved: over.total - self.total, gone: &self.gone }
+        let saved = over.total - self.total;
+        Gain { stmt, number, own: over.own, saved, gone: &self.gone, together: &[] }
     }
 
     /// Chooses a spelling for a statement, or its own again; returns the one that was chosen before.
