@@ -27,8 +27,8 @@ const GPUS: [Longer; 2] = [
 ];
 
 /// The text of a module, optimised for a GPU.
-fn optimised(text: Vec<u8>, gpu: &str) -> Result<Vec<u8>, String> {
-    let module = ptxopt_grammar::parse(&text).map_err(|errors| format!("{errors:?}"))?;
+fn optimised(text: &[u8], gpu: &str) -> Result<Vec<u8>, String> {
+    let module = ptxopt_grammar::parse(text).map_err(|errors| format!("{errors:?}"))?;
     let gpus = Gpu::parse(gpu).into_iter().collect();
     let outcome = optimise(&module, &Options { gpus, ..Options::default() }, &|| Duration::ZERO);
     Ok(outcome.text.expect("each module has forms that the assembler takes apart"))
@@ -46,7 +46,7 @@ fn no_form_is_longer_than_the_best_sequence_known() {
         let samples: Vec<Sample> = names.iter().map(sample).collect();
         let counts = SampleAssembler::new(version, gpu)
             .with_waits()
-            .costs_after(&samples, &|text| optimised(text, gpu));
+            .costs_after(&samples, &|text| optimised(&text, gpu));
         let counts = counts.expect("what is written is legal");
         let (mut ours, mut fewest) = (0, 0);
         for (form, count) in names.iter().zip(counts) {
