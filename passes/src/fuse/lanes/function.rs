@@ -1,10 +1,10 @@
 //! What a lane is a function of: for each of its cuts, what computes it of the lanes of the cut.
 
 use super::cuts::Cut;
+use super::evaluated::Evaluated;
 use super::field::Field;
-use super::operation::{Function, Operation, SAMPLES, Table, WithNumber};
+use super::operation::{Behaviour, Function, Operation, Table, WithNumber};
 use super::words::Words;
-use ptxopt_grammar::meaning::concrete::Program;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms};
 use ptxopt_grammar::video::Sign;
 use std::rc::Rc;
@@ -95,16 +95,9 @@ impl Words {
     fn functions(&mut self, lane: Term, cut: &Cut) -> Vec<Made> {
         let table = Table::of(self.lanes);
         let (terms, function) = self.pieces.function(lane, cut);
-        let Some(mut program) = Program::<u64>::compile(&terms, &[function]) else { return Vec::new() };
-        let mut run = |[x, y]: [u32; 2]| {
-            let mut results = [0];
-            program.run(&[x.into(), y.into()], &mut results);
-            u32::try_from(results[0]).expect("a lane has few bits")
-        };
-        let mut behaviour = [0; SAMPLES];
-        for (result, &pair) in behaviour.iter_mut().zip(&table.samples) {
-            *result = run(pair);
-        }
+        let Some(evaluated) = Evaluated::of(&terms, function) else { return Vec::new() };
+        let run = |pairs: &[[u32; 2]]| evaluated.results(pairs).expect("a lane has few bits");
+        let behaviour: Behaviour = run(&table.samples).try_into().expect("there is a result for each sample");
         let leaves = self.pieces.operands(cut);
         let ordered = |[x, y]: [Term; 2], swapped| if swapped { vec![y, x] } else { vec![x, y] };
         match leaves[..] {
@@ -142,16 +135,18 @@ impl Words {
                 if let Some(shift) = shift {
                     return vec![Made { function: Key::Shifted(shift), operands: vec![x] }];
                 }
-                let numbers =
-                    self.numbers(&terms, function).into_iter().map(|number| [number, run([number, 0])]);
-                let found = table.with_number(&behaviour, &numbers.collect::<Vec<_>>());
+                let numbers: Vec<[u32; 2]> =
+                    self.numbers(&terms, function).into_iter().map(|number| [number, 0]).collect();
+                let results =
+                    numbers.iter().zip(run(&numbers)).map(|(&[number, _], result)| [number, result]);
+                let found = table.with_number(&behaviour, &results.collect::<Vec<_>>());
                 if !found.is_empty() {
                     return found
                         .into_iter()
                         .map(|(with, numbers)| self.with_number(x, with, numbers))
                         .collect();
                 }
-                let field = Field::of(bits, |lane| run([lane, 0]));
+                let field = Field::of(bits, |lane| run(&[[lane, 0]])[0]);
                 let field = field.filter(|field| is(&|lane| field.at(lane)));
                 let made = |field| Made { function: Key::Field(field), operands: vec![x] };
                 field.map(made).into_iter().collect()

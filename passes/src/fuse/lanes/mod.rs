@@ -9,6 +9,7 @@
 mod addends;
 mod clamped;
 mod cuts;
+mod evaluated;
 mod field;
 mod function;
 mod gather;

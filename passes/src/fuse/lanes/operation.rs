@@ -305,6 +305,9 @@ fn behaviour(samples: &[[u32; 2]], compute: impl Fn(u32, u32) -> u32) -> Behavio
     })
 }
 
+/// What has no factor in common with the number of pairs of turns.
+const STRIDE: usize = 89;
+
 /// Pairs of operands: the numbers where results turn against each other, and a sweep over all numbers of a byte against
 /// numbers without a pattern.
 fn samples(bits: u32) -> Vec<[u32; 2]> {
@@ -312,7 +315,9 @@ fn samples(bits: u32) -> Vec<[u32; 2]> {
     let half = 1 << (bits - 1);
     let turns =
         [0, 1, 2, half / 2, half - 2, half - 1, half, half + 1, half + half / 2, ones - 2, ones - 1, ones];
-    let mut all: Vec<[u32; 2]> = turns.iter().flat_map(|&x| turns.iter().map(move |&y| [x, y])).collect();
+    let pairs: Vec<[u32; 2]> = turns.iter().flat_map(|&x| turns.iter().map(move |&y| [x, y])).collect();
+    // In an order in which the first few of them have all numbers already.
+    let mut all: Vec<[u32; 2]> = (0..pairs.len()).map(|at| pairs[at * STRIDE % pairs.len()]).collect();
     let mut state = 0x9e37_79b9_u32;
     let mut next = || {
         // A linear congruence is random enough to tell arithmetic apart, and the same everywhere.

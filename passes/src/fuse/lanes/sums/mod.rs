@@ -8,16 +8,16 @@
 mod dot;
 mod kind;
 
-use super::cuts;
-use super::operation::{Operation, Table, WithNumber};
+use super::evaluated::Evaluated;
+use super::operation::{Behaviour, Operation, Table, WithNumber};
 use super::pieces::{Home, Pieces};
 use super::words::Words;
 use crate::graph::Join;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
+use hashbrown::HashMap;
 use kind::{Kind, adding, classify};
-use ptxopt_grammar::meaning::concrete::Program;
 use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::table::Row;
 use ptxopt_grammar::table::instruction::{Instruction, op};
@@ -81,7 +81,8 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         for pieces in Pieces::each(site, lanes.bits()) {
             let root = pieces.root;
             let words = Words::over(pieces, lanes);
-            let mut sum = Sum { words, width: value.width, most: MOST_OPERANDS[0], is_cut: false };
+            let addends = HashMap::new();
+            let mut sum = Sum { words, width: value.width, most: MOST_OPERANDS[0], is_cut: false, addends };
             out.extend(sum.recipe(root));
             if sum.is_cut {
                 sum.most = MOST_OPERANDS[1];
@@ -182,6 +183,8 @@ struct Sum {
     most: usize,
     /// Whether there are more.
     is_cut: bool,
+    /// Operands as functions of lanes, once that was asked.
+    addends: HashMap<Term, Option<Addend>>,
 }
 
 impl Sum {
@@ -367,13 +370,26 @@ impl Sum {
 
     /// An operand as a function of lanes.
     fn addend(&mut self, term: Term) -> Option<Addend> {
+        if let Some(known) = self.addends.get(&term) {
+            return known.clone();
+        }
+        let addend = self.classified(term);
+        self.addends.insert(term, addend.clone());
+        addend
+    }
+
+    /// The same, found by how it behaves.
+    fn classified(&mut self, term: Term) -> Option<Addend> {
         let narrow = self.narrowed(term);
         let all = self.words.pieces.cuts(narrow);
         all.iter().find_map(|cut| {
             let lanes = self.words.pieces.operands(cut);
-            let results = self.results(narrow, cut)?;
-            let Some((kind, weight, exchanged)) = classify(&results, lanes.len(), self.words.lanes) else {
-                let (kind, lanes) = self.compared(narrow, cut, &results)?;
+            let (terms, term_of_lanes) = self.words.pieces.function(narrow, cut);
+            let function = Evaluated::of(&terms, term_of_lanes)?;
+            let Some((kind, weight, exchanged)) = classify(&function, lanes.len(), self.words.lanes) else {
+                let numbers =
+                    if lanes.len() == 1 { self.words.numbers(&terms, term_of_lanes) } else { Vec::new() };
+                let (kind, lanes) = self.compared(&lanes, &numbers, &function)?;
                 return Some(Addend { kind, term, lanes, weight: 0 });
             };
             let lanes = if exchanged { lanes.into_iter().rev().collect() } else { lanes };
@@ -389,23 +405,26 @@ impl Sum {
         })
     }
 
-    /// One lane that is compared with a number, as a comparison of two.
-    fn compared(&mut self, term: Term, cut: &cuts::Cut, results: &[u32]) -> Option<(Kind, Vec<Term>)> {
-        let &[lane] = &self.words.pieces.operands(cut)[..] else { return None };
+    /// One lane that is compared with one of these numbers, as a comparison of two.
+    fn compared(
+        &mut self,
+        lanes: &[Term],
+        numbers: &[u32],
+        function: &Evaluated,
+    ) -> Option<(Kind, Vec<Term>)> {
+        let &[lane] = lanes else { return None };
+        let numbers: Vec<[u32; 2]> = numbers.iter().map(|&number| [number, 0]).collect();
+        let at_numbers = function.results(&numbers)?;
+        if at_numbers.iter().any(|&result| result > 1) {
+            return None;
+        }
+        let table = Table::of(self.words.lanes);
+        let results: Behaviour = function.results(&table.samples)?.try_into().expect("each has a result");
         if results.iter().any(|&result| result > 1) {
             return None;
         }
-        let (terms, function) = self.words.pieces.function(term, cut);
-        let mut program = Program::<u64>::compile(&terms, &[function])?;
-        let mut run = |number: u32| {
-            let mut results = [0];
-            program.run(&[number.into()], &mut results);
-            u32::try_from(results[0]).ok()
-        };
-        let numbers = self.words.numbers(&terms, function).into_iter();
-        let numbers: Vec<[u32; 2]> = numbers.filter_map(|number| Some([number, run(number)?])).collect();
-        let results = results.try_into().expect("there is a result for each sample");
-        let found = Table::of(self.words.lanes).with_number(results, &numbers);
+        let numbers = numbers.into_iter().zip(at_numbers).map(|([number, _], result)| [number, result]);
+        let found = table.with_number(&results, &numbers.collect::<Vec<_>>());
         let (operation, first, number) = found.into_iter().find_map(|(with, [number, _])| {
             let WithNumber::Simd(operation, first) = with else { return None };
             operation.compares().then_some((operation, first, number))
@@ -426,18 +445,5 @@ impl Sum {
         };
         let low = pieces.part(term, 0, bits);
         pieces.terms.zero_extend(low, width)
-    }
-
-    /// What a term is for each of the samples.
-    fn results(&self, term: Term, cut: &cuts::Cut) -> Option<Vec<u32>> {
-        let (terms, function) = self.words.pieces.function(term, cut);
-        let mut program = Program::<u64>::compile(&terms, &[function])?;
-        let table = Table::of(self.words.lanes);
-        let run = |&[x, y]: &[u32; 2]| {
-            let mut results = [0];
-            program.run(&[x.into(), y.into()], &mut results);
-            u32::try_from(results[0]).ok()
-        };
-        table.samples.iter().map(run).collect()
     }
 }
