@@ -9,6 +9,7 @@
 //! Where only a part of the graph has terms, nothing is known of the values outside it, and all their bits are demanded.
 
 use crate::facts::{Fact, Facts, Masks, Queue, demanded, forward};
+use crate::fuse::AllPieces;
 use crate::graph::{Graph, Origin, Use, ValueId};
 use crate::recipe::Source;
 use crate::site::Knowledge;
@@ -33,7 +34,13 @@ impl Knowledge {
     pub fn with_whole(graph: &Graph<'_, '_>, whole: &dyn Fn(ValueId) -> bool) -> Self {
         let facts = facts(graph);
         let demanded = demands(graph, &facts, whole);
-        Self { facts, demanded, contents: RefCell::default(), signatures: RefCell::default() }
+        Self {
+            facts,
+            demanded,
+            contents: RefCell::default(),
+            signatures: RefCell::default(),
+            pieces: AllPieces::default(),
+        }
     }
 
     /// The number that a source is known to be.

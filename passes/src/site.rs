@@ -4,7 +4,7 @@
 //! proposes, so a mistake here makes no rewrite wrong: facts choose what is proposed, and every proposal is proved.
 
 use crate::facts::{Fact, Facts, Masks};
-use crate::fuse::Signatures;
+use crate::fuse::{AllPieces, Signatures};
 use crate::graph::{Graph, ValueId};
 use crate::lanes::{Byte, Contents};
 use crate::recipe::{Code, Source, Step};
@@ -21,6 +21,7 @@ pub struct Knowledge {
     pub demanded: Masks,
     pub(crate) contents: RefCell<Contents>,
     pub(crate) signatures: RefCell<Signatures>,
+    pub(crate) pieces: AllPieces,
 }
 
 /// One instruction and its surroundings.

@@ -134,6 +134,12 @@ impl Terms {
         (0..u32::try_from(self.nodes.len()).expect("no more terms than their numbers allow")).map(Term)
     }
 
+    /// The terms but the first so many, children first.
+    pub fn since(&self, first: usize) -> impl ExactSizeIterator<Item = Term> + use<> {
+        let number = |count: usize| u32::try_from(count).expect("no more terms than their numbers allow");
+        (number(first)..number(self.nodes.len())).map(Term)
+    }
+
     /// The number that a term is, if it is one.
     #[must_use]
     pub fn value(&self, term: Term) -> Option<u128> {

@@ -27,6 +27,22 @@ pub struct Cone {
     unconditional: OnceLock<Vec<Fact>>,
 }
 
+impl Node {
+    /// A term of an arena in which places are the numbers of terms.
+    pub(super) fn of(terms: &Terms, term: Term) -> Self {
+        let place = |term: Term| u32::try_from(term.index()).expect("no more terms than their numbers allow");
+        let mut operands = [0; 3];
+        for (number, child) in terms.children(term).enumerate() {
+            if number == 0 {
+                operands = [place(child); 3];
+            } else {
+                operands[number] = place(child);
+            }
+        }
+        Self { term, op: terms.op(term), width: terms.width(term), operands }
+    }
+}
+
 impl Cone {
     /// The cone of these terms.
     #[must_use]

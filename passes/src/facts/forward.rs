@@ -30,7 +30,13 @@ impl Cone {
     }
 }
 
-fn evaluate(nodes: &[Node], facts: &[Fact], node: &Node, input: &mut dyn FnMut(u32, u32) -> Fact) -> Fact {
+/// What is known of a node, given what is known of those before it.
+pub(super) fn evaluate(
+    nodes: &[Node],
+    facts: &[Fact],
+    node: &Node,
+    input: &mut dyn FnMut(u32, u32) -> Fact,
+) -> Fact {
     let operand = |number: usize| &facts[node.operands[number] as usize];
     match node.op {
         Op::Input(number) => {

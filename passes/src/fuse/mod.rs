@@ -9,6 +9,7 @@ mod booleans;
 mod lanes;
 mod signature;
 
+pub(crate) use lanes::AllPieces;
 pub use signature::Signatures;
 
 use crate::rules::Rule;

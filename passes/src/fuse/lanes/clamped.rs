@@ -34,7 +34,7 @@ impl Words {
         let words = self.pieces.all_words();
         let all: Vec<Term> = words.iter().chain(lanes).copied().collect();
         let mut program = Program::<u64>::compile(terms, &all)?;
-        let mut inputs = vec![0; self.pieces.inputs()];
+        let mut inputs = vec![0; program.inputs()];
         let mut results = vec![0; all.len()];
         // Those that each lane may still be.
         let mut left: Vec<Vec<usize>> = vec![(0..words.len()).collect(); lanes.len()];

@@ -9,6 +9,7 @@ use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms};
 use std::collections::BinaryHeap;
 use std::ops::RangeInclusive;
+use std::rc::Rc;
 
 /// The most lanes of a cut.
 const MOST_LANES: usize = 2;
@@ -22,8 +23,31 @@ const MOST_CUTS: usize = 12;
 /// How many bits what is less than a lane must have to be one when it is extended: those of numbers, not of comparisons.
 const FIELD: RangeInclusive<u32> = 2..=8;
 
+/// How many terms lie between a term and its leaves, at most, one below the other.
+const MOST_DEPTH: u8 = 120;
+
 /// A set of terms, in order.
-pub(super) type Cut = Vec<Leaf>;
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Cut {
+    leaves: Vec<Leaf>,
+    /// How many terms lie between, one below the other.
+    depth: u8,
+}
+
+/// The cuts of a term.
+#[derive(Debug)]
+pub(super) struct Cuts {
+    /// Those of other terms, those of the most first.
+    below: Rc<[Cut]>,
+    /// That of the term itself, if it is a lane.
+    own: Option<Cut>,
+}
+
+impl Cuts {
+    fn all(&self) -> impl Iterator<Item = &Cut> {
+        self.below.iter().chain(&self.own)
+    }
+}
 
 /// A term of a cut, and how it is made of a lane. Several may be made of the same lane.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -34,15 +58,15 @@ pub(super) struct Leaf {
 }
 
 /// The lanes of a cut, each once, in order.
-fn lanes(cut: &Cut) -> Vec<Term> {
-    let mut lanes: Vec<Term> = cut.iter().map(|leaf| leaf.lane).collect();
+fn lanes(leaves: &[Leaf]) -> Vec<Term> {
+    let mut lanes: Vec<Term> = leaves.iter().map(|leaf| leaf.lane).collect();
     lanes.dedup();
     lanes
 }
 
 impl Pieces {
     /// The cuts of a term but itself, those of the most terms first.
-    pub(super) fn cuts(&mut self, root: Term) -> Vec<Cut> {
+    pub(super) fn cuts(&mut self, root: Term) -> Rc<[Cut]> {
         let mut stack = vec![root];
         while let Some(&term) = stack.last() {
             let below = stack.len();
@@ -57,29 +81,28 @@ impl Pieces {
                 }
             }
         }
-        let own = self.leaf(root).map(|leaf| vec![leaf]);
-        self.cuts[&root].iter().filter(|&cut| Some(cut) != own.as_ref()).cloned().collect()
+        Rc::clone(&self.cuts[&root].below)
     }
 
     /// The cuts of a term, given those of its operands.
-    fn cuts_of(&mut self, term: Term) -> Vec<Cut> {
-        let mut cuts: Vec<Cut> = vec![Cut::new()];
+    fn cuts_of(&mut self, term: Term) -> Cuts {
+        let mut cuts = vec![Cut { leaves: Vec::new(), depth: 0 }];
         for child in self.terms.children(term) {
             let below = &self.cuts[&child];
-            cuts = cuts.iter().flat_map(|cut| below.iter().filter_map(|other| union(cut, other))).collect();
+            cuts = cuts.iter().flat_map(|cut| below.all().filter_map(|other| cut.with(other))).collect();
             cuts.dedup();
             cuts.truncate(MOST_CUTS);
         }
         if let Op::Input(_) = self.terms.op(term) {
             cuts.clear();
         }
-        if let Some(leaf) = self.leaf(term) {
-            let own = vec![leaf];
-            if !cuts.contains(&own) {
-                cuts.push(own);
-            }
+        for cut in &mut cuts {
+            cut.depth += 1;
         }
-        cuts
+        let own = self.leaf(term).map(|leaf| Cut { leaves: vec![leaf], depth: 0 });
+        let is_own = |cut: &Cut| own.as_ref().is_some_and(|own| own.leaves == cut.leaves);
+        cuts.retain(|cut| cut.depth < MOST_DEPTH && !is_own(cut));
+        Cuts { below: cuts.into(), own }
     }
 
     /// A term as a lane, if it is one.
@@ -117,9 +140,9 @@ impl Pieces {
     /// The lanes of a cut, each once: in the order of the words in which they lie, which is the same for all lanes that
     /// are computed alike, then those that have a register of their own, and those that lie in none.
     pub(super) fn operands(&self, cut: &Cut) -> Vec<Term> {
-        let mut lanes = lanes(cut);
+        let mut lanes = lanes(&cut.leaves);
         lanes.sort_by_key(|&lane| {
-            let word = self.homes(lane).iter().map(|&(word, _)| (self.is_single(word), word)).min();
+            let word = self.homes(lane).map(|(word, _)| (self.is_single(word), word)).min();
             (word.is_none(), word)
         });
         lanes
@@ -130,7 +153,7 @@ impl Pieces {
         let mut terms = Terms::new();
         let mut made: HashMap<Term, Term> = HashMap::new();
         let lanes = self.operands(cut);
-        for leaf in cut {
+        for leaf in &cut.leaves {
             let number =
                 lanes.iter().zip(0..).find(|(lane, _)| **lane == leaf.lane).map(|(_, number)| number);
             let lane = terms.input(number.expect("it is a lane of the cut"), self.bits);
@@ -155,11 +178,14 @@ impl Pieces {
     }
 }
 
-/// All leaves of two cuts, unless they are too many.
-fn union(one: &Cut, other: &Cut) -> Option<Cut> {
-    let mut all = one.clone();
-    all.extend(other);
-    all.sort_unstable();
-    all.dedup();
-    (all.len() <= MOST_LEAVES && lanes(&all).len() <= MOST_LANES).then_some(all)
+impl Cut {
+    /// All leaves of two cuts, unless they are too many.
+    fn with(&self, other: &Self) -> Option<Self> {
+        let mut leaves = self.leaves.clone();
+        leaves.extend(&other.leaves);
+        leaves.sort_unstable();
+        leaves.dedup();
+        let fits = leaves.len() <= MOST_LEAVES && lanes(&leaves).len() <= MOST_LANES;
+        fits.then(|| Self { leaves, depth: self.depth.max(other.depth) })
+    }
 }

@@ -10,6 +10,7 @@ use ptxopt_grammar::video::Sign;
 use std::rc::Rc;
 
 /// What lanes are made of: a function of words whose lanes are these.
+#[derive(Clone, Debug)]
 pub(super) struct Made {
     pub(super) function: Key,
     pub(super) operands: Vec<Term>,
@@ -79,8 +80,16 @@ impl Words {
             return Rc::clone(known);
         }
         let mut all = Vec::new();
-        for cut in self.pieces.cuts(lane) {
-            all.extend(self.functions(lane, &cut));
+        for (at, cut) in self.pieces.cuts(lane).iter().enumerate() {
+            let leaves = self.pieces.operands(cut);
+            let asked = (lane, at, leaves.first().copied());
+            let known = self.pieces.made.get(&asked).map(Rc::clone);
+            let made = known.unwrap_or_else(|| {
+                let made: Rc<[Made]> = self.functions(lane, cut, &leaves).into();
+                self.pieces.made.insert(asked, Rc::clone(&made));
+                made
+            });
+            all.extend(made.iter().cloned());
         }
         if let Op::Choose(condition, then, otherwise) = self.pieces.terms.op(lane) {
             let mask = self.pieces.terms.sign_extend(condition, self.lanes.bits());
@@ -92,15 +101,14 @@ impl Words {
     }
 
     /// What a lane is as a function of the lanes of a cut.
-    fn functions(&mut self, lane: Term, cut: &Cut) -> Vec<Made> {
+    fn functions(&mut self, lane: Term, cut: &Cut, leaves: &[Term]) -> Vec<Made> {
         let table = Table::of(self.lanes);
         let (terms, function) = self.pieces.function(lane, cut);
         let Some(evaluated) = Evaluated::of(&terms, function) else { return Vec::new() };
         let run = |pairs: &[[u32; 2]]| evaluated.results(pairs).expect("a lane has few bits");
         let behaviour: Behaviour = run(&table.samples).try_into().expect("there is a result for each sample");
-        let leaves = self.pieces.operands(cut);
         let ordered = |[x, y]: [Term; 2], swapped| if swapped { vec![y, x] } else { vec![x, y] };
-        match leaves[..] {
+        match *leaves {
             [x, y] => match table.function(&behaviour) {
                 Some(Function::Simd(operation, swapped)) => {
                     let orders =

@@ -47,10 +47,10 @@ impl Words {
     /// A word that has these lanes in their places.
     pub(super) fn there(&self, lanes: &[Option<Term>]) -> Option<ValueId> {
         let wanted = || lanes.iter().enumerate().filter_map(|(at, lane)| Some((at, (*lane)?)));
-        let has = |word, (at, lane): (usize, Term)| self.pieces.homes(lane).contains(&(word, at));
+        let has = |word, (at, lane): (usize, Term)| self.pieces.lies(lane, (word, at));
         let (_, first) = wanted().next()?;
-        let words = self.pieces.homes(first).iter().map(|&(word, _)| word);
-        words.into_iter().find(|&word| wanted().all(|lane| has(word, lane)))
+        let mut words = self.pieces.homes(first).map(|(word, _)| word);
+        words.find(|&word| wanted().all(|lane| has(word, lane)))
     }
 
     /// A word whose lanes are read from words that are there: one as it is, or lanes of two, moved.
@@ -62,11 +62,10 @@ impl Words {
             lanes.iter().enumerate().filter_map(|(at, lane)| Some((at, (*lane)?))).collect();
         let moved: Vec<(usize, Term)> =
             wanted.iter().copied().filter(|&(_, lane)| self.number(lane).is_none()).collect();
-        let first = self.pieces.homes(moved.first()?.1).to_vec();
+        let first: Vec<Home> = self.pieces.homes(moved.first()?.1).collect();
         let place = |word, lane: Term, at: usize| {
-            let homes = self.pieces.homes(lane);
-            let fits = |&&(value, _): &&Home| value == word;
-            homes.iter().filter(fits).map(|&(_, place)| place).min_by_key(|&place| place != at)
+            let homes = self.pieces.homes(lane).filter(|&(value, _)| value == word);
+            homes.map(|(_, place)| place).min_by_key(|&place| place != at)
         };
         if let Some(word) = self.there(lanes) {
             return Some(Source::Value(word));
@@ -81,7 +80,7 @@ impl Words {
             let others: Vec<Option<Home>> = match rest {
                 None => vec![None],
                 Some(_) if numbers.is_some() => Vec::new(),
-                Some(&(_, lane)) => self.pieces.homes(lane).iter().copied().map(Some).collect(),
+                Some(&(_, lane)) => self.pieces.homes(lane).map(Some).collect(),
             };
             for other in others {
                 let find = |at: usize, lane: Term| {
@@ -122,19 +121,19 @@ impl Words {
         let number = |lane: &Option<Term>| lane.filter(|&lane| self.number(lane).is_some());
         let numbers: Vec<Option<Term>> = lanes.iter().map(number).collect();
         let number = numbers.iter().any(Option::is_some).then(|| self.constant(&numbers)).flatten();
-        let mut left: Vec<(usize, &[Home])> = lanes
+        let mut left: Vec<(usize, Vec<Home>)> = lanes
             .iter()
             .enumerate()
             .filter(|&(at, _)| numbers[at].is_none())
-            .filter_map(|(at, lane)| Some((at, self.pieces.homes((*lane)?))))
+            .filter_map(|(at, lane)| Some((at, self.pieces.homes((*lane)?).collect())))
             .collect();
         let mut words: Vec<(Source, Vec<(usize, usize)>)> = Vec::new();
-        while let Some(&(_, homes)) = left.first() {
+        while let Some((_, homes)) = left.first() {
             // Lanes stay in their places where they can.
             let in_word = |word: ValueId| {
-                let place = |&(at, homes): &(usize, &[Home])| {
+                let place = |(at, homes): &(usize, Vec<Home>)| {
                     let places = homes.iter().filter(|&&(value, _)| value == word).map(|&(_, place)| place);
-                    Some((at, places.min_by_key(|&place| place != at)?))
+                    Some((*at, places.min_by_key(|place| place != at)?))
                 };
                 left.iter().filter_map(place).collect::<Vec<_>>()
             };

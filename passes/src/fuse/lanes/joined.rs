@@ -70,14 +70,15 @@ fn fields(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     if !matches!(width, 16 | WORD) || graph.joined(site.value) == Some(Join::Or) || !joins_fields(site) {
         return;
     }
-    for pieces in Pieces::each(site, LANE) {
+    Pieces::each(site, LANE, |pieces| {
         let root = pieces.root;
         let mut words = Words::over(pieces, Lanes::Four);
         if let Some(word) = joined(&mut words, root) {
             let value = words.cut(word, width);
             out.extend(words.made_of(value));
         }
-    }
+        words.pieces
+    });
 }
 
 /// Whether several operands of a chain that puts bits together are fields. That is quick to see, and of most chains it
@@ -200,12 +201,12 @@ fn groups(words: &mut Words, fields: &[PlacedField]) -> Option<Vec<Group>> {
 
 /// Where a lane can be read, or the first one that it is computed of.
 fn home(words: &mut Words, lane: Term) -> Option<Home> {
-    if let Some(&home) = words.pieces.homes(lane).first() {
+    if let Some(home) = words.pieces.homes(lane).next() {
         return Some(home);
     }
     let cuts = words.pieces.cuts(lane);
     let mut operands = cuts.iter().flat_map(|cut| words.pieces.operands(cut));
-    operands.find_map(|lane| words.pieces.homes(lane).first().copied())
+    operands.find_map(|lane| words.pieces.homes(lane).next())
 }
 
 impl Group {

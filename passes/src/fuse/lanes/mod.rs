@@ -15,16 +15,19 @@ mod function;
 mod gather;
 mod joined;
 mod operation;
+mod parts;
 mod pieces;
 mod scaled;
 mod spread;
 mod sums;
+mod taken;
 mod words;
 
 use crate::lanes::Byte;
 use crate::recipe::{Recipe, Source};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
+pub(crate) use pieces::AllPieces;
 use pieces::Pieces;
 use ptxopt_grammar::constant;
 use ptxopt_grammar::meaning::term::ones;
@@ -69,13 +72,15 @@ fn lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         return;
     }
     for lanes in Lanes::ALL {
-        for pieces in Pieces::each(site, lanes.bits()) {
-            for recipe in Words::over(pieces, lanes).recipes(site) {
+        Pieces::each(site, lanes.bits(), |pieces| {
+            let mut words = Words::over(pieces, lanes);
+            for recipe in words.recipes(site) {
                 if !out.contains(&recipe) {
                     out.push(recipe);
                 }
             }
-        }
+            words.pieces
+        });
     }
 }
 

@@ -143,7 +143,7 @@ impl Words {
                     sum.addends[at] = turned;
                 }
             }
-            let home = |lane: Term| self.pieces.homes(lane).first().copied();
+            let home = |lane: Term| self.pieces.homes(lane).next();
             sum.addends.sort_by_key(|addend| (addend.factor, addend.weight, home(addend.lane)));
         }
     }

@@ -64,7 +64,10 @@ fn spread(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     if !joins_bits(site) {
         return;
     }
-    out.extend(Pieces::each(site, LANES * BITS).filter_map(|mut pieces| recipe(&mut pieces)));
+    Pieces::each(site, LANES * BITS, |mut pieces| {
+        out.extend(recipe(&mut pieces));
+        pieces
+    });
 }
 
 /// Whether several operands of a chain are single bits: that is quick to see, and of most chains it is not so.

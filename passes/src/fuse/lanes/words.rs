@@ -233,8 +233,8 @@ impl Words {
         let mut last: Option<&Made> = None;
         let near = |made: &Made, last: &Made| {
             let shares = |(one, other): (&Term, &Term)| {
-                let [one, other] = [one, other].map(|&lane| self.pieces.homes(lane));
-                one.iter().any(|(word, _)| other.iter().any(|(there, _)| word == there))
+                let [mut one, other] = [one, other].map(|&lane| self.pieces.homes(lane));
+                one.any(|(word, _)| other.clone().any(|(there, _)| word == there))
             };
             made.operands.iter().zip(&last.operands).filter(|&pair| shares(pair)).count()
         };

@@ -140,11 +140,11 @@ impl Sum {
             && low % Lanes::Four.bits() == 0
         {
             let at = (low / Lanes::Four.bits()) as usize;
-            places.extend(pieces.homes(half).iter().map(|&(word, lane)| Place::In(word, 2 * lane + at)));
+            places.extend(pieces.homes(half).map(|(word, lane)| Place::In(word, 2 * lane + at)));
         }
         let bits = Lanes::Two.bits();
         for extended in [pieces.terms.zero_extend(byte, bits), pieces.terms.sign_extend(byte, bits)] {
-            places.extend(pieces.homes(extended).iter().map(|&(word, lane)| Place::In(word, 2 * lane)));
+            places.extend(pieces.homes(extended).map(|(word, lane)| Place::In(word, 2 * lane)));
         }
         places
     }

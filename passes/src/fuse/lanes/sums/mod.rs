@@ -8,6 +8,7 @@
 mod dot;
 mod kind;
 
+use super::cuts::Cut;
 use super::evaluated::Evaluated;
 use super::operation::{Behaviour, Operation, Table, WithNumber};
 use super::pieces::{Home, Pieces};
@@ -16,7 +17,6 @@ use crate::graph::Join;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
-use hashbrown::HashMap;
 use kind::{Kind, adding, classify};
 use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::table::Row;
@@ -55,6 +55,14 @@ pub(super) const RULE: Rule = Rule {
     propose: sum,
 };
 
+/// What is added up of some lanes.
+#[derive(Clone, Debug)]
+pub(super) struct Summand {
+    kind: Kind,
+    lanes: Vec<Term>,
+    weight: i64,
+}
+
 /// An operand of a sum.
 #[derive(Clone, Debug)]
 struct Addend {
@@ -78,17 +86,17 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         return;
     }
     for lanes in Lanes::ALL {
-        for pieces in Pieces::each(site, lanes.bits()) {
+        Pieces::each(site, lanes.bits(), |pieces| {
             let root = pieces.root;
             let words = Words::over(pieces, lanes);
-            let addends = HashMap::new();
-            let mut sum = Sum { words, width: value.width, most: MOST_OPERANDS[0], is_cut: false, addends };
+            let mut sum = Sum { words, width: value.width, most: MOST_OPERANDS[0], is_cut: false };
             out.extend(sum.recipe(root));
             if sum.is_cut {
                 sum.most = MOST_OPERANDS[1];
                 out.extend(sum.recipe(root));
             }
-        }
+            sum.words.pieces
+        });
     }
 }
 
@@ -183,8 +191,6 @@ struct Sum {
     most: usize,
     /// Whether there are more.
     is_cut: bool,
-    /// Operands as functions of lanes, once that was asked.
-    addends: HashMap<Term, Option<Addend>>,
 }
 
 impl Sum {
@@ -318,8 +324,7 @@ impl Sum {
     /// as well as the others.
     fn home(&self, addend: &Addend, lane: Term) -> Option<Home> {
         let pieces = &self.words.pieces;
-        let mut homes = pieces.homes(lane).iter();
-        homes.find(|&&(word, _)| addend.lanes.len() == 1 || !pieces.is_single(word)).copied()
+        pieces.homes(lane).find(|&(word, _)| addend.lanes.len() == 1 || !pieces.is_single(word))
     }
 
     /// The place of an operand in its word, if it lies in one.
@@ -370,39 +375,41 @@ impl Sum {
 
     /// An operand as a function of lanes.
     fn addend(&mut self, term: Term) -> Option<Addend> {
-        if let Some(known) = self.addends.get(&term) {
-            return known.clone();
-        }
-        let addend = self.classified(term);
-        self.addends.insert(term, addend.clone());
-        addend
+        let narrow = self.narrowed(term);
+        let cuts = self.words.pieces.cuts(narrow);
+        let found = cuts.iter().enumerate().find_map(|(at, cut)| {
+            let lanes = self.words.pieces.operands(cut);
+            let asked = (narrow, at, lanes.first().copied());
+            if let Some(known) = self.words.pieces.summands.get(&asked) {
+                return known.clone();
+            }
+            let summand = self.summand(narrow, cut, lanes);
+            self.words.pieces.summands.insert(asked, summand.clone());
+            summand
+        });
+        found.map(|Summand { kind, lanes, weight }| Addend { kind, term, lanes, weight })
     }
 
-    /// The same, found by how it behaves.
-    fn classified(&mut self, term: Term) -> Option<Addend> {
-        let narrow = self.narrowed(term);
-        let all = self.words.pieces.cuts(narrow);
-        all.iter().find_map(|cut| {
-            let lanes = self.words.pieces.operands(cut);
-            let (terms, term_of_lanes) = self.words.pieces.function(narrow, cut);
-            let function = Evaluated::of(&terms, term_of_lanes)?;
-            let Some((kind, weight, exchanged)) = classify(&function, lanes.len(), self.words.lanes) else {
-                let numbers =
-                    if lanes.len() == 1 { self.words.numbers(&terms, term_of_lanes) } else { Vec::new() };
-                let (kind, lanes) = self.compared(&lanes, &numbers, &function)?;
-                return Some(Addend { kind, term, lanes, weight: 0 });
-            };
-            let lanes = if exchanged { lanes.into_iter().rev().collect() } else { lanes };
-            let (kind, lanes) = match (kind, self.words.lanes) {
-                (Kind::Product(one, other), Lanes::Two) => self.half_and_byte([one, other], &lanes)?,
-                // Products alike are found whichever operand comes first.
-                (Kind::Product(Sign::Unsigned, Sign::Signed), Lanes::Four) => {
-                    (Kind::Product(Sign::Signed, Sign::Unsigned), lanes.into_iter().rev().collect())
-                }
-                _ => (kind, lanes),
-            };
-            Some(Addend { kind, term, lanes, weight })
-        })
+    /// What a term is as a function of the lanes of a cut.
+    fn summand(&mut self, term: Term, cut: &Cut, lanes: Vec<Term>) -> Option<Summand> {
+        let (terms, term_of_lanes) = self.words.pieces.function(term, cut);
+        let function = Evaluated::of(&terms, term_of_lanes)?;
+        let Some((kind, weight, exchanged)) = classify(&function, lanes.len(), self.words.lanes) else {
+            let numbers =
+                if lanes.len() == 1 { self.words.numbers(&terms, term_of_lanes) } else { Vec::new() };
+            let (kind, lanes) = self.compared(&lanes, &numbers, &function)?;
+            return Some(Summand { kind, lanes, weight: 0 });
+        };
+        let lanes = if exchanged { lanes.into_iter().rev().collect() } else { lanes };
+        let (kind, lanes) = match (kind, self.words.lanes) {
+            (Kind::Product(one, other), Lanes::Two) => self.half_and_byte([one, other], &lanes)?,
+            // Products alike are found whichever operand comes first.
+            (Kind::Product(Sign::Unsigned, Sign::Signed), Lanes::Four) => {
+                (Kind::Product(Sign::Signed, Sign::Unsigned), lanes.into_iter().rev().collect())
+            }
+            _ => (kind, lanes),
+        };
+        Some(Summand { kind, lanes, weight })
     }
 
     /// One lane that is compared with one of these numbers, as a comparison of two.

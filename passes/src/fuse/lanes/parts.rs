@@ -1,0 +1,134 @@
+//! Parts of terms: some bits of one, as a term of its own that is made of no more than these bits depend on.
+
+use super::pieces::Pieces;
+use crate::facts::Fact;
+use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones};
+
+/// How many parts are made of each other, one below the other: parts that nobody has asked for yet, since words are taken
+/// apart from below.
+const DEEPEST: u32 = 200;
+
+impl Pieces {
+    pub(super) fn lanes_of(&mut self, word: Term) -> Vec<Term> {
+        (0..32 / self.bits).map(|lane| self.part(word, lane * self.bits, self.bits)).collect()
+    }
+
+    /// Some bits of a term, without what they do not depend on: bits of logic are logic of bits, low bits of a sum are
+    /// sums of low bits, and bits that are known are numbers.
+    pub(super) fn part(&mut self, term: Term, low: u32, width: u32) -> Term {
+        let cut = self.terms.extract(term, low, width);
+        let op = self.terms.op(cut);
+        // What is put together is made of simpler parts, if these are.
+        if let Op::ZeroExtend(inner) = op {
+            let inner = self.part(inner, 0, self.terms.width(inner));
+            return self.terms.zero_extend(inner, width);
+        }
+        if let Op::Concat(high, low) = op {
+            let [high, low] = [high, low].map(|of| self.part(of, 0, self.terms.width(of)));
+            return self.terms.concat(high, low);
+        }
+        let Op::Extract(inner, low) = op else { return cut };
+        if let Some(&known) = self.parts.get(&(inner, low, width)) {
+            return known;
+        }
+        if self.depth == DEEPEST {
+            return cut;
+        }
+        self.depth += 1;
+        let part = self.part_of(inner, low, width).unwrap_or(cut);
+        self.depth -= 1;
+        self.parts.insert((inner, low, width), part);
+        part
+    }
+
+    /// Some bits of a term that is no extract, if they are simpler than that.
+    fn part_of(&mut self, term: Term, low: u32, width: u32) -> Option<Term> {
+        let (known, value) = self.fact(term).known();
+        let wanted = ones(width);
+        if known >> low & wanted == wanted {
+            return Some(self.terms.constant(value >> low & wanted, width));
+        }
+        Some(match self.terms.op(term) {
+            Op::Not(a) => {
+                let a = self.part(a, low, width);
+                self.terms.not(a)
+            }
+            Op::And(a, b) => match self.field([a, b], low, width) {
+                Some(field) => field,
+                None => self.both(a, b, low, width, Terms::and),
+            },
+            Op::Or(a, b) => self.both(a, b, low, width, Terms::or),
+            Op::Xor(a, b) => self.both(a, b, low, width, Terms::xor),
+            Op::Add(a, b) if self.never_carries(a, b, low + width) => self.both(a, b, low, width, Terms::or),
+            Op::Add(a, b) => {
+                let carry = self.carry(a, b, low)?;
+                let sum = self.both(a, b, low, width, Terms::add);
+                let carry = self.terms.constant(carry.into(), width);
+                self.terms.add(sum, carry)
+            }
+            Op::Mul(a, b) if low == 0 => self.both(a, b, low, width, Terms::mul),
+            Op::Choose(condition, then, otherwise) => {
+                let [then, otherwise] = [then, otherwise].map(|of| self.part(of, low, width));
+                self.terms.choose(condition, then, otherwise)
+            }
+            Op::Input(_)
+            | Op::Constant(_)
+            | Op::Mul(..)
+            | Op::UnsignedDivide(..)
+            | Op::UnsignedRemainder(..)
+            | Op::Shl(..)
+            | Op::Lshr(..)
+            | Op::Ashr(..)
+            | Op::Extract(..)
+            | Op::Concat(..)
+            | Op::ZeroExtend(_)
+            | Op::SignExtend(_)
+            | Op::Equal(..)
+            | Op::UnsignedLess(..)
+            | Op::SignedLess(..) => return None,
+        })
+    }
+
+    /// Some bits of a term and a mask that keeps the lowest of them: made of these alone.
+    fn field(&mut self, [a, b]: [Term; 2], low: u32, width: u32) -> Option<Term> {
+        let (mask, of) =
+            [(a, b), (b, a)].into_iter().find_map(|(mask, of)| Some((self.terms.value(mask)?, of)))?;
+        let kept = (mask >> low & ones(width)).trailing_ones();
+        let is_field = 0 < kept && kept < width && mask >> low & ones(width) == ones(kept);
+        if !is_field {
+            return None;
+        }
+        let field = self.part(of, low, kept);
+        Some(self.terms.zero_extend(field, width))
+    }
+
+    /// What the lower bits of two terms carry over when they are added, if that is known.
+    fn carry(&mut self, a: Term, b: Term, low: u32) -> Option<bool> {
+        let [a, b] = [a, b].map(|of| self.fact(of));
+        let range = |of: Fact| (of.ones() & ones(low), !of.zeros() & ones(low));
+        let ((least, most), (other_least, other_most)) = (range(a), range(b));
+        if most + other_most <= ones(low) {
+            Some(false)
+        } else {
+            (least + other_least > ones(low)).then_some(true)
+        }
+    }
+
+    /// Whether two terms have no low bit in common, so that their sum has the bits of both there.
+    pub(super) fn never_carries(&mut self, a: Term, b: Term, bits: u32) -> bool {
+        let [a, b] = [a, b].map(|of| self.fact(of).zeros());
+        (a | b) & ones(bits) == ones(bits)
+    }
+
+    fn both(
+        &mut self,
+        a: Term,
+        b: Term,
+        low: u32,
+        width: u32,
+        combine: fn(&mut Terms, Term, Term) -> Term,
+    ) -> Term {
+        let [a, b] = [a, b].map(|of| self.part(of, low, width));
+        combine(&mut self.terms, a, b)
+    }
+}

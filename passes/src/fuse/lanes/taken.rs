@@ -1,0 +1,149 @@
+//! Taking values apart: their terms over lanes of what has no term, and where their lanes can be read.
+
+use super::pieces::Pieces;
+use crate::facts::Masks;
+use crate::graph::{Graph, Origin, ValueId, inputs_of};
+use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones};
+
+/// How many terms there may be for each value of a function, and for a small function; where there are more, values are
+/// not taken apart any more.
+const MOST_TERMS: usize = 64;
+const MOST_TERMS_OF_FEW: usize = 8000;
+
+impl Pieces {
+    /// A term of the graph over pieces.
+    pub(super) fn take(&mut self, graph: &Graph<'_, '_>, demanded: &Masks, root: Term) -> Term {
+        let mut stack: Vec<ValueId> = inputs_of(graph.terms(), root).into_iter().collect();
+        // Values are made of earlier values, so those below are taken first.
+        while let Some(&value) = stack.last() {
+            if self.taken.contains_key(&value) {
+                stack.pop();
+                continue;
+            }
+            let most = MOST_TERMS * graph.values().len() + MOST_TERMS_OF_FEW;
+            let def = graph.value(value).def.filter(|_| self.terms.len() < most);
+            let below = def.map(|def| inputs_of(graph.terms(), def)).unwrap_or_default();
+            let waiting = below.into_iter().filter(|below| !self.taken.contains_key(below));
+            let before = stack.len();
+            stack.extend(waiting);
+            if stack.len() == before {
+                stack.pop();
+                let term = match def {
+                    Some(def) => self.rebuild(graph, def),
+                    None => self.input(graph.value(value).width),
+                };
+                self.taken.insert(value, term);
+                self.note(graph, demanded, (value, term));
+            }
+        }
+        self.rebuild(graph, root)
+    }
+
+    /// Notes where the lanes of a value can be read.
+    fn note(&mut self, graph: &Graph<'_, '_>, demanded: &Masks, (value, word): (ValueId, Term)) {
+        let bits = self.bits;
+        // Another edit may change what is undemanded.
+        let demanded = demanded[value.index()];
+        if is_home(graph, value) {
+            insert(self.words.entry(word).or_default(), value);
+            let lanes = self.lanes_of(word);
+            if lanes[1..].iter().all(|&lane| self.terms.value(lane).is_some()) {
+                self.single.insert(value);
+            }
+            let is_demanded = |at: u32| demanded >> (at * bits) & ones(bits) != 0;
+            for (lane, at) in lanes.into_iter().zip(0..).filter(|&(_, at)| is_demanded(at)) {
+                insert(self.homes.entry(lane).or_default(), (value, at as usize));
+            }
+        } else if bits <= graph.value(value).width && is_narrow(graph, value) {
+            let lane = self.part(word, 0, bits);
+            insert(self.narrow.entry(lane).or_default(), value);
+            let width = self.terms.width(word);
+            let above = (width > bits).then(|| self.part(word, bits, width - bits));
+            if demanded == ones(width) && above.is_none_or(|above| self.terms.value(above) == Some(0)) {
+                self.extended.insert(value);
+            }
+        }
+    }
+
+    fn rebuild(&mut self, graph: &Graph<'_, '_>, root: Term) -> Term {
+        let taken = &self.taken;
+        let input = &mut |number| taken[&ValueId::of_input(number)];
+        let term = self.terms.import(graph.terms(), root, input);
+        let op = self.terms.op(term);
+        if let Op::And(inner, mask) = op {
+            self.masked(term, inner, mask)
+        } else if let Op::UnsignedLess(a, b) = op {
+            self.compared(term, [a, b], Terms::unsigned_less)
+        } else if let Op::SignedLess(a, b) = op {
+            self.compared(term, [a, b], Terms::signed_less)
+        } else {
+            term
+        }
+    }
+
+    /// A comparison of a word with a number that only its upper bytes decide, as a comparison of these.
+    fn compared(&mut self, term: Term, [a, b]: [Term; 2], less: fn(&mut Terms, Term, Term) -> Term) -> Term {
+        let width = self.terms.width(a);
+        // Bits that are ones in what must be less, or zeros in what must not, make no difference.
+        let low = match (self.terms.value(a), self.terms.value(b)) {
+            (Some(number), None) => number.trailing_ones(),
+            (None, Some(number)) => number.trailing_zeros(),
+            _ => return term,
+        };
+        let low = (low / 8 * 8).min(width.saturating_sub(8));
+        if low == 0 {
+            return term;
+        }
+        let [a, b] = [a, b].map(|of| self.terms.extract(of, low, width - low));
+        less(&mut self.terms, a, b)
+    }
+
+    /// A term under a mask that keeps whole bytes as these bytes side by side, so that it is not made of the others.
+    fn masked(&mut self, term: Term, inner: Term, mask: Term) -> Term {
+        let Some(mask) = self.terms.value(mask) else { return term };
+        let width = self.terms.width(term);
+        let byte = |at: u32| mask >> at & 0xff;
+        if !width.is_multiple_of(8) || (0..width).step_by(8).any(|at| !matches!(byte(at), 0 | 0xff)) {
+            return term;
+        }
+        let mut whole: Option<Term> = None;
+        for at in (0..width).step_by(8) {
+            let part =
+                if byte(at) == 0 { self.terms.constant(0, 8) } else { self.terms.extract(inner, at, 8) };
+            whole = Some(whole.map_or(part, |low| self.terms.concat(part, low)));
+        }
+        whole.unwrap_or(term)
+    }
+
+    /// A value without a term: its lanes one by one, if it has any.
+    fn input(&mut self, width: u32) -> Term {
+        let mut input = |width: u32| {
+            self.inputs += 1;
+            self.terms.input(self.inputs - 1, width)
+        };
+        if !width.is_multiple_of(self.bits) || width > 64 {
+            return input(width);
+        }
+        let first = input(self.bits);
+        let others: Vec<Term> = (1..width / self.bits).map(|_| input(self.bits)).collect();
+        others.into_iter().fold(first, |low, high| self.terms.concat(high, low))
+    }
+}
+
+/// Puts an element into a list in order.
+fn insert<T: Ord>(list: &mut Vec<T>, element: T) {
+    let at = list.partition_point(|other| *other < element);
+    list.insert(at, element);
+}
+
+/// Whether a register of 32 bits has a value. What may be undefined is not read again.
+fn is_home(graph: &Graph<'_, '_>, value: ValueId) -> bool {
+    let entry = graph.value(value);
+    entry.width == 32 && entry.register.is_some() && !matches!(entry.origin, Origin::Read(_))
+}
+
+/// Whether a register of 16 bits has a value.
+fn is_narrow(graph: &Graph<'_, '_>, value: ValueId) -> bool {
+    let entry = graph.value(value);
+    entry.width == 16 && entry.register.is_some() && !matches!(entry.origin, Origin::Read(_))
+}
