@@ -172,6 +172,9 @@ impl Sweep {
     /// Whether all of these can hold, with at most so much effort and what is left of all.
     pub(super) fn solve(&mut self, gates: &[Gate], lits: &[Lit], effort: u64) -> Search {
         let left = self.budget.total.saturating_sub(self.solver.effort());
+        if left == 0 {
+            return Search::Unknown;
+        }
         let literals: Vec<Literal> = lits.iter().map(|&lit| self.literal(gates, lit)).collect();
         match self.solver.solve(&literals, effort.min(left)) {
             SolverAnswer::Satisfiable => Search::Found(self.found()),

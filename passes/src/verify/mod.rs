@@ -77,11 +77,16 @@ const REGIONS: [Extent; 8] = [
     Extent::Around(96),
 ];
 
-/// How many questions of a function may end without an answer before less effort is made for the others.
-const PATIENCE: u32 = 8;
+/// The effort for a question, once so many questions of a function ended without an answer: what is too hard costs more
+/// time than all proofs of a function, and there is often more of its kind.
+const EFFORTS: [(u32, Budget); 3] = [
+    (0, Budget { step: 300, total: 60_000 }),
+    (1, Budget { step: 300, total: 30_000 }),
+    (4, Budget { step: 100, total: 6000 }),
+];
 
-/// The effort for each question from then on.
-const IMPATIENT: Budget = Budget { step: 100, total: 6000 };
+/// How many questions may end without an answer before no more is tried than what is near a statement.
+const PATIENCE: u32 = 8;
 
 /// Verifies rewrites, and remembers what was proved.
 #[derive(Default)]
@@ -197,9 +202,8 @@ impl Verifier {
 
     fn decide(&mut self, region: &Region) -> Brief {
         let mut query = region.query();
-        if self.unanswered >= PATIENCE {
-            query.budget = IMPATIENT;
-        }
+        let efforts = EFFORTS.iter().rev().find(|(unanswered, _)| self.unanswered >= *unanswered);
+        query.budget = efforts.expect("the first is for all questions").1;
         if self.check == Check::Sampled || region.before != region.after {
             // What was proved before need not be tried.
             if self.check != Check::Sampled
