@@ -1,7 +1,7 @@
 //! Suggestions for misspelt words: the known word with the smallest edit distance.
 
 /// The known word nearest to `word`, if it is near: one letter in three may be wrong, missing, doubled or exchanged
-/// with the next.
+/// with the next. Of several, the first of the same length, then the first.
 pub(crate) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     // No known word is this long, and comparing takes time proportional to the length.
     if word.len() > 40 {
@@ -11,7 +11,7 @@ pub(crate) fn nearest<'k>(word: &str, known: impl Iterator<Item = &'k str>) -> O
     let lower = word.to_ascii_lowercase();
     let distance = |known: &str| strsim::damerau_levenshtein(&lower, &known.to_ascii_lowercase());
     let near = known.map(|known| (distance(known), known)).filter(|(distance, _)| *distance <= most);
-    near.min_by_key(|(distance, _)| *distance).map(|(_, known)| known)
+    near.min_by_key(|(distance, known)| (*distance, known.len().abs_diff(word.len()))).map(|(_, known)| known)
 }
 
 #[cfg(test)]

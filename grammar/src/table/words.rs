@@ -6,32 +6,31 @@
 
 use super::types::TypeWord;
 use super::{modifiers, rows, same};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroU16;
 use std::sync::LazyLock;
 
 const MODIFIERS: &str = "\
-    alloc_class_large b1024 b4x16_p64 b6x16_p32 block_scale c cvt d l mask p to \
-    128x128b 128x256b 16x128b 16x256b 16x32bx2 16x64b 1d 2d 2dms 32x128b 32x32b 3d 4d 4x256b 5d 62x128b \
-    64x128b L1 L2 NaN a a1d a2d abs acq_rel acquire add addr_mode_0 addr_mode_1 addr_mode_2 alias \
-    aligned all alloc and any approx array_size arrive arrive_drop async b b4e ballot bar base bfly \
-    block16 box_dim box_dim_size bulk bulk_group ca cas cc cg channel_data_type channel_order \
-    check_layout clamp cluster col collector commit commit_group complete_tx const cp cp_fenceproxy \
-    cp_mask cs cta cube dc dealloc dec depth down ecl ecr element_stride elemtype entry eq equ \
-    evict_first evict_last evict_normal evict_unchanged exch exclusive expect_tx f4e fabric fence \
-    fill_mode filter_mode finite force_array_size fractional ftz full g ge generic get get_first_ctaid \
-    geu gl global global_address global_dim global_stride gpu grad gt gtu height hi hs idx ignore_oob \
-    im2col im2col_no_offs inc infinite init interleave_layout inval is_canceled launch_dependents ld \
-    ld_reduce le leu level lo load local ls lt ltu max mbarrier mbarrier_init memory_layout min \
-    mipmap_levels mma mma_async mmio mode multimem nan nc ne neu noComplete no_allocate noftz noinc \
-    normal normalized_coords notanumber num num_mipmap_levels num_samples number oob op or \
-    ordered_metadata pack param parity pending_count pipe po popc pred prefetch primary proxy ptr query \
-    query_cancel r range rank rc16 rc8 read red reduce relaxed release relinquish_alloc_permit relu \
-    replace rgba rmi rn rna rni row rp rpi rs rz rzi samplerref sat satfinite sc scale shared shift \
-    shiftamt shr shr15 shr7 sp spcompress st store submit subnormal surfref swizzle_atomicity \
-    swizzle_mode sync sys tensor tensormap test_wait tex texmode texref tile trans trap try_atom \
-    try_cancel try_get try_pullred try_put try_red try_wait uni unified unit up v2 v4 v8 valid_addr \
-    volatile wait wait_all wait_group warp warpx4 weak wide width wrap ws wt x xor xorsign y z zero";
+    alloc_class_large b1024 b4x16_p64 b6x16_p32 block_scale c cvt d l mask p to 128x128b 128x256b 16x128b \
+    16x256b 16x32bx2 16x64b 1d 2d 2dms 32x128b 32x32b 3d 4d 4x256b 5d 62x128b 64x128b L1 L2 NaN a a1d a2d abs \
+    acq_rel acquire add addr_mode_0 addr_mode_1 addr_mode_2 alias aligned all alloc and any approx array_size \
+    arrive arrive_drop async b b4e ballot bar base bfly block16 box_dim box_dim_size bulk bulk_group ca cas cc \
+    cg channel_data_type channel_order check_layout clamp cluster col collector commit commit_group \
+    complete_tx const cp cp_fenceproxy cp_mask cs cta cube cv dc dealloc dec depth down ecl ecr element_stride \
+    elemtype entry eq equ evict_first evict_last evict_normal evict_unchanged exch exclusive expect_tx f4e \
+    fabric fence fill_mode filter_mode finite force_array_size fractional ftz full g ge generic get \
+    get_first_ctaid geu gl global global_address global_dim global_stride gpu grad gt gtu height hi hs idx \
+    ignore_oob im2col im2col_no_offs inc infinite init interleave_layout inval is_canceled launch_dependents \
+    ld ld_reduce le leu level lo load local ls lt ltu lu max mbarrier mbarrier_init memory_layout min \
+    mipmap_levels mma mma_async mmio mode multimem nan nc ne neu noComplete no_allocate noftz noinc normal \
+    normalized_coords notanumber num num_mipmap_levels num_samples number oob op or ordered_metadata pack \
+    param parity pending_count pipe po popc pred prefetch primary proxy ptr query query_cancel r range rank \
+    rc16 rc8 read red reduce relaxed release relinquish_alloc_permit relu replace rgba rm rmi rn rna rni row \
+    rp rpi rs rz rzi samplerref sat satfinite sc scale shared shift shiftamt shr shr15 shr7 sp spcompress st \
+    store submit subnormal surfref swizzle_atomicity swizzle_mode sync sys tensor tensormap test_wait tex \
+    texmode texref tile trans trap try_atom try_cancel try_get try_pullred try_put try_red try_wait uni \
+    unified unit up v2 v4 v8 valid_addr volatile wait wait_all wait_group warp warpx4 wb weak wide width wrap \
+    ws wt x xor xorsign y z zero";
 
 /// The words of the list, one by one.
 static OTHERS: [&str; OTHER] = {
@@ -140,13 +139,13 @@ impl std::fmt::Debug for Modifier {
     }
 }
 
-static KNOWN: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+static KNOWN: LazyLock<BTreeSet<&'static str>> = LazyLock::new(|| {
     let named = rows().flat_map(|row| row.name.split('.').skip(1));
     let formed = rows().flat_map(|row| row.forms).flat_map(|form| form.modifiers.split(' '));
     OTHERS.into_iter().chain(named).chain(formed).chain(TypeWord::all().map(TypeWord::word)).collect()
 });
 
-/// All modifiers, types among them.
+/// All modifiers, types among them, by their spelling.
 pub(crate) fn known() -> impl Iterator<Item = &'static str> {
     KNOWN.iter().copied()
 }
