@@ -90,11 +90,15 @@ const fn mask(width: u32) -> u64 {
 pub(crate) struct Addresses<'g, 'm, 't> {
     graph: &'g Graph<'m, 't>,
     known: HashMap<ValueId, Sum>,
+    /// Those of terms.
+    taken: HashMap<Term, Sum>,
     /// The sums that are extended somewhere, and their numbers.
     extended: Vec<Sum>,
     numbers: HashMap<Sum, usize>,
     /// How many of the lowest bits of a phi are zero.
     phis: HashMap<ValueId, u32>,
+    /// The phis that what comes together in a phi is made of.
+    between: HashMap<ValueId, Vec<ValueId>>,
     /// How many of the lowest bits of other things are zero, as far as phis are known.
     zeros: HashMap<Atom, u32>,
     /// The values that are being taken apart.
@@ -119,9 +123,11 @@ impl<'g, 'm, 't> Addresses<'g, 'm, 't> {
         Self {
             graph,
             known: HashMap::new(),
+            taken: HashMap::new(),
             extended: Vec::new(),
             numbers: HashMap::new(),
             phis: HashMap::new(),
+            between: HashMap::new(),
             zeros: HashMap::new(),
             open: HashSet::new(),
             depth: 0,
@@ -174,8 +180,17 @@ impl<'g, 'm, 't> Addresses<'g, 'm, 't> {
         sum
     }
 
-    #[expect(clippy::wildcard_enum_match_arm, reason = "what is no sum is not taken apart")]
     fn term(&mut self, term: Term) -> Sum {
+        if let Some(taken) = self.taken.get(&term) {
+            return taken.clone();
+        }
+        let sum = self.take_apart(term);
+        self.taken.insert(term, sum.clone());
+        sum
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is no sum is not taken apart")]
+    fn take_apart(&mut self, term: Term) -> Sum {
         let terms = self.graph.terms();
         let width = terms.width(term);
         let whole = Sum::atom(Atom::Term(term), width);
@@ -331,24 +346,34 @@ impl<'g, 'm, 't> Addresses<'g, 'm, 't> {
         self.settling = Settling::Done;
     }
 
-    /// The phis that a sum is made of, and those that these are made of, if they are not too many.
+    /// The phis that a sum is made of, and those that these are made of. If they are too many, nothing is known of the
+    /// first ones, now and later: else they would be looked for again at each sum that has them.
     fn all_phis(&mut self, sum: &Sum) -> BTreeSet<ValueId> {
         let mut found = BTreeSet::new();
-        let mut work: Vec<ValueId> = self.phis_of(sum);
+        let first = self.phis_of(sum);
+        let mut work = first.clone();
         while let Some(phi) = work.pop() {
             if self.phis.contains_key(&phi) || !found.insert(phi) {
                 continue;
             }
             if found.len() > MOST_PHIS {
+                self.phis.extend(first.into_iter().map(|phi| (phi, 0)));
                 return BTreeSet::new();
             }
-            let operands: Vec<ValueId> = self.graph.operands(phi).map(|(operand, _)| operand).collect();
-            for operand in operands {
-                let sum = self.value(operand);
-                work.extend(self.phis_of(&sum));
-            }
+            work.extend_from_slice(self.phis_before(phi));
         }
         found
+    }
+
+    /// The phis that what comes together in a phi is made of.
+    fn phis_before(&mut self, phi: ValueId) -> &[ValueId] {
+        if !self.between.contains_key(&phi) {
+            let operands: Vec<ValueId> = self.graph.operands(phi).map(|(operand, _)| operand).collect();
+            let sums: Vec<Sum> = operands.into_iter().map(|operand| self.value(operand)).collect();
+            let before = sums.iter().flat_map(|sum| self.phis_of(sum)).collect();
+            self.between.insert(phi, before);
+        }
+        &self.between[&phi]
     }
 
     /// The phis that a sum is made of.
