@@ -322,6 +322,10 @@ impl<'g, 'm, 't> Addresses<'g, 'm, 't> {
         }
         self.settling = Settling::Looking;
         let found = self.all_phis(sum);
+        if found.is_empty() {
+            self.settling = Settling::Done;
+            return;
+        }
         let operands =
             |phi: ValueId| self.graph.operands(phi).map(|(operand, _)| operand).collect::<Vec<_>>();
         let operands: Vec<(ValueId, Vec<ValueId>)> = found.iter().map(|&phi| (phi, operands(phi))).collect();

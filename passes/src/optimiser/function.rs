@@ -113,6 +113,7 @@ pub(super) fn run(
             graph: &graph,
             target: shared.target,
             keeps_halves,
+            knowledge: &knowledge,
             repeats: &repeats,
             compared: &compared,
         },

@@ -11,7 +11,9 @@ use crate::lower;
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{Pass, is_byte_move, is_dot_product, is_interesting};
 use crate::select::{Gain, Price, underlying};
+use crate::site::Knowledge;
 use hashbrown::{HashMap, HashSet};
+use ptxopt_grammar::meaning::term::ones;
 use ptxopt_grammar::table::Row;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::StmtId;
@@ -25,6 +27,8 @@ pub(super) struct Profit<'w, 'm, 't> {
     pub(super) target: Target,
     /// Whether the function keeps words as halves.
     pub(super) keeps_halves: bool,
+    /// What is known of its values.
+    pub(super) knowledge: &'w Knowledge,
     /// What it computes more than once.
     pub(super) repeats: &'w Repeats<'w, 'm, 't>,
     /// Whether spellings are cheaper alone, once that was asked.
@@ -65,6 +69,49 @@ impl Profit<'_, '_, '_> {
         Price { own: least - shared, parts }
     }
 
+    /// What the extensions and masks cost that the assembler does together with what moves a byte out of a word: such a
+    /// move fills the rest of the word with zeros or the sign at no cost. `None` if a spelling is no sum of lanes: what
+    /// else is done lane by lane, the assembler does no better than it is priced.
+    fn extended_in_place(&self, gain: &Gain<'_>, spelling: &Spelling) -> Option<i64> {
+        let is_sum =
+            |step: &Step| step.instruction().is_some_and(|instruction| is_dot_product(instruction.row()));
+        if !spelling.recipe.steps.iter().all(is_sum) {
+            return None;
+        }
+        let extensions = gain
+            .gone
+            .iter()
+            .filter(|&&stmt| self.graph.step(stmt).is_some_and(|step| self.extends_in_place(&step)));
+        Some(extensions.map(|&stmt| i64::from(self.cost_of(stmt).least)).sum())
+    }
+
+    /// Whether a step extends what a byte move took out of a word, or masks it and keeps all of it.
+    fn extends_in_place(&self, step: &Step) -> bool {
+        let (Some(instruction), Some(&Source::Value(value))) = (step.instruction(), step.sources.first())
+        else {
+            return false;
+        };
+        let zeros = || self.knowledge.facts[value.index()].zeros();
+        let mask = || step.sources.get(1).and_then(|&mask| self.knowledge.constant(mask));
+        let keeps_all = || mask().is_some_and(|mask| ones(step.width) & !zeros() & !u128::from(mask) == 0);
+        let row = instruction.row();
+        (row.is(op::CVT) || row.is(op::AND) && keeps_all()) && self.is_moved(value)
+    }
+
+    /// Whether a value is a byte or half that a byte move took out of a word.
+    fn is_moved(&self, value: ValueId) -> bool {
+        let mut step = self.graph.definition(underlying(self.graph, value));
+        for _ in 0..MOST_COPIES {
+            let Some(Source::Value(copied)) =
+                step.as_ref().filter(|step| is_conversion(step)).map(|step| step.sources[0])
+            else {
+                break;
+            };
+            step = self.graph.definition(underlying(self.graph, copied));
+        }
+        step.and_then(|step| step.instruction()).is_some_and(|instruction| is_byte_move(instruction.row()))
+    }
+
     pub(super) fn is_video(&self, stmt: StmtId) -> bool {
         self.graph.module().row(stmt).is_some_and(|row| row.video.is_some())
     }
@@ -99,9 +146,8 @@ impl Profit<'_, '_, '_> {
                 return false;
             }
             // An operation is fused with one other.
-            let overpriced = self.overpriced(gain);
-            let fused =
-                self.shifted_into_place(gain, spelling).map_or(overpriced, |shifts| shifts.max(overpriced));
+            let others = [self.shifted_into_place(gain, spelling), self.extended_in_place(gain, spelling)];
+            let fused = others.into_iter().flatten().fold(self.overpriced(gain), i64::max);
             return gain.saved - fused >= LEAST_OF_FUSING
                 && (self.is_cheaper_alone(gain, spelling) || self.are_cheaper_together(gain, spelling_of));
         }
@@ -369,6 +415,9 @@ impl Profit<'_, '_, '_> {
 /// How much a rewrite must save that says what plain code means, beyond what the assembler fuses there by itself.
 const LEAST_OF_FUSING: i64 = 2;
 
+/// Through how many conversions a byte is followed to what moved it.
+const MOST_COPIES: usize = 2;
+
 /// How many statements are compared with what could take their place, at most.
 const MOST_COMPARED: usize = 640;
 
@@ -388,6 +437,11 @@ fn add_without_copies(steps: &[Step], kept: &mut Vec<Step>) {
             }))
         }));
     }
+}
+
+/// Whether a step converts a number to one of other bits.
+fn is_conversion(step: &Step) -> bool {
+    step.instruction().is_some_and(|instruction| instruction.row().is(op::CVT))
 }
 
 /// Whether an instruction multiplies words.
