@@ -70,12 +70,13 @@ impl Profit<'_, '_, '_> {
     }
 
     /// What the extensions and masks cost that the assembler does together with what moves a byte out of a word: such a
-    /// move fills the rest of the word with zeros or the sign at no cost. `None` if a spelling is no sum of lanes: what
-    /// else is done lane by lane, the assembler does no better than it is priced.
+    /// move fills the rest of the word with zeros or the sign at no cost. `None` if a spelling makes no dot product of
+    /// other code: what else is done lane by lane, the assembler does no better than it is priced.
     fn extended_in_place(&self, gain: &Gain<'_>, spelling: &Spelling) -> Option<i64> {
-        let is_sum =
+        let adds_lanes =
             |step: &Step| step.instruction().is_some_and(|instruction| is_dot_product(instruction.row()));
-        if !spelling.recipe.steps.iter().all(is_sum) {
+        let adds_now = self.graph.module().row(gain.stmt).is_some_and(is_dot_product);
+        if adds_now || !spelling.recipe.steps.iter().all(adds_lanes) {
             return None;
         }
         let extensions = gain

@@ -76,6 +76,10 @@ impl Pieces {
             self.compared(term, [a, b], Terms::unsigned_less)
         } else if let Op::SignedLess(a, b) = op {
             self.compared(term, [a, b], Terms::signed_less)
+        } else if let Op::SignExtend(inner) = op {
+            let [inner_width, width] = [inner, term].map(|of| self.terms.width(of));
+            let inner = self.part(inner, 0, inner_width);
+            self.terms.sign_extend(inner, width)
         } else {
             term
         }
