@@ -33,6 +33,13 @@ pub fn is_seed(module: &Module<'_>, stmt: StmtId) -> bool {
         })
 }
 
+/// Whether a statement takes a half out of a word, and whether it computes with a half: a function with both may have
+/// halves to recognise too.
+#[must_use]
+pub fn half_seed(module: &Module<'_>, stmt: StmtId) -> [bool; 2] {
+    module.row(stmt).map_or([false; 2], |row| lanes::half_seed(module, stmt, row))
+}
+
 /// Whether a statement compares the lowest bit of a word.
 fn tests_bit(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
     let second = module.operands(stmt).get(2).and_then(|&node| constant::value(module, node));

@@ -44,13 +44,14 @@ use crate::cost::{Cost, Costs, Gpu};
 use crate::fuse::is_seed;
 use crate::rules::{Pass, is_interesting};
 use crate::verify::Check;
-use ptxopt_grammar::function::functions;
+use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::tree::{Module, StmtKind};
 use raise::Potential;
 use std::collections::BTreeMap;
 use std::iter::Sum;
 use std::time::Duration;
+use wanted::Wanted;
 
 /// What to do, and for which GPU.
 #[derive(Clone, Debug)]
@@ -283,9 +284,11 @@ fn priced_like(module: &Module<'_>, outcome: &mut Outcome) {
 /// Whether there is anything that rules look at.
 fn has_work(module: &Module<'_>, options: &Options) -> bool {
     let fuses = options.passes.contains(&Pass::Fuse);
-    has_interesting(module)
-        || fuses && module.stmts().any(|stmt| is_seed(module, stmt))
-        || fuses && functions(module).iter().any(|function| runs::are_possible(module, function))
+    let is_wanted = |function: &Function| {
+        Wanted::of(module, function, &options.passes) != Wanted::Nothing
+            || fuses && runs::are_possible(module, function)
+    };
+    has_interesting(module) || functions(module).iter().any(is_wanted)
 }
 
 /// Whether any instruction of a module is one that rules always look at.

@@ -197,7 +197,7 @@ impl Profit<'_, '_, '_> {
     /// do not count, since the assembler has an instruction that shifts what it adds.
     fn halves_moved(&self, stmt: StmtId) -> u32 {
         let is_arithmetic = |row: &Row| {
-            [op::SUB, op::MIN, op::MAX, op::SETP].into_iter().any(|arithmetic| row.is(arithmetic))
+            [op::ADD, op::SUB, op::MIN, op::MAX, op::SETP].into_iter().any(|arithmetic| row.is(arithmetic))
         };
         let user = |value: ValueId| self.graph.definition(value).and_then(|step| step.instruction());
         let calculates = |value: ValueId| {

@@ -5,7 +5,7 @@
 //! itself, or means what a video instruction does. So a function without video instructions, and without a sign of code
 //! that means them, changes in its byte moves alone, and one that has neither does not change. The reasons why other statements stay are recorded only if somebody asks for them.
 
-use crate::fuse::is_seed;
+use crate::fuse::{half_seed, is_seed};
 use crate::rules::{Pass, is_byte_move, is_dot_product};
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
@@ -27,9 +27,17 @@ impl Wanted {
     pub(super) fn of(module: &Module<'_>, function: &Function, passes: &[Pass]) -> Self {
         let fuses = passes.contains(&Pass::Fuse);
         let mut wanted = Self::Nothing;
+        let mut halves = [false; 2];
         for stmt in function.body.clone().filter_map(StmtId::new) {
             if module.kind(stmt) != StmtKind::Instruction {
                 continue;
+            }
+            if fuses {
+                let here = half_seed(module, stmt);
+                halves = [0, 1].map(|sign| halves[sign] || here[sign]);
+                if halves == [true; 2] {
+                    return Self::Everything;
+                }
             }
             match module.row(stmt) {
                 Some(row) if row.video.is_some() || is_dot_product(row) => return Self::Everything,

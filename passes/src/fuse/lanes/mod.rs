@@ -67,6 +67,16 @@ pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
         || [op::ADD, op::SUB, op::MIN, op::MAX].into_iter().any(|of| row.is(of)) && has_half(module, stmt)
 }
 
+/// Whether a statement takes a half out of a word, and whether it computes with one. Only both together are a sign:
+/// words of two floating-point numbers are taken apart too.
+pub(super) fn half_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> [bool; 2] {
+    let by_16 = || module.operands(stmt).get(2).and_then(|&node| constant::value(module, node)) == Some(16);
+    let instruction = module.instruction(stmt);
+    let takes = row.is(op::SHR) && by_16() || row.is(op::MOV) && is_vector(module, stmt, 0);
+    let computes = row.is(op::SETP) && has_half(module, stmt) || instruction == Some(op::CVT_U32_U16);
+    [takes, computes]
+}
+
 fn lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     if !packs(site) {
         return;
@@ -99,9 +109,12 @@ fn has_half(module: &Module<'_>, stmt: StmtId) -> bool {
 
 /// Whether a move puts a word of 32 bits together.
 fn packs_word(module: &Module<'_>, stmt: StmtId) -> bool {
-    let is_vector =
-        || module.operands(stmt).get(1).map(|&node| module.node_kind(node)) == Some(NodeKind::Vector);
-    module.instruction(stmt).and_then(Instruction::last_bits) == Some(32) && is_vector()
+    module.instruction(stmt).and_then(Instruction::last_bits) == Some(32) && is_vector(module, stmt, 1)
+}
+
+/// Whether an operand is a vector.
+fn is_vector(module: &Module<'_>, stmt: StmtId, at: usize) -> bool {
+    module.operands(stmt).get(at).map(|&node| module.node_kind(node)) == Some(NodeKind::Vector)
 }
 
 /// Whether several lanes of the result were computed by instructions of their own.
