@@ -11,6 +11,7 @@ use super::profit::{Compared, Profit};
 use super::record::{How, Kind, Record, Why};
 use super::repeats::Repeats;
 use super::rounds::Progress;
+use super::settled::Hashes;
 use super::spell::Target;
 use super::splice::{self, Fresh};
 use super::visible::{Declarations, Scopes};
@@ -22,6 +23,7 @@ use crate::rules::{DEAD, Pass, Rule};
 use crate::select::dead;
 use crate::site::Knowledge;
 use crate::verify::Verifier;
+use hashbrown::HashSet;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
@@ -127,19 +129,33 @@ pub(super) fn run(
     let mut records = Vec::new();
     work.has_video = keeps_halves || instructions(module, function).any(|stmt| work.profit.is_video(stmt));
     work.sweep(&mut records);
-    let mut spelled: BTreeMap<StmtId, Spelled> = BTreeMap::new();
     let explain = shared.options.explain;
-    let hopeless = !work.has_video && !explain && !work.has_prospects();
-    for stmt in instructions(module, function).filter(|_| !hopeless) {
-        let asked = explain || wanted.takes(module, stmt);
-        if asked && !work.dead.contains(&stmt) {
-            let next = work.gather(stmt, &spelled, &mut records);
-            spelled.insert(stmt, next);
-        }
+    let hashes = (!explain && shared.options.limit.is_none()).then(|| Hashes::new(&graph, &knowledge));
+    let asked = |stmt: &StmtId| (explain || wanted.takes(module, *stmt)) && !work.dead.contains(stmt);
+    let mut all: Vec<StmtId> = instructions(module, function).filter(asked).collect();
+    if let Some(hashes) = &hashes
+        && work.progress.potential.is_none()
+    {
+        let settled = work.memo.settled.of(hashes, &graph, &all);
+        all.retain(|stmt| !settled.contains(stmt));
+    }
+    if !work.has_video && !explain && !work.has_prospects(&all) {
+        all.clear();
+    }
+    let mut spelled: BTreeMap<StmtId, Spelled> = BTreeMap::new();
+    for &stmt in &all {
+        let next = work.gather(stmt, &spelled, &mut records);
+        spelled.insert(stmt, next);
     }
     let open = spelled.values().any(|spelled| spelled.offers.iter().any(|offer| offer.obstacle.is_none()));
     if open || shared.options.explain || !work.dead.is_empty() {
         records.extend(work.settle(&spelled, edits));
+    }
+    if let Some(hashes) = &hashes {
+        let passed = records.iter().filter(|record| matches!(record.kind, Kind::Passed(_)));
+        let changed: HashSet<usize> = passed.map(|record| record.offset).collect();
+        let stays = |stmt: &StmtId| !changed.contains(&module.stmt_span(*stmt).start);
+        work.memo.settled.insert(hashes, all.into_iter().filter(stays));
     }
     records
 }

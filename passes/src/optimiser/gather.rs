@@ -4,7 +4,7 @@
 //! their names must mean them; instructions must be legal for the module's target. What then is proved and cheaper is
 //! decided for the whole function.
 
-use super::function::{Work, instructions};
+use super::function::Work;
 use super::profit::is_fused;
 use super::raise::Reach;
 use super::record::{Bound, Kind, Record, Why};
@@ -92,7 +92,7 @@ impl Work<'_, '_, '_> {
     /// Whether a function without video instructions may change: its byte moves or dot products may, or a statement
     /// means what a video instruction does. Where there is none of these, no other change is made: see
     /// [`super::wanted`].
-    pub(super) fn has_prospects(&self) -> bool {
+    pub(super) fn has_prospects(&self, stmts: &[StmtId]) -> bool {
         let (graph, fuses) = (self.profit.graph, |rule: &&Rule| rule.pass == Pass::Fuse);
         let fusing: Vec<&Rule> = self.rules.iter().copied().filter(fuses).collect();
         let has_prospects = |stmt: StmtId| {
@@ -105,7 +105,7 @@ impl Work<'_, '_, '_> {
                 !Proposed::of(graph, self.knowledge, &step, value, rules).is_empty()
             })
         };
-        instructions(self.module, graph.function()).any(has_prospects)
+        stmts.iter().copied().any(has_prospects)
     }
 
     fn disputed(&self, stmt: StmtId) -> Option<&'static str> {

@@ -6,6 +6,7 @@
 //! site.
 
 use super::lowered::Lowered;
+use super::settled::Settled;
 use super::spell::Spelling;
 use crate::facts::Fact;
 use crate::graph::{Graph, Join, Origin, ValueId, inputs_of};
@@ -31,6 +32,8 @@ pub(super) struct Memo {
     pub(super) lowered: Lowered,
     /// Which operands instructions take.
     pub(super) legal: Known,
+    /// The statements that were left alone.
+    pub(super) settled: Settled,
 }
 
 /// All of a site that rules can depend on.

@@ -25,6 +25,7 @@ mod repeats;
 mod rounds;
 mod runs;
 mod settle;
+mod settled;
 mod spell;
 mod splice;
 mod spliced;

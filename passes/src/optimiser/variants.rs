@@ -70,7 +70,7 @@ pub(super) fn best(
     let fresh = Fresh::new(module.text());
     let task = Task { most_rounds, module, options, clock, functions, fresh };
     let ((halves, bugs), (words, refused)) = (task.halves(), task.words());
-    let (carried, of_carried) = task.carried(&words);
+    let carried = task.carried();
     let mut told: Vec<Record> = bugs.into_iter().chain(refused).collect();
     if halves.is_none() && words.is_empty() && carried.is_empty() {
         let run = Run::new(most_rounds, module, options, clock, &mut batches, empty);
@@ -89,8 +89,9 @@ pub(super) fn best(
         let all = if useful == words { all } else { run(Some(task.with(&useful, &BTreeMap::new()))) };
         best = task.better(best, all);
     }
-    if !carried.is_empty() {
-        let all = task.carried_best(carried, &of_carried, &mut run);
+    if !carried.is_empty()
+        && let Some(all) = task.carried_best(carried, &words, &mut run)
+    {
         best = task.better(best, all);
     }
     best.outcome.remembered = remembered(&batches);

@@ -1,7 +1,8 @@
 //! The variant in which bytes that are carried side by side are carried in words, with accesses to words where both are
 //! found: registers that a load of a vector gives have a word only then.
 //!
-//! What it begins with is proved before it is run, and once more where fewer words or accesses are left in the end.
+//! What it begins with is proved once it was run, for those words by which something was gained: most are none, and a
+//! proof takes longer than a run. Where not all are left, it is run once more with these.
 
 use super::super::carried::{Carried, Lanes};
 use super::super::rounds::parsed;
@@ -14,12 +15,8 @@ use ptxopt_prover::blocks::{self, Effort};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Task<'_, '_> {
-    /// The bytes that could be carried in words, by the numbers of the functions, with their accesses that can be
-    /// accesses to words: those of which it is proved that this changes nothing.
-    pub(super) fn carried(
-        &self,
-        words: &BTreeMap<usize, Words>,
-    ) -> (BTreeMap<usize, Carried>, BTreeMap<usize, Words>) {
+    /// The bytes that could be carried in words, by the numbers of the functions.
+    pub(super) fn carried(&self) -> BTreeMap<usize, Carried> {
         let mut found = BTreeMap::new();
         if self.runs(&[Pass::Fuse, Pass::Lower, Pass::Dce]) {
             let declarations = declarations(self.module);
@@ -30,20 +27,16 @@ impl Task<'_, '_> {
                 found.extend(carried.map(|carried| (*number, carried)));
             }
         }
-        let of_found = words.iter().filter(|(number, _)| found.contains_key(*number));
-        let of_found = of_found.map(|(&number, words)| (number, words.clone())).collect();
-        let asked = found.keys().copied().collect();
-        self.proved_carried(found, of_found, asked)
+        found
     }
 
-    /// Those of which it is proved that the function does the same: with its accesses to words, or without. Of the
-    /// functions that are not asked about it was proved before.
+    /// Those of which it is proved that the function does the same: with its accesses to words, or without.
     fn proved_carried(
         &self,
         mut carried: BTreeMap<usize, Carried>,
         mut words: BTreeMap<usize, Words>,
-        mut asked: BTreeSet<usize>,
     ) -> (BTreeMap<usize, Carried>, BTreeMap<usize, Words>) {
+        let mut asked: BTreeSet<usize> = carried.keys().copied().collect();
         while !asked.is_empty() {
             let edited = self.with(&words, &carried).edits.apply(self.module.text());
             let text = edited.expect("edits are of statements, which do not overlap").to_vec();
@@ -67,24 +60,30 @@ impl Task<'_, '_> {
         (carried, words)
     }
 
-    /// The run of the variant, with the accesses that were worth it.
+    /// The run of the variant, with the words and accesses that were worth it; `None` if there are none, or if it is not
+    /// proved of any that the function does the same.
     pub(super) fn carried_best(
         &self,
         carried: BTreeMap<usize, Carried>,
         words: &BTreeMap<usize, Words>,
         run: &mut dyn FnMut(Option<Begun>) -> Ended,
-    ) -> Ended {
-        let all = run(Some(self.with(words, &carried)));
-        let useful = self.useful(words, &all.outcome);
+    ) -> Option<Ended> {
+        let of_carried = |words: &BTreeMap<usize, Words>, carried: &BTreeMap<usize, Carried>| {
+            let with = words.iter().filter(|(number, _)| carried.contains_key(*number));
+            with.map(|(&number, words)| (number, words.clone())).collect::<BTreeMap<_, _>>()
+        };
+        let found: Vec<usize> = carried.keys().copied().collect();
+        let words = of_carried(words, &carried);
+        let all = run(Some(self.with(&words, &carried)));
         let idle = self.idle(&carried, &all.outcome);
-        if useful == *words && idle.is_empty() {
-            return all;
+        let left = self.without(carried, &idle);
+        let useful = of_carried(&self.useful(&words, &all.outcome), &left);
+        let (left, useful) = self.proved_carried(left, useful);
+        if left.is_empty() {
+            return None;
         }
-        let carried = self.without(carried, &idle);
-        let is_other = |number: &usize| idle.contains_key(number) || useful.get(number) != words.get(number);
-        let asked = carried.keys().copied().filter(is_other).collect();
-        let (carried, useful) = self.proved_carried(carried, useful, asked);
-        run(Some(self.with(&useful, &carried)))
+        let is_all = idle.is_empty() && useful == words && left.keys().copied().eq(found);
+        Some(if is_all { all } else { run(Some(self.with(&useful, &left))) })
     }
 
     /// The words by which nothing was gained, of the functions that have such.
