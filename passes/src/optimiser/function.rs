@@ -23,7 +23,6 @@ use crate::rules::{DEAD, Pass, Rule};
 use crate::select::dead;
 use crate::site::Knowledge;
 use crate::verify::Verifier;
-use hashbrown::HashSet;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
@@ -130,32 +129,24 @@ pub(super) fn run(
     work.has_video = keeps_halves || instructions(module, function).any(|stmt| work.profit.is_video(stmt));
     work.sweep(&mut records);
     let explain = shared.options.explain;
-    let hashes = (!explain && shared.options.limit.is_none()).then(|| Hashes::new(&graph, &knowledge));
     let asked = |stmt: &StmtId| (explain || wanted.takes(module, *stmt)) && !work.dead.contains(stmt);
-    let mut all: Vec<StmtId> = instructions(module, function).filter(asked).collect();
-    if let Some(hashes) = &hashes
-        && work.progress.potential.is_none()
-    {
-        let settled = work.memo.settled.of(hashes, &graph, &all);
-        all.retain(|stmt| !settled.contains(stmt));
-    }
-    if !work.has_video && !explain && !work.has_prospects(&all) {
-        all.clear();
-    }
+    let all: Vec<StmtId> = instructions(module, function).filter(asked).collect();
+    // A part of a function has fewer terms where nobody asks why its statements stay, so other hashes.
+    let hashes = (wanted == Wanted::Everything).then(|| Hashes::new(&graph, &knowledge));
+    let settled = |work: &Work<'_, '_, '_>, stmt| work.memo.settled.get(hashes.as_ref()?, &graph, stmt);
+    let others = all.iter().copied().filter(|&stmt| settled(&work, stmt).is_none());
+    let hopeless = !work.has_video && !explain && !work.has_prospects(others);
     let mut spelled: BTreeMap<StmtId, Spelled> = BTreeMap::new();
-    for &stmt in &all {
-        let next = work.gather(stmt, &spelled, &mut records);
+    for stmt in all.into_iter().filter(|_| !hopeless) {
+        let next = settled(&work, stmt).unwrap_or_else(|| work.gather(stmt, &spelled, &mut records));
+        if let Some(hashes) = &hashes {
+            work.memo.settled.insert(hashes, stmt, &next);
+        }
         spelled.insert(stmt, next);
     }
     let open = spelled.values().any(|spelled| spelled.offers.iter().any(|offer| offer.obstacle.is_none()));
     if open || shared.options.explain || !work.dead.is_empty() {
         records.extend(work.settle(&spelled, edits));
-    }
-    if let Some(hashes) = &hashes {
-        let passed = records.iter().filter(|record| matches!(record.kind, Kind::Passed(_)));
-        let changed: HashSet<usize> = passed.map(|record| record.offset).collect();
-        let stays = |stmt: &StmtId| !changed.contains(&module.stmt_span(*stmt).start);
-        work.memo.settled.insert(hashes, all.into_iter().filter(stays));
     }
     records
 }

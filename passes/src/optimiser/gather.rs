@@ -92,7 +92,7 @@ impl Work<'_, '_, '_> {
     /// Whether a function without video instructions may change: its byte moves or dot products may, or a statement
     /// means what a video instruction does. Where there is none of these, no other change is made: see
     /// [`super::wanted`].
-    pub(super) fn has_prospects(&self, stmts: &[StmtId]) -> bool {
+    pub(super) fn has_prospects(&self, mut stmts: impl Iterator<Item = StmtId>) -> bool {
         let (graph, fuses) = (self.profit.graph, |rule: &&Rule| rule.pass == Pass::Fuse);
         let fusing: Vec<&Rule> = self.rules.iter().copied().filter(fuses).collect();
         let has_prospects = |stmt: StmtId| {
@@ -105,7 +105,7 @@ impl Work<'_, '_, '_> {
                 !Proposed::of(graph, self.knowledge, &step, value, rules).is_empty()
             })
         };
-        stmts.iter().copied().any(has_prospects)
+        stmts.any(has_prospects)
     }
 
     fn disputed(&self, stmt: StmtId) -> Option<&'static str> {

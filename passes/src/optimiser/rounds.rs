@@ -175,8 +175,6 @@ impl<'r> Run<'r> {
             self.told.extend(records.into_iter().map(|record| Told { round: 1, function, record }));
         }
         self.begun = Some(begun.edits);
-        // That is told of the module as it came.
-        self.progress.potential = None;
         self
     }
 

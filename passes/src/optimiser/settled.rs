@@ -1,46 +1,41 @@
-//! Statements that need not be looked at again: in a later round, those about which all is as it was when an earlier
-//! round left them alone.
+//! Statements that need not be looked at again: in a later round, or in a variant, those about which all is as it was when
+//! no rule had another spelling for them.
 //!
 //! All is what the statement is computed of, down to what is loaded and to what comes together at the heads of blocks;
 //! what is known and demanded of all that; and what uses its result. Only a hash of it is kept, with the names of
 //! registers, since a later round is about the text that the earlier one left. Nothing is unsound where that misses
-//! something: a statement that is not looked at stays as it is.
+//! something: a statement without another spelling stays as it is.
 
+use super::gather::Spelled;
+use super::stays::Stays;
 use crate::graph::{Graph, Origin, ValueId};
+use crate::recipe::Recipe;
 use crate::site::Knowledge;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
 use std::hash::{DefaultHasher, Hash, Hasher};
-
-/// How far above a statement that is to be looked at others are too: spellings of several statements are chosen together.
-const ABOVE: usize = 3;
 
 /// How many uses of a value are looked at.
 const MOST_USES: usize = 64;
 
-/// The hashes of statements that were left alone.
+/// The hashes of statements without other spellings, with a reason why they stay, if there is one.
 #[derive(Debug, Default)]
-pub(super) struct Settled(HashSet<u64>);
+pub(super) struct Settled(HashMap<u64, Option<Stays>>);
 
 impl Settled {
-    /// Those of some statements about which nothing has changed since, nor near them.
-    pub(super) fn of(&self, hashes: &Hashes, graph: &Graph<'_, '_>, all: &[StmtId]) -> HashSet<StmtId> {
-        let is_known = |stmt: &StmtId| hashes.of.get(stmt).is_some_and(|hash| self.0.contains(hash));
-        let mut settled: HashSet<StmtId> = all.iter().copied().filter(is_known).collect();
-        let mut work: Vec<(StmtId, usize)> =
-            all.iter().filter(|stmt| !settled.contains(*stmt)).map(|&stmt| (stmt, ABOVE)).collect();
-        while let Some((stmt, above)) = work.pop() {
-            settled.remove(&stmt);
-            if above > 0 {
-                let operands = reads(graph, stmt).filter_map(|value| computed(graph, value));
-                work.extend(operands.map(|operand| (operand, above - 1)));
-            }
-        }
-        settled
+    /// What was found about a statement, if that was nothing.
+    pub(super) fn get(&self, hashes: &Hashes, graph: &Graph<'_, '_>, stmt: StmtId) -> Option<Spelled> {
+        let stays = self.0.get(hashes.of.get(&stmt)?)?.clone();
+        let own = || Some((graph.results(stmt).next()?, Recipe::one(graph.step(stmt)?)));
+        let own = if stays.is_none() { own() } else { None };
+        Some(Spelled { own, offers: Vec::new(), stays })
     }
 
-    pub(super) fn insert(&mut self, hashes: &Hashes, stmts: impl Iterator<Item = StmtId>) {
-        self.0.extend(stmts.filter_map(|stmt| hashes.of.get(&stmt)));
+    /// Notes what was found about a statement, if that was nothing.
+    pub(super) fn insert(&mut self, hashes: &Hashes, stmt: StmtId, spelled: &Spelled) {
+        if let Some(&hash) = hashes.of.get(&stmt).filter(|_| spelled.offers.is_empty()) {
+            self.0.insert(hash, spelled.stays.clone());
+        }
     }
 }
 
@@ -150,15 +145,15 @@ mod tests {
         of(&graph, &Hashes::new(&graph, &Knowledge::of(&graph)), &all)
     }
 
-    /// The instructions of a body that are not looked at after those of [`BODY`] were left alone.
+    /// The instructions of a body that are not looked at after those of [`BODY`] had no other spellings.
     fn left_out(body: &[&str]) -> Vec<String> {
         let mut settled = Settled::default();
-        about(&BODY, |_, hashes, all| settled.insert(hashes, all.iter().copied()));
+        let nothing = || Spelled { own: None, offers: Vec::new(), stays: None };
+        about(&BODY, |_, hashes, all| all.iter().for_each(|&stmt| settled.insert(hashes, stmt, &nothing())));
         about(body, |graph, hashes, all| {
-            let left = settled.of(hashes, graph, all);
-            let text =
-                |stmt: &&StmtId| String::from_utf8_lossy(graph.module().stmt_text(**stmt)).into_owned();
-            all.iter().filter(|stmt| left.contains(*stmt)).map(|stmt| text(&stmt)).collect()
+            let text = |stmt: StmtId| String::from_utf8_lossy(graph.module().stmt_text(stmt)).into_owned();
+            let left = all.iter().filter(|&&stmt| settled.get(hashes, graph, stmt).is_some());
+            left.map(|&stmt| text(stmt)).collect()
         })
     }
 
@@ -174,9 +169,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_computed_of_something_else_is_looked_at_and_so_is_what_is_near() {
+    fn what_is_computed_of_something_else_is_looked_at() {
         let left = left_out(&with(2, "add.u32 %r3, %r2, 2;"));
-        for line in &BODY[1..4] {
+        for line in &BODY[2..4] {
             assert!(!left.iter().any(|text| text == line), "{line}");
         }
         assert!(left.iter().any(|text| text == "ret;"));
