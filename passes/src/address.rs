@@ -90,15 +90,15 @@ const fn mask(width: u32) -> u64 {
 pub(crate) struct Addresses<'g, 'm, 't> {
     graph: &'g Graph<'m, 't>,
     known: HashMap<ValueId, Sum>,
-    /// Those of terms.
+    /// The sums of terms.
     taken: HashMap<Term, Sum>,
     /// The sums that are extended somewhere, and their numbers.
     extended: Vec<Sum>,
     numbers: HashMap<Sum, usize>,
     /// How many of the lowest bits of a phi are zero.
     phis: HashMap<ValueId, u32>,
-    /// The phis that what comes together in a phi is made of.
-    between: HashMap<ValueId, Vec<ValueId>>,
+    /// By phi: the phis that its operands are made of.
+    operand_phis: HashMap<ValueId, Vec<ValueId>>,
     /// How many of the lowest bits of other things are zero, as far as phis are known.
     zeros: HashMap<Atom, u32>,
     /// The values that are being taken apart.
@@ -127,7 +127,7 @@ impl<'g, 'm, 't> Addresses<'g, 'm, 't> {
             extended: Vec::new(),
             numbers: HashMap::new(),
             phis: HashMap::new(),
-            between: HashMap::new(),
+            operand_phis: HashMap::new(),
             zeros: HashMap::new(),
             open: HashSet::new(),
             depth: 0,
@@ -369,15 +369,15 @@ impl<'g, 'm, 't> Addresses<'g, 'm, 't> {
         found
     }
 
-    /// The phis that what comes together in a phi is made of.
+    /// The phis that the operands of a phi are made of.
     fn phis_before(&mut self, phi: ValueId) -> &[ValueId] {
-        if !self.between.contains_key(&phi) {
+        if !self.operand_phis.contains_key(&phi) {
             let operands: Vec<ValueId> = self.graph.operands(phi).map(|(operand, _)| operand).collect();
             let sums: Vec<Sum> = operands.into_iter().map(|operand| self.value(operand)).collect();
             let before = sums.iter().flat_map(|sum| self.phis_of(sum)).collect();
-            self.between.insert(phi, before);
+            self.operand_phis.insert(phi, before);
         }
-        &self.between[&phi]
+        &self.operand_phis[&phi]
     }
 
     /// The phis that a sum is made of.

@@ -26,6 +26,7 @@ use crate::verify::Verifier;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A function being optimised.
@@ -131,15 +132,18 @@ pub(super) fn run(
     let explain = shared.options.explain;
     let asked = |stmt: &StmtId| (explain || wanted.takes(module, *stmt)) && !work.dead.contains(stmt);
     let all: Vec<StmtId> = instructions(module, function).filter(asked).collect();
-    // A part of a function has fewer terms where nobody asks why its statements stay, so other hashes.
-    let hashes = (wanted == Wanted::Everything).then(|| Hashes::new(&graph, &knowledge));
-    let settled = |work: &Work<'_, '_, '_>, stmt| work.memo.settled.get(hashes.as_ref()?, &graph, stmt);
+    // If only a part is looked at, hashes would depend on whether somebody asks why statements stay.
+    let hashes = LazyCell::new(|| (wanted == Wanted::Everything).then(|| Hashes::new(&graph, &knowledge)));
+    let settled = |work: &Work<'_, '_, '_>, stmt| {
+        let settled = Some(&work.memo.settled).filter(|settled| !settled.is_empty())?;
+        settled.get(hashes.as_ref()?, &graph, stmt)
+    };
     let others = all.iter().copied().filter(|&stmt| settled(&work, stmt).is_none());
     let hopeless = !work.has_video && !explain && !work.has_prospects(others);
     let mut spelled: BTreeMap<StmtId, Spelled> = BTreeMap::new();
     for stmt in all.into_iter().filter(|_| !hopeless) {
         let next = settled(&work, stmt).unwrap_or_else(|| work.gather(stmt, &spelled, &mut records));
-        if let Some(hashes) = &hashes {
+        if let Some(hashes) = &*hashes {
             work.memo.settled.insert(hashes, stmt, &next);
         }
         spelled.insert(stmt, next);

@@ -32,7 +32,7 @@ pub(super) struct Memo {
     pub(super) lowered: Lowered,
     /// Which operands instructions take.
     pub(super) legal: Known,
-    /// The statements that were left alone.
+    /// The statements for which no rule had another spelling.
     pub(super) settled: Settled,
 }
 

@@ -193,8 +193,7 @@ impl Profit<'_, '_, '_> {
 
     /// How many halves, of a word that a statement takes apart, are moved to where arithmetic takes them: an upper one for
     /// arithmetic of halves, either for what extends it with zeros. That is an instruction for each, which is in no table:
-    /// the statement has a vector for its result, and the extension is free where nothing else is in the register. Sums
-    /// do not count, since the assembler has an instruction that shifts what it adds.
+    /// the statement has a vector for its result, and the extension is free where nothing else is in the register.
     fn halves_moved(&self, stmt: StmtId) -> u32 {
         let is_arithmetic = |row: &Row| {
             [op::ADD, op::SUB, op::MIN, op::MAX, op::SETP].into_iter().any(|arithmetic| row.is(arithmetic))

@@ -10,6 +10,7 @@ use super::gather::Spelled;
 use super::stays::Stays;
 use crate::graph::{Graph, Origin, ValueId};
 use crate::recipe::Recipe;
+use crate::select::reads;
 use crate::site::Knowledge;
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
@@ -23,12 +24,15 @@ const MOST_USES: usize = 64;
 pub(super) struct Settled(HashMap<u64, Option<Stays>>);
 
 impl Settled {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// What was found about a statement, if that was nothing.
     pub(super) fn get(&self, hashes: &Hashes, graph: &Graph<'_, '_>, stmt: StmtId) -> Option<Spelled> {
         let stays = self.0.get(hashes.of.get(&stmt)?)?.clone();
         let own = || Some((graph.results(stmt).next()?, Recipe::one(graph.step(stmt)?)));
-        let own = if stays.is_none() { own() } else { None };
-        Some(Spelled { own, offers: Vec::new(), stays })
+        Some(Spelled { own: if stays.is_none() { own() } else { None }, offers: Vec::new(), stays })
     }
 
     /// Notes what was found about a statement, if that was nothing.
@@ -39,7 +43,7 @@ impl Settled {
     }
 }
 
-/// A hash of all about each instruction of a function that is computed of something.
+/// A hash of all about each statement of a function.
 pub(super) struct Hashes {
     of: HashMap<StmtId, u64>,
 }
@@ -92,11 +96,6 @@ fn used(graph: &Graph<'_, '_>, value: ValueId, deep: usize) -> u64 {
     all
 }
 
-/// The values that a statement reads.
-fn reads<'g>(graph: &'g Graph<'_, '_>, stmt: StmtId) -> impl Iterator<Item = ValueId> + 'g {
-    graph.accesses(stmt).filter(|(access, _)| !access.write).map(|(_, value)| value)
-}
-
 /// The name of the register that a value is read from.
 fn name(graph: &Graph<'_, '_>, value: ValueId) -> Option<String> {
     graph.register_of(value).and_then(|register| graph.register_text(register))
@@ -125,8 +124,8 @@ mod tests {
 
     const BODY: [&str; 5] = [
         "ld.global.u32 %r1, [%rd1];",
-        "and.b32 %r2, %r1, 255;",
-        "add.u32 %r3, %r2, 1;",
+        "not.b32 %r2, %r1;",
+        "xor.b32 %r3, %r2, 1;",
         "shl.b32 %r4, %r3, 8;",
         "st.global.u32 [%rd1+4], %r4;",
     ];
@@ -170,7 +169,7 @@ mod tests {
 
     #[test]
     fn what_is_computed_of_something_else_is_looked_at() {
-        let left = left_out(&with(2, "add.u32 %r3, %r2, 2;"));
+        let left = left_out(&with(2, "xor.b32 %r3, %r2, 2;"));
         for line in &BODY[2..4] {
             assert!(!left.iter().any(|text| text == line), "{line}");
         }

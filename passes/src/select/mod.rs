@@ -20,4 +20,4 @@ mod uses;
 pub(crate) use near::Near;
 pub(crate) use nodes::{Nodes, StepId};
 pub(crate) use search::{Candidate, Gain, Place, Search};
-pub(crate) use uses::{Price, Uses, dead, underlying};
+pub(crate) use uses::{Price, Uses, dead, reads, underlying};

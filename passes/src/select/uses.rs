@@ -413,7 +413,7 @@ pub(crate) fn underlying(graph: &Graph<'_, '_>, value: ValueId) -> ValueId {
 }
 
 /// What a statement reads: its sources, its guard, and what stays where the guard fails.
-fn reads<'g>(graph: &'g Graph<'_, '_>, stmt: StmtId) -> impl Iterator<Item = ValueId> + 'g {
+pub(crate) fn reads<'g>(graph: &'g Graph<'_, '_>, stmt: StmtId) -> impl Iterator<Item = ValueId> + 'g {
     let named = graph.accesses(stmt).filter(|(access, _)| !access.write).map(|(_, value)| value);
     named.chain(graph.kept(stmt)).map(|value| underlying(graph, value))
 }
