@@ -4,7 +4,7 @@ use crate::differential::Random;
 use crate::optimised::{Tally, random};
 use arbitrary::Unstructured;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// How many bytes a kernel is made of; it ends where they end.
@@ -25,31 +25,38 @@ fn check(seed: u64, tally: &mut Tally) {
 }
 
 /// Checks the kernels of all seeds from `first` on, until there were `most` or the time is over.
+///
+/// # Panics
+///
+/// After all of them, if any failed, with their seeds.
 fn check_all(first: u64, most: u64, time: Duration) -> Tally {
-    let (next, failed) = (AtomicU64::new(first), AtomicBool::new(false));
-    let total = Mutex::new(Tally::default());
+    let next = AtomicU64::new(first);
+    let (total, failed) = (Mutex::new(Tally::default()), Mutex::new(Vec::new()));
     let start = Instant::now();
     std::thread::scope(|scope| {
         for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 let mut tally = Tally::default();
-                while start.elapsed() < time && !failed.load(Ordering::Relaxed) {
+                while start.elapsed() < time {
                     let seed = next.fetch_add(1, Ordering::Relaxed);
                     if seed - first >= most {
                         break;
                     }
                     let run = || check(seed, &mut tally);
-                    if let Err(panic) = std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)) {
-                        failed.store(true, Ordering::Relaxed);
+                    // What failed has been printed.
+                    if std::panic::catch_unwind(std::panic::AssertUnwindSafe(run)).is_err() {
                         println!("seed {seed}");
-                        std::panic::resume_unwind(panic);
+                        failed.lock().expect("no thread panics while it holds the lock").push(seed);
                     }
                 }
                 total.lock().expect("no thread panics while it holds the lock").add(&tally);
             });
         }
     });
-    total.into_inner().expect("no thread panics while it holds the lock")
+    let total = total.into_inner().expect("no thread panics while it holds the lock");
+    let failed = failed.into_inner().expect("no thread panics while it holds the lock");
+    assert!(failed.is_empty(), "{} kernels failed, of the seeds {failed:?}; of all:\n{total}", failed.len());
+    total
 }
 
 #[test]
