@@ -70,6 +70,9 @@ impl Contents {
     /// The bytes of a term over values; `None` for one that is computed.
     fn of_term(&self, graph: &Graph<'_, '_>, root: Term) -> Option<Vec<Known>> {
         let terms = graph.terms();
+        if is_computed(terms, root) {
+            return Some(vec![None; (terms.width(root) / 8) as usize]);
+        }
         let cone = terms.cone(root);
         let mut bytes: HashMap<Term, Vec<Known>> = HashMap::new();
         for term in cone {
@@ -79,6 +82,7 @@ impl Contents {
         bytes.remove(&root)
     }
 
+    /// The same, given those of the terms that it is made of.
     fn one(&self, terms: &Terms, term: Term, below: &HashMap<Term, Vec<Known>>) -> Vec<Known> {
         let width = terms.width(term);
         let count = (width / 8) as usize;
@@ -140,6 +144,15 @@ impl Contents {
 }
 
 type Known = Option<Byte>;
+
+/// Whether no byte of a term is one of a value, which is quick to see of sums of products.
+fn is_computed(terms: &Terms, term: Term) -> bool {
+    match terms.op(term) {
+        Op::Mul(..) | Op::UnsignedDivide(..) | Op::UnsignedRemainder(..) | Op::Not(_) => true,
+        Op::Add(a, b) => is_computed(terms, b) || is_computed(terms, a),
+        _ => false,
+    }
+}
 
 fn pairs(a: &[Known], b: &[Known], combine: fn(Known, Known) -> Known) -> Vec<Known> {
     a.iter().zip(b).map(|(&a, &b)| combine(a, b)).collect()

@@ -148,11 +148,20 @@ impl Graph<'_, '_> {
             return (is_it(a) || is_it(b)).then_some(Join::Or);
         }
         let adds = |term: Term| if let Op::Add(a, b) = op(term) { Some([a, b]) } else { None };
-        // A product that is added to a sum is an operand of its own.
-        let inner = |term: Term| is_it(term) || adds(term).is_some_and(|inner| inner.into_iter().any(is_it));
-        adds(def)?.into_iter().any(inner).then_some(Join::Add)
+        // Products that are added to a sum are operands of their own.
+        let mut inner = vec![def];
+        for _ in 0..MOST_PRODUCTS {
+            inner = inner.into_iter().filter_map(adds).flatten().collect();
+            if inner.iter().any(|&term| is_it(term)) {
+                return Some(Join::Add);
+            }
+        }
+        None
     }
 }
+
+/// The most products that one instruction adds to a sum: a dot product of bytes.
+const MOST_PRODUCTS: usize = 4;
 
 /// How values are joined: in a chain of which all operands can be taken together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -15,7 +15,7 @@ use super::pieces::{Home, Pieces};
 use super::words::Words;
 use crate::graph::Join;
 use crate::recipe::{Recipe, Source, Step};
-use crate::rules::{Pass, Rule};
+use crate::rules::{Pass, Rule, is_dot_product};
 use crate::site::Site;
 use kind::{Kind, adding, classify};
 use ptxopt_grammar::meaning::term::{Op, Term};
@@ -103,6 +103,10 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
 /// Whether several operands of a sum have so few bits that they may be lanes, or what is computed of lanes. That is
 /// quick to see, and of most sums it is not so.
 fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
+    // Such as the number of ones of a word.
+    if site.instruction().is_some() && site.step.sources.len() < 2 {
+        return false;
+    }
     let room = if site.step.width == 32 { MOST_NARROW } else { MOST_NARROW_IN_HALF };
     let is_narrow = |source: Source| {
         let fact = site.fact(source);
@@ -122,6 +126,12 @@ fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
                 narrow += usize::from(step.sources[..2].iter().any(|&source| is_narrow(source)));
                 &step.sources[2..]
             }
+            // One of whole words is what the sum would become. Others have lanes to spare, or lanes of other words.
+            _ if is_dot_product(instruction.row()) => {
+                let is_whole = step.sources[..2].iter().all(|&source| is_whole(site, source));
+                narrow += if is_whole { 0 } else { 2 };
+                &step.sources[2..]
+            }
             _ if is_sum(instruction.row()) => &step.sources[..],
             _ => return true,
         };
@@ -130,7 +140,10 @@ fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
             let goes_on = |step: &Step| {
                 let own = step.instruction().map(Instruction::representative);
                 own.is_none_or(|own| {
-                    own == op::MAD_LO_U32 || step.width == site.step.width && is_sum(own.row())
+                    let row = own.row();
+                    own == op::MAD_LO_U32
+                        || is_dot_product(row)
+                        || step.width == site.step.width && is_sum(row)
                 })
             };
             match inner.filter(|step| seen < MOST_OPERANDS[1] && goes_on(step)) {
@@ -140,6 +153,25 @@ fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
         }
     }
     narrow > 1
+}
+
+/// Whether a source is a word of four bytes that can be read nowhere else: none of them is known to be zero, and they
+/// are bits that were shifted and masked at most.
+fn is_whole(site: &Site<'_, '_, '_>, source: Source) -> bool {
+    let zeros = site.fact(source).zeros();
+    if (0..4).any(|lane| zeros >> (8 * lane) & 0xff == 0xff) {
+        return false;
+    }
+    let mut source = source;
+    while let Some(step) = site.definition(source) {
+        let moves = [op::AND_B32, op::SHR_U32, op::SHL_B32].into_iter().any(|other| step.is(other));
+        let [bits, other] = step.sources[..] else { return false };
+        if !moves || site.constant(other).is_none() {
+            return false;
+        }
+        source = bits;
+    }
+    site.constant(source).is_none()
 }
 
 /// What is added up.
