@@ -147,11 +147,10 @@ type Known = Option<Byte>;
 
 /// Whether no byte of a term is one of a value, which is quick to see of sums of products.
 fn is_computed(terms: &Terms, term: Term) -> bool {
-    match terms.op(term) {
-        Op::Mul(..) | Op::UnsignedDivide(..) | Op::UnsignedRemainder(..) | Op::Not(_) => true,
-        Op::Add(a, b) => is_computed(terms, b) || is_computed(terms, a),
-        _ => false,
+    if let Op::Add(a, b) = terms.op(term) {
+        return is_computed(terms, b) || is_computed(terms, a);
     }
+    matches!(terms.op(term), Op::Mul(..) | Op::UnsignedDivide(..) | Op::UnsignedRemainder(..) | Op::Not(_))
 }
 
 fn pairs(a: &[Known], b: &[Known], combine: fn(Known, Known) -> Known) -> Vec<Known> {

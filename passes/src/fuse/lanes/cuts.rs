@@ -6,7 +6,7 @@
 
 use super::pieces::Pieces;
 use hashbrown::HashMap;
-use ptxopt_grammar::meaning::term::{Op, Term, Terms};
+use ptxopt_grammar::meaning::term::{Op, Term};
 use std::collections::BinaryHeap;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
@@ -149,10 +149,10 @@ impl Pieces {
     }
 
     /// A term as a function of the lanes of a cut, which are its inputs in the order of [`Self::operands`].
-    pub(super) fn function(&self, root: Term, cut: &Cut) -> (Terms, Term) {
-        let mut terms = Terms::new();
+    pub(super) fn function(&mut self, root: Term, cut: &Cut) -> Term {
         let mut made: HashMap<Term, Term> = HashMap::new();
         let lanes = self.operands(cut);
+        let terms = &mut self.functions;
         for leaf in &cut.leaves {
             let number =
                 lanes.iter().zip(0..).find(|(lane, _)| **lane == leaf.lane).map(|(_, number)| number);
@@ -174,7 +174,7 @@ impl Pieces {
             let new = terms.copy(&self.terms, term, &mut |child| made[&child]);
             made.insert(term, new);
         }
-        (terms, made[&root])
+        made[&root]
     }
 }
 

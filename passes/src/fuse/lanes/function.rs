@@ -5,7 +5,7 @@ use super::evaluated::Evaluated;
 use super::field::Field;
 use super::operation::{Behaviour, Function, Operation, Table, WithNumber};
 use super::words::Words;
-use ptxopt_grammar::meaning::term::{Op, Term, Terms};
+use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::video::Sign;
 use std::rc::Rc;
 
@@ -14,6 +14,22 @@ use std::rc::Rc;
 pub(super) struct Made {
     pub(super) function: Key,
     pub(super) operands: Vec<Term>,
+}
+
+/// What a function of the lanes of a cut is, whichever lanes these are.
+#[derive(Clone, Debug)]
+pub(super) struct Shape {
+    function: Key,
+    operands: Vec<Argument>,
+}
+
+/// An operand of a function of lanes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Argument {
+    /// The lane with this number of the cut.
+    Leaf(usize),
+    /// A number.
+    Number(u32),
 }
 
 /// What must be the same for lanes to be computed together.
@@ -102,95 +118,73 @@ impl Words {
 
     /// What a lane is as a function of the lanes of a cut.
     fn functions(&mut self, lane: Term, cut: &Cut, leaves: &[Term]) -> Vec<Made> {
+        let function = self.pieces.function(lane, cut);
+        let asked = (function, leaves.len());
+        let known = self.pieces.shapes.get(&asked).map(Rc::clone);
+        let shapes = known.unwrap_or_else(|| {
+            let shapes: Rc<[Shape]> = self.shapes(function, leaves.len()).into();
+            self.pieces.shapes.insert(asked, Rc::clone(&shapes));
+            shapes
+        });
+        let made = |shape: &Shape| Made {
+            function: shape.function,
+            operands: shape.operands.iter().map(|&operand| self.argument(operand, leaves)).collect(),
+        };
+        shapes.iter().map(made).collect()
+    }
+
+    /// The lane that an operand of a function is.
+    pub(super) fn argument(&mut self, operand: Argument, leaves: &[Term]) -> Term {
+        match operand {
+            Argument::Leaf(number) => leaves[number],
+            Argument::Number(number) => self.pieces.terms.constant(number.into(), self.lanes.bits()),
+        }
+    }
+
+    /// What computes a function of so many lanes.
+    fn shapes(&self, function: Term, leaves: usize) -> Vec<Shape> {
         let table = Table::of(self.lanes);
-        let (terms, function) = self.pieces.function(lane, cut);
-        let Some(evaluated) = Evaluated::of(&terms, function) else { return Vec::new() };
+        let Some(evaluated) = Evaluated::of(&self.pieces.functions, function) else { return Vec::new() };
         let run = |pairs: &[[u32; 2]]| evaluated.results(pairs).expect("a lane has few bits");
         let behaviour: Behaviour = run(&table.samples).try_into().expect("there is a result for each sample");
-        let ordered = |[x, y]: [Term; 2], swapped| if swapped { vec![y, x] } else { vec![x, y] };
-        match *leaves {
-            [x, y] => match table.function(&behaviour) {
-                Some(Function::Simd(operation, swapped)) => {
-                    let orders =
-                        if table.commutes(operation) { vec![swapped, !swapped] } else { vec![swapped] };
-                    let made =
-                        |swapped| Made { function: Key::Simd(operation), operands: ordered([x, y], swapped) };
-                    orders.into_iter().map(made).collect()
-                }
-                Some(Function::Mask(operation, swapped)) => {
-                    vec![Made { function: Key::Mask(operation), operands: ordered([x, y], swapped) }]
-                }
-                Some(Function::Floor(sign)) => {
-                    vec![Made { function: Key::Floor(sign), operands: vec![x, y] }]
-                }
-                Some(Function::Biased(operation, swapped)) => {
-                    vec![Made { function: Key::Biased(operation), operands: ordered([x, y], swapped) }]
-                }
-                Some(Function::Logic(0b1100)) => vec![Made { function: Key::Same, operands: vec![x] }],
-                Some(Function::Logic(0b1010)) => vec![Made { function: Key::Same, operands: vec![y] }],
-                Some(Function::Logic(table)) => {
-                    vec![Made { function: Key::Logic(table), operands: vec![x, y] }]
-                }
-                None => Vec::new(),
-            },
-            [x] => {
-                let bits = self.lanes.bits();
-                let is = |of: &dyn Fn(u32) -> u32| {
-                    let mut all = behaviour.iter().zip(&table.samples);
-                    all.all(|(&result, &[lane, _])| result == of(lane))
-                };
-                let shift = Shift::all(bits).find(|shift| is(&|lane| shift.of(lane, bits)));
-                if let Some(shift) = shift {
-                    return vec![Made { function: Key::Shifted(shift), operands: vec![x] }];
-                }
-                let numbers: Vec<[u32; 2]> =
-                    self.numbers(&terms, function).into_iter().map(|number| [number, 0]).collect();
-                let results =
-                    numbers.iter().zip(run(&numbers)).map(|(&[number, _], result)| [number, result]);
-                let found = table.with_number(&behaviour, &results.collect::<Vec<_>>());
-                if !found.is_empty() {
-                    return found
-                        .into_iter()
-                        .map(|(with, numbers)| self.with_number(x, with, numbers))
-                        .collect();
-                }
-                let field = Field::of(bits, |lane| run(&[[lane, 0]])[0]);
-                let field = field.filter(|field| is(&|lane| field.at(lane)));
-                let made = |field| Made { function: Key::Field(field), operands: vec![x] };
-                field.map(made).into_iter().collect()
-            }
+        match leaves {
+            1 => self.shapes_of_one(function, &behaviour, &run),
+            2 => table.function(&behaviour).map(|function| of_two(table, function)).unwrap_or_default(),
             _ => Vec::new(),
         }
     }
 
-    fn with_number(&mut self, lane: Term, with: WithNumber, [first, second]: [u32; 2]) -> Made {
-        let bits = self.lanes.bits();
-        let mut number = |number: u32| self.pieces.terms.constant(number.into(), bits);
-        match with {
-            WithNumber::Logic => {
-                Made { function: Key::Masked, operands: vec![lane, number(first), number(second)] }
-            }
-            WithNumber::Clamp(sign) => {
-                Made { function: Key::Clamp(sign), operands: vec![lane, number(first), number(second)] }
-            }
-            WithNumber::Simd(operation, true) => {
-                Made { function: Key::Simd(operation), operands: vec![number(first), lane] }
-            }
-            WithNumber::Simd(operation, false) => {
-                Made { function: Key::Simd(operation), operands: vec![lane, number(first)] }
-            }
-            WithNumber::Mask(operation, true) => {
-                Made { function: Key::Mask(operation), operands: vec![number(first), lane] }
-            }
-            WithNumber::Mask(operation, false) => {
-                Made { function: Key::Mask(operation), operands: vec![lane, number(first)] }
-            }
+    /// What computes a function of one lane.
+    fn shapes_of_one(
+        &self,
+        function: Term,
+        behaviour: &Behaviour,
+        run: &dyn Fn(&[[u32; 2]]) -> Vec<u32>,
+    ) -> Vec<Shape> {
+        let (table, bits) = (Table::of(self.lanes), self.lanes.bits());
+        let is = |of: &dyn Fn(u32) -> u32| {
+            let mut all = behaviour.iter().zip(&table.samples);
+            all.all(|(&result, &[lane, _])| result == of(lane))
+        };
+        let alone = |function| vec![Shape { function, operands: vec![Argument::Leaf(0)] }];
+        if let Some(shift) = Shift::all(bits).find(|shift| is(&|lane| shift.of(lane, bits))) {
+            return alone(Key::Shifted(shift));
         }
+        let numbers: Vec<[u32; 2]> = self.numbers(function).into_iter().map(|number| [number, 0]).collect();
+        let results = numbers.iter().zip(run(&numbers)).map(|(&[number, _], result)| [number, result]);
+        let found = table.with_number(behaviour, &results.collect::<Vec<_>>());
+        if !found.is_empty() {
+            return found.into_iter().map(|(with, numbers)| with_number(with, numbers)).collect();
+        }
+        let field = Field::of(bits, |lane| run(&[[lane, 0]])[0]);
+        let field = field.filter(|field| is(&|lane| field.at(lane)));
+        field.map(|field| alone(Key::Field(field))).unwrap_or_default()
     }
 
     /// The numbers that a lane could be computed with: those of its function and their neighbours. A lane that was left
     /// where it is in its word is compared with a number that lies there too.
-    pub(super) fn numbers(&self, terms: &Terms, function: Term) -> Vec<u32> {
+    pub(super) fn numbers(&self, function: Term) -> Vec<u32> {
+        let terms = &self.pieces.functions;
         let bits = self.lanes.bits();
         let ones = u32::MAX >> (32 - bits);
         let mut all = vec![0, 1, ones];
@@ -208,4 +202,38 @@ impl Words {
         all.dedup();
         all
     }
+}
+
+/// What computes a function of two lanes: an operation that commutes, in both orders.
+fn of_two(table: &Table, function: Function) -> Vec<Shape> {
+    let [x, y] = [0, 1].map(Argument::Leaf);
+    let ordered = |swapped| if swapped { vec![y, x] } else { vec![x, y] };
+    let one = |function, operands| vec![Shape { function, operands }];
+    match function {
+        Function::Simd(operation, swapped) => {
+            let orders = if table.commutes(operation) { vec![swapped, !swapped] } else { vec![swapped] };
+            let shape = |swapped| Shape { function: Key::Simd(operation), operands: ordered(swapped) };
+            orders.into_iter().map(shape).collect()
+        }
+        Function::Mask(operation, swapped) => one(Key::Mask(operation), ordered(swapped)),
+        Function::Floor(sign) => one(Key::Floor(sign), vec![x, y]),
+        Function::Biased(operation, swapped) => one(Key::Biased(operation), ordered(swapped)),
+        Function::Logic(0b1100) => one(Key::Same, vec![x]),
+        Function::Logic(0b1010) => one(Key::Same, vec![y]),
+        Function::Logic(table) => one(Key::Logic(table), vec![x, y]),
+    }
+}
+
+/// A function of one lane and a number, or two.
+fn with_number(with: WithNumber, [first, second]: [u32; 2]) -> Shape {
+    let lane = Argument::Leaf(0);
+    let [first, second] = [first, second].map(Argument::Number);
+    let ordered = |number_first| if number_first { vec![first, lane] } else { vec![lane, first] };
+    let (function, operands) = match with {
+        WithNumber::Logic => (Key::Masked, vec![lane, first, second]),
+        WithNumber::Clamp(sign) => (Key::Clamp(sign), vec![lane, first, second]),
+        WithNumber::Simd(operation, number_first) => (Key::Simd(operation), ordered(number_first)),
+        WithNumber::Mask(operation, number_first) => (Key::Mask(operation), ordered(number_first)),
+    };
+    Shape { function, operands }
 }

@@ -8,8 +8,8 @@
 //! the words near it, which it has reached through their uses.
 
 use super::cuts::Cuts;
-use super::function::Made;
-use super::sums::Summand;
+use super::function::{Made, Shape};
+use super::sums::{Counted, Summand};
 use crate::facts::{Fact, Growing};
 use crate::graph::{Use, ValueId};
 use crate::recipe::Source;
@@ -59,6 +59,12 @@ pub(super) struct Pieces {
     pub(super) cuts: HashMap<Term, Cuts>,
     /// What lanes are made of, as functions of their cuts.
     pub(super) made: HashMap<Asked, Rc<[Made]>>,
+    /// Functions of the lanes of cuts, which are its inputs.
+    pub(super) functions: Terms,
+    /// What computes such a function of so many lanes.
+    pub(super) shapes: HashMap<(Term, usize), Rc<[Shape]>>,
+    /// What one is that is added up.
+    pub(super) counted: HashMap<(Term, usize), Option<Counted>>,
     /// What is added up of lanes.
     pub(super) summands: HashMap<Asked, Option<Summand>>,
     /// The value of the site.
@@ -102,6 +108,9 @@ impl Pieces {
             depth: 0,
             cuts: HashMap::new(),
             made: HashMap::new(),
+            functions: Terms::new(),
+            shapes: HashMap::new(),
+            counted: HashMap::new(),
             summands: HashMap::new(),
             lanes: Vec::new(),
             near: HashSet::new(),

@@ -10,6 +10,7 @@ mod kind;
 
 use super::cuts::Cut;
 use super::evaluated::Evaluated;
+use super::function::Argument;
 use super::operation::{Behaviour, Operation, Table, WithNumber};
 use super::pieces::{Home, Pieces};
 use super::words::Words;
@@ -61,6 +62,14 @@ pub(super) struct Summand {
     kind: Kind,
     lanes: Vec<Term>,
     weight: i64,
+}
+
+/// What a function of lanes is that is added up, whichever lanes these are.
+#[derive(Clone, Debug)]
+pub(super) struct Counted {
+    kind: Kind,
+    weight: i64,
+    operands: Vec<Argument>,
 }
 
 /// An operand of a sum.
@@ -415,7 +424,7 @@ impl Sum {
             if let Some(known) = self.words.pieces.summands.get(&asked) {
                 return known.clone();
             }
-            let summand = self.summand(narrow, cut, lanes);
+            let summand = self.summand(narrow, cut, &lanes);
             self.words.pieces.summands.insert(asked, summand.clone());
             summand
         });
@@ -423,16 +432,18 @@ impl Sum {
     }
 
     /// What a term is as a function of the lanes of a cut.
-    fn summand(&mut self, term: Term, cut: &Cut, lanes: Vec<Term>) -> Option<Summand> {
-        let (terms, term_of_lanes) = self.words.pieces.function(term, cut);
-        let function = Evaluated::of(&terms, term_of_lanes)?;
-        let Some((kind, weight, exchanged)) = classify(&function, lanes.len(), self.words.lanes) else {
-            let numbers =
-                if lanes.len() == 1 { self.words.numbers(&terms, term_of_lanes) } else { Vec::new() };
-            let (kind, lanes) = self.compared(&lanes, &numbers, &function)?;
-            return Some(Summand { kind, lanes, weight: 0 });
-        };
-        let lanes = if exchanged { lanes.into_iter().rev().collect() } else { lanes };
+    fn summand(&mut self, term: Term, cut: &Cut, leaves: &[Term]) -> Option<Summand> {
+        let function = self.words.pieces.function(term, cut);
+        let asked = (function, leaves.len());
+        let known = self.words.pieces.counted.get(&asked).cloned();
+        let counted = known.unwrap_or_else(|| {
+            let counted = self.counted(function, leaves.len());
+            self.words.pieces.counted.insert(asked, counted.clone());
+            counted
+        });
+        let Counted { kind, weight, operands } = counted?;
+        let lanes: Vec<Term> =
+            operands.into_iter().map(|operand| self.words.argument(operand, leaves)).collect();
         let (kind, lanes) = match (kind, self.words.lanes) {
             (Kind::Product(one, other), Lanes::Two) => self.half_and_byte([one, other], &lanes)?,
             // Products alike are found whichever operand comes first.
@@ -444,14 +455,22 @@ impl Sum {
         Some(Summand { kind, lanes, weight })
     }
 
+    /// What a function of so many lanes is that is added up.
+    fn counted(&self, function: Term, leaves: usize) -> Option<Counted> {
+        let evaluated = Evaluated::of(&self.words.pieces.functions, function)?;
+        let Some((kind, weight, exchanged)) = classify(&evaluated, leaves, self.words.lanes) else {
+            let numbers = if leaves == 1 { self.words.numbers(function) } else { return None };
+            return self.compared(&numbers, &evaluated);
+        };
+        let mut operands: Vec<Argument> = (0..leaves).map(Argument::Leaf).collect();
+        if exchanged {
+            operands.reverse();
+        }
+        Some(Counted { kind, weight, operands })
+    }
+
     /// One lane that is compared with one of these numbers, as a comparison of two.
-    fn compared(
-        &mut self,
-        lanes: &[Term],
-        numbers: &[u32],
-        function: &Evaluated,
-    ) -> Option<(Kind, Vec<Term>)> {
-        let &[lane] = lanes else { return None };
+    fn compared(&self, numbers: &[u32], function: &Evaluated) -> Option<Counted> {
         let numbers: Vec<[u32; 2]> = numbers.iter().map(|&number| [number, 0]).collect();
         let at_numbers = function.results(&numbers)?;
         if at_numbers.iter().any(|&result| result > 1) {
@@ -468,9 +487,9 @@ impl Sum {
             let WithNumber::Simd(operation, first) = with else { return None };
             operation.compares().then_some((operation, first, number))
         })?;
-        let number = self.words.pieces.terms.constant(number.into(), self.words.lanes.bits());
-        let lanes = if first { vec![number, lane] } else { vec![lane, number] };
-        Some((Kind::Simd(operation), lanes))
+        let [lane, number] = [Argument::Leaf(0), Argument::Number(number)];
+        let operands = if first { vec![number, lane] } else { vec![lane, number] };
+        Some(Counted { kind: Kind::Simd(operation), weight: 0, operands })
     }
 
     /// A term without what its upper bits are made of, if these are zero: a field that was cut out is made of the whole
