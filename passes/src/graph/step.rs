@@ -8,6 +8,7 @@ use crate::recipe::{Code, Source, Sources, Step};
 use ptxopt_grammar::constant;
 use ptxopt_grammar::meaning::disputed::{Semantics, disputed_at};
 use ptxopt_grammar::meaning::term::{Op, Term};
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::{NodeId, NodeKind, StmtId};
 use ptxopt_grammar::video;
 
@@ -134,6 +135,17 @@ impl Graph<'_, '_> {
                 Some(Source::Step(_) | Source::Constant(_)) | None => return Some(step),
             }
         }
+    }
+
+    /// Whether a value is made of bytes that another word selects, as in a table that is looked up: each may be any.
+    #[must_use]
+    pub fn is_looked_up(&self, value: ValueId) -> bool {
+        let Origin::Result(stmt) = self.value(value).origin else { return false };
+        let is_move = self.module.row(stmt).is_some_and(|row| row.is(op::PRMT));
+        let Some(step) = self.step(stmt).filter(|_| is_move) else { return false };
+        let Some(&Source::Value(selector)) = step.sources.last() else { return false };
+        let number = self.definition(selector).and_then(|step| step.copied());
+        !matches!(number, Some(Source::Constant(_)))
     }
 
     /// How a value is joined with others, if that is all that is done with it, once.

@@ -109,7 +109,7 @@ impl Cuts {
                 stack.pop();
                 continue;
             }
-            let stmt = computed_by(graph, top);
+            let stmt = computed_by(graph, top).filter(|_| !graph.is_looked_up(top));
             let before = stack.len();
             if stmt.is_some() {
                 // Operands dominate what is made of them, and phis are leaves, so this ends.
