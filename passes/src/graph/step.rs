@@ -3,7 +3,7 @@
 //! A statement that does not fit that view is none, so rules are never given part of an instruction; and what rules
 //! propose is proved against the statement itself, not against this view.
 
-use super::{Graph, Origin, ValueId};
+use super::{Graph, Origin, ValueId, inputs_of};
 use crate::recipe::{Code, Source, Sources, Step};
 use ptxopt_grammar::constant;
 use ptxopt_grammar::meaning::disputed::{Semantics, disputed_at};
@@ -159,14 +159,19 @@ impl Graph<'_, '_> {
         if let Op::Or(a, b) = op(def) {
             return (is_it(a) || is_it(b)).then_some(Join::Or);
         }
-        let adds = |term: Term| if let Op::Add(a, b) = op(term) { Some([a, b]) } else { None };
         // Products that are added to a sum are operands of their own.
-        let mut inner = vec![def];
+        let mut sum = def;
+        let mut others = Vec::new();
         for _ in 0..MOST_PRODUCTS {
-            inner = inner.into_iter().filter_map(adds).flatten().collect();
-            if inner.iter().any(|&term| is_it(term)) {
-                return Some(Join::Add);
+            let Op::Add(a, b) = op(sum) else { return None };
+            if is_it(a) || is_it(b) {
+                others.push(if is_it(a) { b } else { a });
+                let reads = |other| inputs_of(self.terms(), other).contains(&value);
+                return (!others.into_iter().any(reads)).then_some(Join::Add);
             }
+            let (next, other) = if matches!(op(a), Op::Add(..)) { (a, b) } else { (b, a) };
+            sum = next;
+            others.push(other);
         }
         None
     }

@@ -2,7 +2,7 @@
 //!
 //! The expected values follow from how the body executes, and are worked out by hand.
 
-use super::{Graph, Origin, ValueId};
+use super::{Graph, Join, Origin, ValueId};
 use crate::site::Knowledge;
 use ptxopt_grammar::function::functions;
 use ptxopt_grammar::meaning::disputed::Semantics;
@@ -477,4 +477,30 @@ fn what_lies_outside_a_part_is_demanded_whole() {
     assert_eq!(demanded("ld.global.u32 %r1"), 0xff);
     assert_eq!(demanded("ld.global.u32 %r4"), u128::from(u32::MAX));
     assert!(graph.value(result(&graph, stmt(&module, "and.b32 %r5"))).def.is_none());
+}
+
+#[test]
+fn what_a_dot_product_is_added_to_is_an_operand_of_the_sum() {
+    let joined = |first: &str, last: &str| {
+        with(&format!("{first}; {last}; st.global.u32 [0], %r2; ret;"), |module, graph| {
+            graph.joined(result(graph, stmt(module, first)))
+        })
+    };
+    assert_eq!(joined("add.u32 %r1, %x, %y", "dp4a.u32.u32 %r2, %x, %y, %r1"), Some(Join::Add));
+    assert_eq!(joined("dp4a.u32.u32 %r1, %x, %y, 0", "mad.lo.u32 %r2, %x, %y, %r1"), Some(Join::Add));
+    assert_eq!(joined("add.u32 %r1, %x, %y", "dp4a.u32.u32 %r2, %r1, %y, %x"), None);
+    assert_eq!(joined("add.u32 %r1, %x, %y", "dp4a.u32.u32 %r2, %r1, %y, %r1"), None);
+}
+
+#[test]
+fn bytes_that_a_register_selects_are_looked_up() {
+    let is_looked_up = |before: &str, selects: &str| {
+        with(&format!("{before} {selects}; st.global.u32 [0], %r2; ret;"), |module, graph| {
+            graph.is_looked_up(result(graph, stmt(module, selects)))
+        })
+    };
+    assert!(is_looked_up("", "prmt.b32 %r2, %x, %y, %x"));
+    assert!(!is_looked_up("", "prmt.b32 %r2, %x, %y, 0x5410"));
+    assert!(!is_looked_up("mov.b32 %r1, 0x5410;", "prmt.b32 %r2, %x, %y, %r1"));
+    assert!(!is_looked_up("", "add.u32 %r2, %x, %y"));
 }
