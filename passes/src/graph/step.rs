@@ -106,17 +106,22 @@ impl Graph<'_, '_> {
     /// Whether two steps are the same plain instruction with the same numbers in the same places, be they in registers
     /// or not: so they cost the same, whatever that is, together with what it takes to have the numbers.
     pub(crate) fn are_alike(&self, one: &Step, other: &Step) -> bool {
-        let number = |source: Source| match source {
+        let alike = |(&one, &other): (&Source, &Source)| self.number(one) == self.number(other);
+        matches!(one.code, Code::Plain(_))
+            && (one.code, one.width) == (other.code, other.width)
+            && one.sources.iter().zip(&other.sources).all(alike)
+    }
+
+    /// The number that a source is, in a register or not.
+    fn number(&self, source: Source) -> Option<u64> {
+        match source {
             Source::Constant(number) => Some(number),
             Source::Value(value) => match self.definition(value)?.copied()? {
                 Source::Constant(number) => Some(number),
                 Source::Value(_) | Source::Step(_) => None,
             },
             Source::Step(_) => None,
-        };
-        matches!(one.code, Code::Plain(_))
-            && (one.code, one.width) == (other.code, other.width)
-            && one.sources.iter().zip(&other.sources).all(|(&one, &other)| number(one) == number(other))
+        }
     }
 
     /// The statement that computes a value without a guard, as an instruction; moves of registers are looked through.
@@ -141,11 +146,11 @@ impl Graph<'_, '_> {
     #[must_use]
     pub fn is_looked_up(&self, value: ValueId) -> bool {
         let Origin::Result(stmt) = self.value(value).origin else { return false };
-        let is_move = self.module.row(stmt).is_some_and(|row| row.is(op::PRMT));
-        let Some(step) = self.step(stmt).filter(|_| is_move) else { return false };
-        let Some(&Source::Value(selector)) = step.sources.last() else { return false };
-        let number = self.definition(selector).and_then(|step| step.copied());
-        !matches!(number, Some(Source::Constant(_)))
+        // Few statements are moves of bytes, so that is asked first.
+        let selects = self.module.row(stmt).is_some_and(|row| row.is(op::PRMT));
+        let step = if selects { self.step(stmt) } else { None };
+        step.and_then(|step| step.sources.last().copied())
+            .is_some_and(|selector| self.number(selector).is_none())
     }
 
     /// How a value is joined with others, if that is all that is done with it, once.

@@ -459,8 +459,7 @@ impl Sum {
     fn counted(&self, function: Term, leaves: usize) -> Option<Counted> {
         let evaluated = Evaluated::of(&self.words.pieces.functions, function)?;
         let Some((kind, weight, exchanged)) = classify(&evaluated, leaves, self.words.lanes) else {
-            let numbers = if leaves == 1 { self.words.numbers(function) } else { return None };
-            return self.compared(&numbers, &evaluated);
+            return if leaves == 1 { self.compared(function, &evaluated) } else { None };
         };
         let mut operands: Vec<Argument> = (0..leaves).map(Argument::Leaf).collect();
         if exchanged {
@@ -469,15 +468,16 @@ impl Sum {
         Some(Counted { kind, weight, operands })
     }
 
-    /// One lane that is compared with one of these numbers, as a comparison of two.
-    fn compared(&self, numbers: &[u32], function: &Evaluated) -> Option<Counted> {
-        let numbers: Vec<[u32; 2]> = numbers.iter().map(|&number| [number, 0]).collect();
-        let at_numbers = function.results(&numbers)?;
+    /// A function of one lane that compares it with a number, as a comparison of two lanes.
+    fn compared(&self, function: Term, evaluated: &Evaluated) -> Option<Counted> {
+        let numbers = self.words.numbers(function).into_iter();
+        let numbers: Vec<[u32; 2]> = numbers.map(|number| [number, 0]).collect();
+        let at_numbers = evaluated.results(&numbers)?;
         if at_numbers.iter().any(|&result| result > 1) {
             return None;
         }
         let table = Table::of(self.words.lanes);
-        let results: Behaviour = function.results(&table.samples)?.try_into().expect("each has a result");
+        let results: Behaviour = evaluated.results(&table.samples)?.try_into().expect("each has a result");
         if results.iter().any(|&result| result > 1) {
             return None;
         }
