@@ -50,12 +50,12 @@ fn in_gap(gap: &[u8]) -> Option<usize> {
 
 /// Whether a token is the first word of an instruction, after its guard if it has one.
 fn before_instruction(module: &Module<'_>, token: u32) -> bool {
+    let first = module.stmts.binary_search_by_key(&token, |stmt| stmt.first).is_ok();
     let kind = |back: u32| {
         let before = token.checked_sub(back)?;
         (before < index32(module.tokens.len())).then(|| module.tokens.kind(TokenId(before)))
     };
     let word = matches!(kind(0), Some(Tok::Word | Tok::Dotted | Tok::Call));
-    let first = matches!(kind(1), Some(Tok::Semicolon | Tok::LBrace | Tok::RBrace | Tok::Colon));
     let guarded = kind(1) == Some(Tok::Word)
         && (kind(2) == Some(Tok::At) || kind(2) == Some(Tok::Bang) && kind(3) == Some(Tok::At));
     word && (first || guarded)

@@ -45,7 +45,7 @@ impl Module<'_> {
             let kind = self.kind(stmt);
             if kind == StmtKind::Unknown {
                 self.unknown_statement(stmt).into_iter().collect()
-            } else if matches!(kind, StmtKind::Entry | StmtKind::Function) {
+            } else if matches!(kind, StmtKind::Entry | StmtKind::Function | StmtKind::CallPrototype) {
                 self.unknown_properties(stmt)
             } else {
                 Vec::new()
@@ -76,7 +76,7 @@ impl Module<'_> {
         Some(Diagnostic::new(span, message).label("instructions with this modifier are left alone"))
     }
 
-    /// One warning for each unknown directive in the head of a function; its other words are checked by the parser.
+    /// One warning for each unknown directive in the head of a function, or in a prototype; its other words are checked by the parser.
     fn unknown_properties(&self, stmt: StmtId) -> Vec<Diagnostic> {
         let directives = self.stmt_nodes(stmt).filter(|&node| self.node_kind(node) == NodeKind::Directive);
         let words = directives.filter(|&node| {
