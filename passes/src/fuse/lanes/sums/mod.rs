@@ -144,6 +144,8 @@ fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
             _ if is_sum(instruction.row()) => &step.sources[..],
             _ => return true,
         };
+        // A sum of dot products that is added to something is not asked about again for every addition.
+        let adds_products = is_dot_product(instruction.row());
         for &source in operands {
             let inner = site.definition(source);
             let goes_on = |step: &Step| {
@@ -151,7 +153,7 @@ fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
                 own.is_none_or(|own| {
                     let row = own.row();
                     own == op::MAD_LO_U32
-                        || is_dot_product(row)
+                        || adds_products && is_dot_product(row)
                         || step.width == site.step.width && is_sum(row)
                 })
             };
