@@ -171,6 +171,29 @@ impl Words {
         Some(word)
     }
 
+    /// A word of whose four lanes each lies in a word of its own: of halves of these words that are interleaved, two
+    /// and two. The lanes beside these lie in what is interleaved too, so that to transpose four words takes eight
+    /// moves.
+    pub(super) fn transposed(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
+        let &[Some(first), Some(second), Some(third), Some(fourth)] = lanes else { return None };
+        let (low, [first, second]) = self.interleaved_halves(first, second)?;
+        let (high, [third, fourth]) = self.interleaved_halves(third, fourth)?;
+        let selector = self.digits(&[first, second, lanes.len() + third, lanes.len() + fourth]);
+        Some(self.push(Step::plain(op::PRMT_B32, &[low, high, Source::Constant(selector)])))
+    }
+
+    /// The halves of two words, interleaved, that have these lanes, and where they then are. Of the words that have a
+    /// lane the first one counts, since others that have the lane beside it are made of this one too.
+    fn interleaved_halves(&mut self, low: Term, high: Term) -> Option<(Source, [usize; 2])> {
+        let (one, place) = self.pieces.homes(low).next()?;
+        let (other, other_place) = self.pieces.homes(high).find(|&(word, _)| word != one)?;
+        let (half, other_half) = (place / 2 * 2, 4 + other_place / 2 * 2);
+        let selector = self.digits(&[half, other_half, half + 1, other_half + 1]);
+        let words = [Source::Value(one), Source::Value(other), Source::Constant(selector)];
+        let word = self.push(Step::plain(op::PRMT_B32, &words));
+        Some((word, [place % 2 * 2, other_place % 2 * 2 + 1]))
+    }
+
     /// The selector of `prmt` that takes these lanes of two words.
     fn digits(&self, places: &[usize]) -> u64 {
         let bytes = self.lanes.bits() as usize / 8;
