@@ -21,7 +21,7 @@ use crate::foreign;
 use ptxopt_grammar::diagnostic::Diagnostic as Found;
 use ptxopt_grammar::gpu::Gpu;
 use ptxopt_grammar::tree::Module;
-use ptxopt_passes::optimiser::{self, Clock};
+use ptxopt_passes::optimiser::{self, Clock, Watch};
 use std::time::Duration;
 
 /// Makes a module cheaper: its video instructions and byte-wise code become shorter on the GPU that will run them.
@@ -74,7 +74,7 @@ pub fn optimize(text: &[u8], options: &Options) -> Result<Outcome, Diagnostics> 
 /// As [`optimize`], for callers who show the refusal in their own way.
 pub(crate) fn outcome(text: &[u8], options: &Options) -> Result<Outcome, Refusal> {
     let accepted = accept(text, &options.optimiser.gpus, options.strict)?;
-    let outcome = accepted.optimise(&options.optimiser, &|| Duration::ZERO, &mut |_round, _text| ());
+    let outcome = accepted.optimise(&options.optimiser, &|| Duration::ZERO, None);
     Ok(Outcome::new(&accepted, outcome))
 }
 
@@ -103,7 +103,7 @@ impl Accepted<'_> {
         &self,
         options: &optimiser::Options,
         clock: Clock<'_>,
-        watch: &mut dyn FnMut(u32, &[u8]),
+        watch: Option<Watch<'_>>,
     ) -> optimiser::Outcome {
         optimiser::optimise_watched(&self.module, options, clock, watch)
     }

@@ -32,7 +32,6 @@ use hashbrown::{HashMap, HashSet};
 use places::{Insertion, first, last};
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::Function;
-use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::tree::{Module, StmtId};
 use ptxopt_prover::blocks::packed::{Lane, Packed, comment};
 use std::collections::{BTreeMap, BTreeSet};
@@ -67,29 +66,28 @@ pub(super) struct Carried {
 impl Carried {
     /// Those of a function, but for some; `None` if there are none, or if an earlier run decided about them.
     pub(super) fn of(
-        (module, function): (&Module<'_>, &Function),
+        graph: &Graph<'_, '_>,
+        knowledge: &Knowledge,
         declarations: &Declarations,
-        semantics: Semantics,
         fresh: &Fresh,
         without: &BTreeSet<Lanes>,
     ) -> Option<Self> {
+        let (module, function) = (graph.module(), graph.function());
         let mut stmts = function.body.clone().filter_map(StmtId::new);
         if splice::is_written(module, function) || !stmts.any(|stmt| is_seed(module, stmt)) {
             return None;
         }
-        let graph = Graph::new(module, function.clone(), semantics).ok()?;
         let joins = |&block: &BlockId| graph.flow().predecessors(block).len() > 1;
         if !graph.flow().order().iter().any(joins) {
             return None;
         }
-        let knowledge = Knowledge::of(&graph);
         let name = |&register: &Register| graph.register_text(register);
-        let mut groups = groups::find(&graph, &knowledge);
+        let mut groups = groups::find(graph, knowledge);
         groups.retain(|group| {
             let lanes: Option<Lanes> = group.registers.iter().map(name).collect();
             lanes.is_some_and(|lanes| !without.contains(&lanes))
         });
-        let moves = Moves::of(&graph, &knowledge, &Scopes::of(module, function, declarations), fresh, groups);
+        let moves = Moves::of(graph, knowledge, &Scopes::of(module, function, declarations), fresh, groups);
         (!moves.groups.is_empty()).then(|| moves.inserted())
     }
 

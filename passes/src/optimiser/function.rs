@@ -4,6 +4,7 @@
 //! them together; then each chosen spelling is proved. One that is not proved is struck out, and selection begins again.
 //! All proofs are about the original, so the edits do not depend on each other: see `verify`.
 
+use super::beginning::Beginning;
 use super::chains::Chains;
 use super::gather::Spelled;
 use super::memo::Memo;
@@ -64,6 +65,21 @@ pub(super) struct Shared<'w> {
     pub(super) fresh: &'w Fresh,
     pub(super) clock: Clock<'w>,
     pub(super) declarations: &'w Declarations,
+    /// Whether it is asked what they could begin with.
+    pub(super) seeks: bool,
+}
+
+/// What came of a function.
+pub(super) struct Looked {
+    pub(super) records: Vec<Record>,
+    /// What it could begin with, if that was asked, and as a whole was looked at.
+    pub(super) beginning: Option<Beginning>,
+}
+
+impl From<Vec<Record>> for Looked {
+    fn from(records: Vec<Record>) -> Self {
+        Self { records, beginning: None }
+    }
 }
 
 /// Decides and makes the edits of one function.
@@ -75,9 +91,9 @@ pub(super) fn run(
     progress: &mut Progress,
     memo: &mut Memo,
     edits: &mut Edits,
-) -> Vec<Record> {
+) -> Looked {
     if let Some(reason) = shared.options.leave.get(&function.name) {
-        return left(module, function, reason);
+        return left(module, function, reason).into();
     }
     let keeps_halves = splice::keeps_halves(module, function, shared.fresh);
     let wanted =
@@ -89,7 +105,7 @@ pub(super) fn run(
         Ok(graph) => graph,
         Err(unmodelled) => {
             let why = Why::Unmodelled(unmodelled.reason);
-            return vec![Record::about(module, &function.name, unmodelled.stmt, Kind::Missed(why))];
+            return vec![Record::about(module, &function.name, unmodelled.stmt, Kind::Missed(why))].into();
         }
     };
     verifier.begin();
@@ -98,6 +114,8 @@ pub(super) fn run(
         decl.is_some_and(|decl| shared.fresh.declares_halves(module.decl_name(decl)))
     };
     let knowledge = Knowledge::with_whole(&graph, &holds_half);
+    let seeks = shared.seeks && part.is_none();
+    let beginning = seeks.then(|| Beginning::of(&graph, &knowledge, shared.declarations, shared.fresh));
     let repeats = Repeats::of(&graph);
     let compared = Compared::default();
     let mut work = Work {
@@ -152,7 +170,7 @@ pub(super) fn run(
     if open || shared.options.explain || !work.dead.is_empty() {
         records.extend(work.settle(&spelled, edits));
     }
-    records
+    Looked { records, beginning }
 }
 
 /// The instructions of a function, in the order of the text.

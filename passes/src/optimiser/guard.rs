@@ -126,7 +126,7 @@ fn blame(
         let empty = Outcome::empty(options.gpus.clone(), Seen::default());
         Run::new(most_rounds, module, &options, clock, &mut batches, empty)
             .only(module, &changed.function)
-            .finish(module, &mut |_, _| ())
+            .finish(module, None)
     };
     let differs = |outcome: &Outcome| {
         let text = outcome.text.as_deref()?;

@@ -8,6 +8,7 @@
 //! bug, the function goes back to what it was.
 
 mod batches;
+mod beginning;
 mod carried;
 mod chains;
 mod elements;
@@ -110,6 +111,9 @@ impl Options {
 
 /// A clock: the time since some moment.
 pub type Clock<'c> = &'c (dyn Fn() -> Duration + Sync);
+
+/// Is shown the number and the text of every round that changed something.
+pub type Watch<'w> = &'w mut dyn FnMut(u32, &[u8]);
 
 /// What became of a module.
 #[derive(Debug)]
@@ -216,7 +220,7 @@ const MOST_ROUNDS: u32 = 100;
 /// If an edited text is not legal, which would be a bug: every edit was parsed on its own.
 #[must_use]
 pub fn optimise(module: &Module<'_>, options: &Options, clock: Clock<'_>) -> Outcome {
-    optimise_watched(module, options, clock, &mut |_round, _text| ())
+    optimise_watched(module, options, clock, None)
 }
 
 /// The same, and `watch` is shown the number and the text of every round that changed something.
@@ -229,7 +233,7 @@ pub fn optimise_watched(
     module: &Module<'_>,
     options: &Options,
     clock: Clock<'_>,
-    watch: &mut dyn FnMut(u32, &[u8]),
+    watch: Option<Watch<'_>>,
 ) -> Outcome {
     optimise_within(MOST_ROUNDS, module, options, clock, watch)
 }
@@ -239,7 +243,7 @@ fn optimise_within(
     module: &Module<'_>,
     options: &Options,
     clock: Clock<'_>,
-    watch: &mut dyn FnMut(u32, &[u8]),
+    watch: Option<Watch<'_>>,
 ) -> Outcome {
     let outcome = Outcome::empty(options.gpus_of(module), Seen::of(module));
     if options.passes.is_empty() || !options.dce_all && !has_work(module, options) {
@@ -248,7 +252,7 @@ fn optimise_within(
     if let Some(record) = refused(module, options) {
         return Outcome { records: vec![record], ..outcome };
     }
-    let mut outcome = variants::best(most_rounds, module, options, clock, outcome, watch);
+    let mut outcome = variants::best(most_rounds, module, options, clock, &outcome, watch);
     guard::guard(module, &mut outcome, options, most_rounds, clock);
     raise::finish(module, &mut outcome, options);
     priced_like(module, &mut outcome);
@@ -306,7 +310,7 @@ mod tests {
 
     fn within(most_rounds: u32) -> Outcome {
         let module = ptxopt_grammar::parse(TWO_ROUNDS).expect("the case is legal");
-        optimise_within(most_rounds, &module, &Options::default(), &|| Duration::ZERO, &mut |_, _| ())
+        optimise_within(most_rounds, &module, &Options::default(), &|| Duration::ZERO, None)
     }
 
     #[test]

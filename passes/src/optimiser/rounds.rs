@@ -4,6 +4,7 @@
 //! that the last sweep left: rewrites take none away, so they correspond one to one.
 
 use super::batches::{Batch, remembered};
+use super::beginning::Beginning;
 use super::function::{self, Shared};
 use super::raise::{Heads, Potential};
 use super::record::{Bound, How, Kind, Record, Statements};
@@ -12,7 +13,7 @@ use super::unused::{self, Swept, Version};
 use super::variants::Begun;
 use super::visible::{Stems, declarations};
 use super::wanted::Wanted;
-use super::{Clock, Options, Outcome, spell};
+use super::{Clock, Options, Outcome, Watch, spell};
 use crate::cost::Costs;
 use crate::rules::{Pass, is_interesting};
 use crate::threads::on_threads;
@@ -22,6 +23,7 @@ use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 use spell::Target;
 use std::cell::LazyCell;
+use std::collections::BTreeMap;
 
 /// How far a run has come.
 #[derive(Debug)]
@@ -80,6 +82,8 @@ pub(super) struct Run<'r> {
     told: Vec<Told>,
     /// The edits of the first round, if they are given.
     begun: Option<Edits>,
+    /// Where to note what functions could begin with, which the first round finds, by their numbers.
+    beginnings: Option<&'r mut BTreeMap<usize, Beginning>>,
     outcome: Outcome,
 }
 
@@ -152,6 +156,7 @@ impl<'r> Run<'r> {
             swept: None,
             told: Vec::new(),
             begun: None,
+            beginnings: None,
             outcome,
         }
     }
@@ -161,6 +166,13 @@ impl<'r> Run<'r> {
         for (function, state) in functions(module).iter().zip(&mut self.states) {
             state.open &= function.name == name;
         }
+        self
+    }
+
+    /// The same, and what functions could begin with is noted, by their numbers: for those that are looked at as a
+    /// whole.
+    pub(super) fn seeking(mut self, beginnings: &'r mut BTreeMap<usize, Beginning>) -> Self {
+        self.beginnings = Some(beginnings);
         self
     }
 
@@ -179,7 +191,7 @@ impl<'r> Run<'r> {
     }
 
     /// Runs until nothing changes; `watch` is shown the number and the text of every round that changed something.
-    pub(super) fn finish(mut self, module: &Module<'_>, watch: &mut dyn FnMut(u32, &[u8])) -> Outcome {
+    pub(super) fn finish(mut self, module: &Module<'_>, mut watch: Option<Watch<'_>>) -> Outcome {
         let mut edits = match self.begun.take() {
             Some(edits) => edits,
             None => self.next(module, module),
@@ -190,7 +202,9 @@ impl<'r> Run<'r> {
             let edited = edited.expect("edits are of statements, which do not overlap");
             let text = edited.to_vec();
             self.origins.push(Origins::of(&edited));
-            watch(self.outcome.rounds, &text);
+            if let Some(watch) = &mut watch {
+                watch(self.outcome.rounds, &text);
+            }
             edits = self.next(module, &parsed(&text));
             self.outcome.text = Some(text);
         }
@@ -259,6 +273,7 @@ impl<'r> Run<'r> {
             fresh,
             clock,
             declarations: &declarations,
+            seeks: self.beginnings.is_some(),
         };
         let functions = functions(module);
         let all: Vec<Looked> = if options.limit.is_some() {
@@ -278,7 +293,11 @@ impl<'r> Run<'r> {
         };
         let round = self.outcome.rounds;
         let mut told = Vec::new();
+        let mut sought = self.beginnings.take();
         for looked in all {
+            if let Some(sought) = &mut sought {
+                sought.extend(looked.beginnings);
+            }
             edits.extend(looked.edits);
             if let (Some(all), Some(more)) = (&mut self.progress.potential, looked.potential) {
                 all.include(more);
@@ -339,6 +358,8 @@ struct Looked {
     edits: Edits,
     /// By number of the function.
     records: Vec<(usize, Vec<Record>)>,
+    /// What the functions could begin with, by their numbers.
+    beginnings: Vec<(usize, Beginning)>,
     /// What raising the head could save more in these functions, if that is not told otherwise.
     potential: Option<Potential>,
 }
@@ -356,11 +377,14 @@ fn look(
     batch: &mut Batch,
     progress: &mut Progress,
 ) -> Looked {
-    let mut looked = Looked { edits: Edits::new(), records: Vec::new(), potential: None };
+    let (edits, records, beginnings) = (Edits::new(), Vec::new(), Vec::new());
+    let mut looked = Looked { edits, records, beginnings, potential: None };
     for number in batch.functions.clone().filter(|&number| states[number].open) {
         let (verifier, memo, edits) = (&mut batch.verifier, &mut batch.memo, &mut looked.edits);
-        let records = function::run(module, &functions[number], shared, verifier, progress, memo, edits);
-        looked.records.push((number, records));
+        let function = &functions[number];
+        let found = function::run(module, function, shared, verifier, progress, memo, edits);
+        looked.records.push((number, found.records));
+        looked.beginnings.extend(found.beginning.map(|beginning| (number, beginning)));
     }
     looked
 }

@@ -9,6 +9,7 @@
 mod carrying;
 
 use super::batches::{Batch, batches, remembered};
+use super::beginning::Beginning;
 use super::carried::Carried;
 use super::guard::restored;
 use super::halves::{Kept, checked, frequencies, keeps};
@@ -18,7 +19,7 @@ use super::splice::Fresh;
 use super::spliced::Spliced;
 use super::visible::declarations;
 use super::words::Words;
-use super::{Clock, Options, Outcome};
+use super::{Clock, Options, Outcome, Watch};
 use crate::cost::Costs;
 use crate::graph::{Flow, Graph};
 use crate::rules::Pass;
@@ -52,6 +53,17 @@ struct Task<'t, 'm> {
     /// The functions that may be changed, by their numbers.
     functions: Vec<(usize, Function)>,
     fresh: Fresh,
+    /// Whether somebody asks for the texts of rounds.
+    keeps_rounds: bool,
+}
+
+/// How a run begins.
+enum Begins<'b> {
+    /// With the text as it came.
+    AsItCame,
+    /// So too, and what functions could begin with is noted, by their numbers.
+    Seeking(&'b mut BTreeMap<usize, Beginning>),
+    With(Begun),
 }
 
 /// Runs until nothing changes; `watch` is shown the number and the text of every round that changed something.
@@ -60,33 +72,36 @@ pub(super) fn best(
     module: &Module<'_>,
     options: &Options,
     clock: Clock<'_>,
-    empty: Outcome,
-    watch: &mut dyn FnMut(u32, &[u8]),
+    empty: &Outcome,
+    watch: Option<Watch<'_>>,
 ) -> Outcome {
     let functions = functions(module);
     let mut batches = batches(&functions, options.check);
     let functions = functions.into_iter().enumerate();
     let functions = functions.filter(|(_, function)| !options.leave.contains_key(&function.name)).collect();
     let fresh = Fresh::new(module.text());
-    let task = Task { most_rounds, module, options, clock, functions, fresh };
-    let ((halves, bugs), (words, refused)) = (task.halves(), task.words());
-    let carried = task.carried();
+    let keeps_rounds = watch.is_some();
+    let task = Task { most_rounds, module, options, clock, functions, fresh, keeps_rounds };
+    let none = || Outcome::empty(empty.gpus.clone(), empty.seen);
+    let mut beginnings = BTreeMap::new();
+    let fuses = task.runs(&[Pass::Fuse, Pass::Lower, Pass::Dce]);
+    let begins = if fuses { Begins::Seeking(&mut beginnings) } else { Begins::AsItCame };
+    let mut best = task.run(&mut batches, none(), begins);
+    let (halves, bugs) = task.halves();
+    let (words, refused) = task.words(&mut beginnings);
+    let of_function = |(number, beginning): (usize, Beginning)| Some((number, beginning.carried?));
+    let carried: BTreeMap<usize, Carried> = beginnings.into_iter().filter_map(of_function).collect();
     let mut told: Vec<Record> = bugs.into_iter().chain(refused).collect();
-    if halves.is_none() && words.is_empty() && carried.is_empty() {
-        let run = Run::new(most_rounds, module, options, clock, &mut batches, empty);
-        return with(run.finish(module, watch), told);
-    }
     // Variants have most of their statements in common, so what is remembered of one is of use to the others.
-    let mut run = |begun| task.run(&mut batches, Outcome::empty(empty.gpus.clone(), empty.seen), begun);
-    let mut best = run(None);
+    let mut run = |begun| task.run(&mut batches, none(), Begins::With(begun));
     if let Some(halves) = halves {
-        best = task.better(best, run(Some(halves)));
+        best = task.better(best, run(halves));
     }
     if !words.is_empty() {
-        let all = run(Some(task.with(&words, &BTreeMap::new())));
+        let all = run(task.with(&words, &BTreeMap::new()));
         let (useful, unproved) = task.proved(task.useful(&words, &all.outcome));
         told.extend(unproved);
-        let all = if useful == words { all } else { run(Some(task.with(&useful, &BTreeMap::new()))) };
+        let all = if useful == words { all } else { run(task.with(&useful, &BTreeMap::new())) };
         best = task.better(best, all);
     }
     if !carried.is_empty()
@@ -95,7 +110,9 @@ pub(super) fn best(
         best = task.better(best, all);
     }
     best.outcome.remembered = remembered(&batches);
-    best.rounds.iter().for_each(|(round, text)| watch(*round, text));
+    if let Some(watch) = watch {
+        best.rounds.iter().for_each(|(round, text)| watch(*round, text));
+    }
     with(best.outcome, told)
 }
 
@@ -112,14 +129,17 @@ impl Task<'_, '_> {
         passes.iter().all(|pass| self.options.passes.contains(pass)) && self.options.limit.is_none()
     }
 
-    fn run(&self, batches: &mut [Batch], empty: Outcome, begun: Option<Begun>) -> Ended {
+    fn run(&self, batches: &mut [Batch], empty: Outcome, begins: Begins<'_>) -> Ended {
         let Self { most_rounds, module, options, clock, .. } = *self;
-        let mut run = Run::new(most_rounds, module, options, clock, batches, empty);
-        if let Some(begun) = begun {
-            run = run.begun(begun);
-        }
+        let run = Run::new(most_rounds, module, options, clock, batches, empty);
+        let run = match begins {
+            Begins::AsItCame => run,
+            Begins::Seeking(beginnings) => run.seeking(beginnings),
+            Begins::With(begun) => run.begun(begun),
+        };
         let mut rounds = Vec::new();
-        let outcome = run.finish(module, &mut |round, text| rounds.push((round, text.to_vec())));
+        let mut keep = |round, text: &[u8]| rounds.push((round, text.to_vec()));
+        let outcome = run.finish(module, self.keeps_rounds.then_some(&mut keep));
         Ended { outcome, rounds }
     }
 
@@ -149,16 +169,26 @@ impl Task<'_, '_> {
     }
 
     /// The accesses that can be accesses to words, by the numbers of the functions, and records of those that cannot.
-    fn words(&self) -> (BTreeMap<usize, Words>, Vec<Record>) {
+    fn words(&self, beginnings: &mut BTreeMap<usize, Beginning>) -> (BTreeMap<usize, Words>, Vec<Record>) {
         let (mut found, mut refused) = (BTreeMap::new(), Vec::new());
         if self.runs(&[Pass::Fuse, Pass::Lower, Pass::Dce]) {
             for (number, function) in &self.functions {
-                let (words, records) = Words::of(self.module, function, self.options.semantics);
+                let (words, records) = match beginnings.get_mut(number) {
+                    Some(beginning) => (beginning.words.take(), std::mem::take(&mut beginning.refused)),
+                    None => self.words_alone(function),
+                };
                 found.extend(words.map(|words| (*number, words)));
                 refused.extend(records.into_iter().filter(|_| self.options.explain));
             }
         }
         (found, refused)
+    }
+
+    /// Those of a function that nothing else is asked of: it has single accesses to bytes, which a rule does not know.
+    fn words_alone(&self, function: &Function) -> (Option<Words>, Vec<Record>) {
+        let graph = Words::are_possible(self.module, function)
+            .then(|| Graph::new(self.module, function.clone(), self.options.semantics).ok());
+        graph.flatten().map_or_else(Default::default, |graph| Words::of(&graph))
     }
 
     /// The variant that has accesses to words, and carries bytes in words.

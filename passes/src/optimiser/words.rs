@@ -27,7 +27,6 @@ use crate::rules::Pass;
 use hashbrown::HashSet;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::Function;
-use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::names::Component;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::table::types::TypeWord;
@@ -70,25 +69,24 @@ pub(super) struct Words {
 }
 
 impl Words {
+    /// Whether a function may have some: quick, since nothing is analysed for it.
+    pub(super) fn are_possible(module: &Module<'_>, function: &Function) -> bool {
+        let mut stmts = function.body.clone().filter_map(StmtId::new);
+        stmts.any(|stmt| Access::of(module, stmt).is_some()) || runs::are_possible(module, function)
+    }
+
     /// All of a function, if there are any, and records of the runs that cannot be accesses to words. Nothing if an
     /// earlier run decided which of them are better as they are.
-    pub(super) fn of(
-        module: &Module<'_>,
-        function: &Function,
-        semantics: Semantics,
-    ) -> (Option<Self>, Vec<Record>) {
+    pub(super) fn of(graph: &Graph<'_, '_>) -> (Option<Self>, Vec<Record>) {
+        let (module, function) = (graph.module(), graph.function());
         if splice::is_written(module, function) {
             return (None, Vec::new());
         }
         let stmts = function.body.clone().filter_map(StmtId::new);
         let mut vectors: Vec<Access> = stmts.filter_map(|stmt| Access::of(module, stmt)).collect();
+        vectors.iter_mut().for_each(|access| access.leave_unused(graph));
         let may_run = runs::are_possible(module, function);
-        if vectors.is_empty() && !may_run {
-            return (None, Vec::new());
-        }
-        let Ok(graph) = Graph::new(module, function.clone(), semantics) else { return (None, Vec::new()) };
-        vectors.iter_mut().for_each(|access| access.leave_unused(&graph));
-        let (runs, refused) = if may_run { runs::find(&graph) } else { (Vec::new(), Vec::new()) };
+        let (runs, refused) = if may_run { runs::find(graph) } else { (Vec::new(), Vec::new()) };
         let about = |(stmt, apart)| {
             let why = Kind::Missed(Why::Apart(apart));
             Record { pass: Pass::Fuse, ..Record::about(module, &function.name, stmt, why) }

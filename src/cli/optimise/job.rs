@@ -185,12 +185,10 @@ impl Job {
         let start = Instant::now();
         let clock = || start.elapsed();
         let mut watch = |round: u32, text: &[u8]| {
-            if plan.show.print_after {
-                told.rounds.extend(format!("// {} after round {round}\n", self.input).as_bytes());
-                told.rounds.extend(text);
-            }
+            told.rounds.extend(format!("// {} after round {round}\n", self.input).as_bytes());
+            told.rounds.extend(text);
         };
-        let outcome = accepted.optimise(options, &clock, &mut watch);
+        let outcome = accepted.optimise(options, &clock, plan.show.print_after.then_some(&mut watch));
         times.passes += start.elapsed();
         outcome
     }

@@ -9,27 +9,13 @@ use super::super::rounds::parsed;
 use super::super::visible::declarations;
 use super::super::words::Words;
 use super::{Begun, Ended, Outcome, Task};
-use crate::rules::Pass;
+use crate::graph::Graph;
+use crate::site::Knowledge;
 use ptxopt_grammar::function::functions;
 use ptxopt_prover::blocks::{self, Effort};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Task<'_, '_> {
-    /// The bytes that could be carried in words, by the numbers of the functions.
-    pub(super) fn carried(&self) -> BTreeMap<usize, Carried> {
-        let mut found = BTreeMap::new();
-        if self.runs(&[Pass::Fuse, Pass::Lower, Pass::Dce]) {
-            let declarations = declarations(self.module);
-            for (number, function) in &self.functions {
-                let semantics = self.options.semantics;
-                let own = (self.module, function);
-                let carried = Carried::of(own, &declarations, semantics, &self.fresh, &BTreeSet::new());
-                found.extend(carried.map(|carried| (*number, carried)));
-            }
-        }
-        found
-    }
-
     /// Those of which it is proved that the function does the same: with its accesses to words, or without.
     fn proved_carried(
         &self,
@@ -66,7 +52,7 @@ impl Task<'_, '_> {
         &self,
         carried: BTreeMap<usize, Carried>,
         words: &BTreeMap<usize, Words>,
-        run: &mut dyn FnMut(Option<Begun>) -> Ended,
+        run: &mut dyn FnMut(Begun) -> Ended,
     ) -> Option<Ended> {
         let of_carried = |words: &BTreeMap<usize, Words>, carried: &BTreeMap<usize, Carried>| {
             let with = words.iter().filter(|(number, _)| carried.contains_key(*number));
@@ -74,7 +60,7 @@ impl Task<'_, '_> {
         };
         let found: Vec<usize> = carried.keys().copied().collect();
         let words = of_carried(words, &carried);
-        let all = run(Some(self.with(&words, &carried)));
+        let all = run(self.with(&words, &carried));
         let idle = self.idle(&carried, &all.outcome);
         let left = self.without(carried, &idle);
         let useful = of_carried(&self.useful(&words, &all.outcome), &left);
@@ -83,7 +69,7 @@ impl Task<'_, '_> {
             return None;
         }
         let is_all = idle.is_empty() && useful == words && left.keys().copied().eq(found);
-        Some(if is_all { all } else { run(Some(self.with(&useful, &left))) })
+        Some(if is_all { all } else { run(self.with(&useful, &left)) })
     }
 
     /// The words by which nothing was gained, of the functions that have such.
@@ -108,8 +94,10 @@ impl Task<'_, '_> {
         for (number, function) in &self.functions {
             if let Some(idle) = idle.get(number) {
                 carried.remove(number);
-                let own = (self.module, function);
-                let left = Carried::of(own, &declarations, self.options.semantics, &self.fresh, idle);
+                let graph = Graph::new(self.module, function.clone(), self.options.semantics);
+                let graph = graph.expect("words were found in a graph of this function");
+                let knowledge = Knowledge::of(&graph);
+                let left = Carried::of(&graph, &knowledge, &declarations, &self.fresh, idle);
                 carried.extend(left.map(|left| (*number, left)));
             }
         }
