@@ -393,15 +393,37 @@ impl<'t> Builder<'t> {
         }
     }
 
-    /// The type of the data in a section.
-    pub(crate) fn section_type(&mut self, token: u32) {
-        if !matches!(self.text_of(token), b".b8" | b".b16" | b".b32" | b".b64") {
+    /// The type of numbers in a section.
+    pub(crate) fn section_numbers(&mut self, token: u32) {
+        self.section_type(
+            token,
+            &[b".b8", b".b16", b".b32", b".b64"],
+            "expected `.b8`, `.b16`, `.b32` or `.b64`",
+        );
+    }
+
+    /// The type of a place in a section: a label or another section.
+    pub(crate) fn section_place(&mut self, token: u32) {
+        self.section_type(token, &[b".b32", b".b64"], "expected `.b32` or `.b64`, since a place follows");
+    }
+
+    fn section_type(&mut self, token: u32, types: &[&[u8]], expected: &'static str) {
+        if !types.contains(&self.text_of(token)) {
             let word = String::from_utf8_lossy(self.text_of(token)).into_owned();
             let found = Diagnostic::new(
                 self.span(token, token + 1),
                 format!("`{word}` is no type of data in a section"),
             );
-            self.diagnostics.push(found.label("expected `.b8`, `.b16`, `.b32` or `.b64`"));
+            self.diagnostics.push(found.label(expected));
+        }
+    }
+
+    /// The word before the name of a variable in parentheses, where a variable is initialised.
+    pub(crate) fn address_of(&mut self, token: u32) {
+        if self.text_of(token) != b"generic" {
+            let word = String::from_utf8_lossy(self.text_of(token)).into_owned();
+            let found = Diagnostic::new(self.span(token, token + 1), format!("`{word}` gives no address"));
+            self.diagnostics.push(found.label("expected `generic`, the name of a variable or a mask"));
         }
     }
 
