@@ -65,18 +65,18 @@ pub(super) struct Shared<'w> {
     pub(super) fresh: &'w Fresh,
     pub(super) clock: Clock<'w>,
     pub(super) declarations: &'w Declarations,
-    /// Whether it is asked what they could begin with.
+    /// Whether to find what functions could begin with.
     pub(super) seeks: bool,
 }
 
 /// What came of a function.
-pub(super) struct Looked {
+pub(super) struct Examined {
     pub(super) records: Vec<Record>,
-    /// What it could begin with, if that was asked, and as a whole was looked at.
+    /// What it could begin with, if that was asked and the whole function was analysed.
     pub(super) beginning: Option<Beginning>,
 }
 
-impl From<Vec<Record>> for Looked {
+impl From<Vec<Record>> for Examined {
     fn from(records: Vec<Record>) -> Self {
         Self { records, beginning: None }
     }
@@ -91,7 +91,7 @@ pub(super) fn run(
     progress: &mut Progress,
     memo: &mut Memo,
     edits: &mut Edits,
-) -> Looked {
+) -> Examined {
     if let Some(reason) = shared.options.leave.get(&function.name) {
         return left(module, function, reason).into();
     }
@@ -170,7 +170,7 @@ pub(super) fn run(
     if open || shared.options.explain || !work.dead.is_empty() {
         records.extend(work.settle(&spelled, edits));
     }
-    Looked { records, beginning }
+    Examined { records, beginning }
 }
 
 /// The instructions of a function, in the order of the text.

@@ -15,7 +15,8 @@ use super::guard::restored;
 use super::halves::{Kept, checked, frequencies, keeps};
 use super::record::{Record, Statements};
 use super::rounds::{Run, parsed};
-use super::splice::Fresh;
+use super::runs;
+use super::splice::{Fresh, is_written};
 use super::spliced::Spliced;
 use super::visible::declarations;
 use super::words::Words;
@@ -184,10 +185,11 @@ impl Task<'_, '_> {
         (found, refused)
     }
 
-    /// Those of a function that nothing else is asked of: it has single accesses to bytes, which a rule does not know.
+    /// Those of a function that was not analysed as a whole, which are runs: vectors of bytes suggest that there is
+    /// more to recognise.
     fn words_alone(&self, function: &Function) -> (Option<Words>, Vec<Record>) {
-        let graph = Words::are_possible(self.module, function)
-            .then(|| Graph::new(self.module, function.clone(), self.options.semantics).ok());
+        let may_run = !is_written(self.module, function) && runs::are_possible(self.module, function);
+        let graph = may_run.then(|| Graph::new(self.module, function.clone(), self.options.semantics).ok());
         graph.flatten().map_or_else(Default::default, |graph| Words::of(&graph))
     }
 

@@ -69,12 +69,6 @@ pub(super) struct Words {
 }
 
 impl Words {
-    /// Whether a function may have some: quick, since nothing is analysed for it.
-    pub(super) fn are_possible(module: &Module<'_>, function: &Function) -> bool {
-        let mut stmts = function.body.clone().filter_map(StmtId::new);
-        stmts.any(|stmt| Access::of(module, stmt).is_some()) || runs::are_possible(module, function)
-    }
-
     /// All of a function, if there are any, and records of the runs that cannot be accesses to words. Nothing if an
     /// earlier run decided which of them are better as they are.
     pub(super) fn of(graph: &Graph<'_, '_>) -> (Option<Self>, Vec<Record>) {

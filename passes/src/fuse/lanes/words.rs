@@ -104,12 +104,12 @@ impl Words {
         // What joins the word with others has its bytes too, and is put together as a whole.
         let is_root = site.graph.joined(site.value).is_none();
         if is_root && !all_moved {
-            let transposed = self.transposed(&lanes).and_then(|word| self.made_of(word));
-            all.extend(transposed);
-        }
-        for nearest in [false, true].into_iter().filter(|_| is_root && !all_moved) {
-            let collected = self.collected(&lanes, &operands, nearest).and_then(|word| self.made_of(word));
-            all.extend(collected.filter(|recipe| !all.contains(recipe)));
+            let transposed = self.transposed(&lanes);
+            let collected = [false, true].map(|nearest| self.collected(&lanes, &operands, nearest));
+            for word in [transposed].into_iter().chain(collected).flatten() {
+                let recipe = self.made_of(word);
+                all.extend(recipe.filter(|recipe| !all.contains(recipe)));
+            }
         }
         all.retain(|recipe| *recipe != own);
         all
