@@ -104,9 +104,10 @@ impl Words {
         // What joins the word with others has its bytes too, and is put together as a whole.
         let is_root = site.graph.joined(site.value).is_none();
         if is_root && !all_moved {
-            let transposed = self.transposed(&lanes);
             let collected = [false, true].map(|nearest| self.collected(&lanes, &operands, nearest));
-            for word in [transposed].into_iter().chain(collected).flatten() {
+            // Last, since it costs a single word the same and pays only where words next to it are made so too.
+            let transposed = self.transposed(&lanes);
+            for word in collected.into_iter().chain([transposed]).flatten() {
                 let recipe = self.made_of(word);
                 all.extend(recipe.filter(|recipe| !all.contains(recipe)));
             }
