@@ -298,7 +298,7 @@ impl Recipe {
 }
 
 /// How a word is put together at the end of a recipe.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Packing {
     /// Not of earlier words.
     None,

@@ -8,7 +8,7 @@ use super::spell::{self, Spelling, Target};
 use crate::cost::Cost;
 use crate::graph::ValueId;
 use crate::lower::{self, Available};
-use crate::recipe::{Code, Recipe, Source, Step};
+use crate::recipe::{Code, Packing, Recipe, Source, Step};
 use crate::rules::LOWER;
 use crate::site::Knowledge;
 use hashbrown::{HashMap, HashSet};
@@ -28,6 +28,9 @@ const MOST_OPEN: usize = 4;
 
 /// How many are kept that the module must not have, for each head that it would need.
 const MOST_BLOCKED: usize = 4;
+
+/// How many more of each are remembered than one spelling can add to those that are kept, since others may be the same.
+const SPARE: usize = 8;
 
 /// What was made of which recipes, values numbered in their order.
 #[derive(Debug, Default)]
@@ -50,10 +53,35 @@ impl Made {
         let Cost { least, most } = costs.iter().copied().sum();
         (most != u32::MAX).then_some(Self { recipe, costs, price: (most, least), lacks, reach })
     }
+
+    /// The cheapest ones come first, and of those that cost the same, the ones for which the head is raised least.
+    fn rank(&self) -> ((u32, u32), Option<Reach>) {
+        (self.price, self.reach)
+    }
+}
+
+/// Drops what is never kept of what one spelling becomes, in the order of [`Made::rank`]: many are tried.
+fn forget(all: &mut Vec<Made>) {
+    let mut blocked: HashMap<Option<Reach>, usize> = HashMap::new();
+    let mut packed: HashMap<Packing, usize> = HashMap::new();
+    let mut kept = 0;
+    all.retain(|made| {
+        if made.lacks.is_some() {
+            let count = blocked.entry(made.reach).or_default();
+            *count += 1;
+            return *count <= MOST_BLOCKED + SPARE;
+        }
+        let packing = made.recipe.packing();
+        let count = packed.entry(packing).or_default();
+        *count += 1;
+        kept += 1;
+        kept <= MOST_KEPT + SPARE || packing != Packing::None && *count <= SPARE
+    });
 }
 
 impl Lowered {
-    /// What becomes of a recipe, values numbered, each once and in the order in which it was made.
+    /// What becomes of a recipe, values numbered, each once; those that cost least first, and of those that cost the
+    /// same, the ones for which the head is raised least.
     fn of(&mut self, steps: &[Step], values: &[ValueId], target: &Target) -> Arc<[Made]> {
         let number = |value: ValueId| values.binary_search(&value).ok();
         let steps = steps.iter().map(|step| step.numbered(number)).collect::<Option<Vec<Step>>>();
@@ -77,6 +105,8 @@ impl Lowered {
                 front = open.iter().flat_map(|recipe| without_simd(&recipe.steps, with)).collect();
             }
         }
+        all.sort_by_key(Made::rank);
+        forget(&mut all);
         let all: Arc<[Made]> = all.into();
         self.0.insert(steps, Arc::clone(&all));
         all
@@ -109,7 +139,7 @@ impl Lowered {
             }
         }
         // Of those that cost the same, the ones for which the head is raised least come first.
-        made.sort_by_key(|(_, found, at, _)| (found[*at].price, found[*at].reach));
+        made.sort_by_key(|(_, found, at, _)| found[*at].rank());
         let (mut made, blocked): (Vec<_>, Vec<_>) =
             made.into_iter().partition(|(_, found, at, _)| found[*at].lacks.is_none());
         let mut of_each = vec![0; from.len()];

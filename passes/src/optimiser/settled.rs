@@ -21,7 +21,7 @@ const MOST_USES: usize = 64;
 
 /// The hashes of statements without other spellings, with a reason why they stay, if there is one.
 #[derive(Debug, Default)]
-pub(super) struct Settled(HashMap<u64, Option<Stays>>);
+pub(super) struct Settled(HashMap<u64, Option<Box<Stays>>>);
 
 impl Settled {
     pub(super) fn is_empty(&self) -> bool {
@@ -30,7 +30,7 @@ impl Settled {
 
     /// What was found about a statement, if that was nothing.
     pub(super) fn get(&self, hashes: &Hashes, graph: &Graph<'_, '_>, stmt: StmtId) -> Option<Spelled> {
-        let stays = self.0.get(hashes.of.get(&stmt)?)?.clone();
+        let stays = self.0.get(hashes.of.get(&stmt)?)?.as_deref().cloned();
         let own = || Some((graph.results(stmt).next()?, Recipe::one(graph.step(stmt)?)));
         Some(Spelled { own: if stays.is_none() { own() } else { None }, offers: Vec::new(), stays })
     }
@@ -38,7 +38,7 @@ impl Settled {
     /// Notes what was found about a statement, if that was nothing.
     pub(super) fn insert(&mut self, hashes: &Hashes, stmt: StmtId, spelled: &Spelled) {
         if let Some(&hash) = hashes.of.get(&stmt).filter(|_| spelled.offers.is_empty()) {
-            self.0.insert(hash, spelled.stays.clone());
+            self.0.insert(hash, spelled.stays.clone().map(Box::new));
         }
     }
 }

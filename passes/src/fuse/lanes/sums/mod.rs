@@ -109,8 +109,8 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     }
 }
 
-/// Whether several operands of a sum have so few bits that they may be lanes, or what is computed of lanes. That is
-/// quick to see, and of most sums it is not so.
+/// Whether several different operands of a sum have so few bits that they may be lanes, or what is computed of lanes.
+/// That is quick to see, and of most sums it is not so.
 fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
     // Such as the number of ones of a word.
     if site.instruction().is_some() && site.step.sources.len() < 2 {
@@ -120,11 +120,22 @@ fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
     let is_narrow = |source: Source| {
         let fact = site.fact(source);
         let (least, most) = fact.signed();
+        // The weights of lanes have a byte, and so do lanes that stand above one that is zero.
+        let is_zero = |byte: u32| fact.zeros() >> (8 * byte) & 0xff == 0xff;
         site.constant(source).is_none()
             && (fact.unsigned().1 < room.cast_unsigned() || -room < least && most < room)
+            && !is_zero(0)
+            && (!is_zero(1) || fact.unsigned().1 < 1 << 8)
     };
     let is_sum = |row: &Row| [op::ADD, op::SUB].into_iter().any(|sum| row.is(sum));
-    let mut narrow = 0;
+    // The operands that have so few bits, each once: hashes add the same short word up again and again.
+    let mut narrow: Vec<[Source; 2]> = Vec::new();
+    let mut note = |operand: [Source; 2]| {
+        if !narrow.contains(&operand) {
+            narrow.push(operand);
+        }
+        narrow.len() > 1
+    };
     let mut seen = 0;
     let mut stack = vec![*site.step];
     while let Some(step) = stack.pop() {
@@ -132,13 +143,18 @@ fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
         let Some(instruction) = step.instruction().map(Instruction::representative) else { return true };
         let operands = match instruction {
             op::MAD_LO_U32 => {
-                narrow += usize::from(step.sources[..2].iter().any(|&source| is_narrow(source)));
+                let [x, y, _] = step.sources[..] else { return true };
+                if [x, y].into_iter().any(is_narrow) && note([x, y]) {
+                    return true;
+                }
                 &step.sources[2..]
             }
             // One of whole words is what the sum would become. Others have lanes to spare, or lanes of other words.
             _ if is_dot_product(instruction.row()) => {
                 let is_whole = step.sources[..2].iter().all(|&source| is_whole(site, source));
-                narrow += if is_whole { 0 } else { 2 };
+                if !is_whole {
+                    return true;
+                }
                 &step.sources[2..]
             }
             _ if is_sum(instruction.row()) => &step.sources[..],
@@ -159,11 +175,12 @@ fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
             };
             match inner.filter(|step| seen < MOST_OPERANDS[1] && goes_on(step)) {
                 Some(step) => stack.push(step),
-                None => narrow += usize::from(is_narrow(source)),
+                None if is_narrow(source) && note([source, source]) => return true,
+                None => {}
             }
         }
     }
-    narrow > 1
+    false
 }
 
 /// Whether a source is a word of four bytes that can be read nowhere else: none of them is known to be zero, and they
@@ -252,7 +269,9 @@ impl Sum {
                 None => groups.push((addend.kind, vec![addend])),
             }
         }
-        let (groups, single): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, group)| group.len() > 1);
+        // One that is added several times is no other lane.
+        let is_several = |group: &[Addend]| group.iter().any(|addend| addend.term != group[0].term);
+        let (groups, single): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, group)| is_several(group));
         if groups.is_empty() {
             return None;
         }
