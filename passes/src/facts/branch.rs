@@ -10,6 +10,7 @@ use super::cone::Node;
 use super::fact::{Fact, signed_limits};
 use super::transfer::transfer;
 use ptxopt_grammar::meaning::term::{Op, ones};
+use std::ops::Index;
 
 /// How many steps below a branch the operands of a comparison are looked for: `a - b` is three, a field four.
 const DEPTH: u32 = 4;
@@ -17,7 +18,7 @@ const DEPTH: u32 = 4;
 const PARTS: usize = 4;
 
 /// What is known of a choice.
-pub(super) fn choose(nodes: &[Node], facts: &[Fact], node: &Node) -> Fact {
+pub(super) fn choose(nodes: &[Node], facts: &impl Index<usize, Output = Fact>, node: &Node) -> Fact {
     let [condition, then, otherwise] = node.operands;
     let branch = |place, holds: bool| {
         if facts[condition as usize].contains(holds.into()) {
@@ -40,9 +41,9 @@ struct Order {
 }
 
 /// What is known where a condition holds.
-struct Under<'c> {
+struct Under<'c, F> {
     nodes: &'c [Node],
-    facts: &'c [Fact],
+    facts: &'c F,
     /// What it says of some terms, by place.
     sharper: [Option<(u32, Fact)>; 2 * PARTS],
     order: Option<Order>,
@@ -52,8 +53,8 @@ struct Under<'c> {
     never: bool,
 }
 
-impl<'c> Under<'c> {
-    fn new(nodes: &'c [Node], facts: &'c [Fact], condition: u32, holds: bool) -> Self {
+impl<'c, F: Index<usize, Output = Fact>> Under<'c, F> {
+    fn new(nodes: &'c [Node], facts: &'c F, condition: u32, holds: bool) -> Self {
         let mut under =
             Self { nodes, facts, sharper: [None; 2 * PARTS], order: None, lowest: u32::MAX, never: false };
         let mut waiting = [Some((condition, holds)), None, None, None];

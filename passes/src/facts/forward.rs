@@ -10,6 +10,7 @@ use super::cone::{Cone, Node};
 use super::fact::Fact;
 use super::transfer::transfer;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms};
+use std::ops::Index;
 
 /// What is known of `root`, given what is known of the inputs, which are asked for by number and width.
 pub fn forward(terms: &Terms, root: Term, input: &mut dyn FnMut(u32, u32) -> Fact) -> Fact {
@@ -33,7 +34,7 @@ impl Cone {
 /// What is known of a node, given what is known of those before it.
 pub(super) fn evaluate(
     nodes: &[Node],
-    facts: &[Fact],
+    facts: &impl Index<usize, Output = Fact>,
     node: &Node,
     input: &mut dyn FnMut(u32, u32) -> Fact,
 ) -> Fact {

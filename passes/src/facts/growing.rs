@@ -5,6 +5,7 @@
 
 use super::cone::Node;
 use super::fact::Fact;
+use super::store::Facts;
 use super::forward::evaluate;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 
@@ -12,7 +13,7 @@ use ptxopt_grammar::meaning::term::{Term, Terms};
 #[derive(Debug, Default)]
 pub(crate) struct Growing {
     nodes: Vec<Node>,
-    facts: Vec<Fact>,
+    facts: Facts,
 }
 
 impl Growing {

@@ -23,7 +23,7 @@ pub struct Facts {
 impl Facts {
     /// Of values of these widths: that no number is possible, or nothing.
     pub(crate) fn of(all: impl Iterator<Item = (u32, bool)>) -> Self {
-        let mut facts = Self { places: Vec::new(), list: Vec::new(), shared: [[None; 2]; WIDTHS] };
+        let mut facts = Self::default();
         facts.places.reserve_exact(all.size_hint().0);
         for (width, impossible) in all {
             let place = facts.shared(width, impossible);
@@ -47,6 +47,23 @@ impl Facts {
         next
     }
 
+    /// Says what is known of the next value.
+    pub(crate) fn push(&mut self, fact: Fact) {
+        let place = if fact.is_top() {
+            self.shared(fact.width(), false)
+        } else {
+            let next = self.next();
+            self.list.push(fact);
+            next
+        };
+        self.places.push(place);
+    }
+
+    /// Of how many values something is said.
+    pub(crate) fn len(&self) -> usize {
+        self.places.len()
+    }
+
     /// Says something else of a value for which some number is possible.
     pub(crate) fn set(&mut self, value: usize, fact: Fact) {
         let place = self.places[value] as usize;
@@ -58,6 +75,13 @@ impl Facts {
         } else {
             self.list[place] = fact;
         }
+    }
+}
+
+/// Of no values.
+impl Default for Facts {
+    fn default() -> Self {
+        Self { places: Vec::new(), list: Vec::new(), shared: [[None; 2]; WIDTHS] }
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::inputs::{Inputs, Mix, Source};
 use super::memory::{LaneMemory, number};
-use super::trace::{Event, RunEnd, Store, Trace};
+use super::trace::{RunEnd, Store, Trace};
 use super::{LANES, MOST_TURNS};
 use crate::code::{Around, Base, Code, Function, Inst, MadeUp, Op, Slot, Space, Transfer};
 use crate::execute::{compute, jump, lanes};
@@ -182,15 +182,15 @@ impl<'r> Pass<'r> {
             Op::MadeUp => self.make_up(i, mask),
             Op::Return => {
                 for lane in lanes(mask) {
-                    let operands =
-                        self.of.results.iter().filter_map(|&result| self.result(result, lane)).collect();
-                    self.event(lane, i.stmt, 0, operands);
+                    let warp = &self.warp;
+                    let operands = self.of.results.iter().filter_map(|&result| given(warp, result, lane));
+                    self.traces[lane].event(i.stmt, 0, operands);
                 }
                 self.end(mask, RunEnd::Whole);
             }
             Op::Exit | Op::Trap => {
-                lanes(mask)
-                    .for_each(|lane| self.event(lane, i.stmt, 1 + u64::from(i.op == Op::Trap), Vec::new()));
+                let key = 1 + u64::from(i.op == Op::Trap);
+                lanes(mask).for_each(|lane| self.traces[lane].event(i.stmt, key, []));
                 self.end(mask, RunEnd::Whole);
             }
             Op::Fence | Op::Nothing => {}
@@ -286,39 +286,26 @@ impl<'r> Pass<'r> {
         self.traces[lane].stores.push(Store { stmt, space, address, size, value, defined });
     }
 
-    fn event(&mut self, lane: usize, stmt: StmtId, key: u64, operands: Vec<(u128, bool)>) {
-        let trace = &mut self.traces[lane];
-        let stores = trace.stores.len();
-        trace.events.push(Event { stmt, key, operands, stores });
-    }
-
-    /// A result of the function that is a register; what is in memory was stored.
-    fn result(&self, result: Transfer, lane: usize) -> Option<(u128, bool)> {
-        match result {
-            Transfer::Register(slot) => Some(self.warp.read(slot, lane)),
-            Transfer::Memory(..) => None,
-        }
-    }
-
     fn make_up(&mut self, i: &Inst, mask: u32) {
         let code = self.of.code;
         let MadeUp { key, inputs, outputs, loads, around } = &code.made_up[i.x as usize];
         for lane in lanes(mask) {
-            let operand = |&slot: &Slot| {
-                let (value, defined) = self.warp.read(slot, lane);
+            let warp = &self.warp;
+            let operands = inputs.iter().map(|&slot| {
+                let (value, defined) = warp.read(slot, lane);
                 (value & u128::MAX >> (128 - slot.bits), defined)
-            };
-            let operands: Vec<(u128, bool)> = inputs.iter().map(operand).collect();
-            let defined = operands.iter().all(|&(_, defined)| defined);
+            });
             let mut mix = Mix::new().word(*key);
-            for (value, _) in &operands {
-                mix = mix.word(*value as u64).word((value >> 64) as u64);
+            let mut defined = true;
+            for (value, is_defined) in operands.clone() {
+                mix = mix.word(value as u64).word((value >> 64) as u64);
+                defined &= is_defined;
             }
             if *around != Around::Nothing {
                 mix = mix.word(self.traces[lane].events.len() as u64);
             }
             if matches!(around, Around::Acts | Around::Leaves) {
-                self.event(lane, i.stmt, *key, operands);
+                self.traces[lane].event(i.stmt, *key, operands);
             }
             let result = mix.finish();
             for (at, &output) in (0_u32..).zip(outputs) {
@@ -346,6 +333,14 @@ impl<'r> Pass<'r> {
                 }
             }
         }
+    }
+}
+
+/// A result of the function that is a register; what is in memory was stored.
+fn given(warp: &Warp<LANES>, result: Transfer, lane: usize) -> Option<(u128, bool)> {
+    match result {
+        Transfer::Register(slot) => Some(warp.read(slot, lane)),
+        Transfer::Memory(..) => None,
     }
 }
 

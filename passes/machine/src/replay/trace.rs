@@ -6,6 +6,7 @@
 
 use ptxopt_grammar::tree::StmtId;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// A store of up to eight bytes.
 #[derive(Clone, Copy, Debug)]
@@ -26,8 +27,8 @@ pub(super) struct Event {
     pub(super) stmt: StmtId,
     /// What it is, registers aside.
     pub(super) key: u64,
-    /// What it is given, and whether that is the program's.
-    pub(super) operands: Vec<(u128, bool)>,
+    /// How many of all operands there are up to its last one.
+    pub(super) operands: usize,
     /// How many of all stores came before it.
     pub(super) stores: usize,
 }
@@ -50,6 +51,10 @@ pub(super) enum RunEnd {
 pub(super) struct Trace {
     pub(super) stores: Vec<Store>,
     pub(super) events: Vec<Event>,
+    /// What events are given, one after the other.
+    pub(super) operands: Vec<u128>,
+    /// Whether each operand is the program's.
+    pub(super) defined: Vec<bool>,
     pub(super) end: RunEnd,
 }
 
@@ -63,7 +68,29 @@ pub(super) struct Parting {
 
 impl Trace {
     pub(super) fn new() -> Self {
-        Self { stores: Vec::new(), events: Vec::new(), end: RunEnd::Work }
+        let (stores, events) = (Vec::new(), Vec::new());
+        Self { stores, events, operands: Vec::new(), defined: Vec::new(), end: RunEnd::Work }
+    }
+
+    /// Notes an event that is given these operands, of which each says whether it is the program's.
+    pub(super) fn event(
+        &mut self,
+        stmt: StmtId,
+        key: u64,
+        operands: impl IntoIterator<Item = (u128, bool)>,
+    ) {
+        for (operand, defined) in operands {
+            self.operands.push(operand);
+            self.defined.push(defined);
+        }
+        let (operands, stores) = (self.operands.len(), self.stores.len());
+        self.events.push(Event { stmt, key, operands, stores });
+    }
+
+    /// The places of what an event is given.
+    fn operands_of(&self, event: usize) -> Range<usize> {
+        let from = event.checked_sub(1).map_or(0, |before| self.events[before].operands);
+        from..self.events[event].operands
     }
 
     fn stores_of(&self, event: usize) -> &[Store] {
@@ -75,16 +102,16 @@ impl Trace {
     /// Where `after` does what this run does not; `None` if it may stand in its place.
     pub(super) fn parting(&self, after: &Self) -> Option<Parting> {
         for (at, event) in self.events.iter().enumerate() {
-            let Some(other) = after.events.get(at) else {
+            if after.events.len() <= at {
                 let what = "is never reached".to_owned();
                 return (after.end != RunEnd::Work).then_some(Parting {
                     before: Some(event.stmt),
                     after: None,
                     what,
                 });
-            };
+            }
             if let Some(parting) =
-                stores(self.stores_of(at), after.stores_of(at)).or_else(|| events(event, other))
+                stores(self.stores_of(at), after.stores_of(at)).or_else(|| events((self, after), at))
             {
                 return Some(parting);
             }
@@ -103,15 +130,18 @@ impl Trace {
     }
 }
 
-/// Whether one event may stand for the other.
-fn events(before: &Event, after: &Event) -> Option<Parting> {
-    let part = |what: String| Some(Parting { before: Some(before.stmt), after: Some(after.stmt), what });
-    if before.key != after.key || before.operands.len() != after.operands.len() {
+/// Whether an event of the one run may stand for that of the other.
+fn events((before, after): (&Trace, &Trace), at: usize) -> Option<Parting> {
+    let (one, other) = (&before.events[at], &after.events[at]);
+    let part = |what: String| Some(Parting { before: Some(one.stmt), after: Some(other.stmt), what });
+    let (given, given_after) = (before.operands_of(at), after.operands_of(at));
+    if one.key != other.key || given.len() != given_after.len() {
         return part("comes in the place of something else".to_owned());
     }
-    let given = before.operands.iter().zip(&after.operands);
-    let different = given.into_iter().find(|((value, defined), (new, _))| *defined && value != new);
-    different.and_then(|((value, _), (new, _))| part(format!("is given {new:#x} instead of {value:#x}")))
+    let operands = before.operands[given.clone()].iter().zip(&after.operands[given_after]);
+    let mut operands = operands.zip(&before.defined[given]);
+    let different = operands.find(|((value, new), defined)| **defined && value != new);
+    different.and_then(|((value, new), _)| part(format!("is given {new:#x} instead of {value:#x}")))
 }
 
 /// Whether some stores leave the same bytes as others.

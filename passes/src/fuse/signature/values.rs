@@ -14,8 +14,8 @@ use ptxopt_grammar::meaning::term::{Term, Terms};
 /// How many values are evaluated for one function, at most, besides those that are known.
 const MOST_VALUES: usize = 64;
 
-/// How many values are known at a time, at most: some megabytes.
-const MOST_KNOWN: usize = 1 << 14;
+/// How many values are known at a time, at most: about a megabyte.
+const MOST_KNOWN: usize = 1 << 12;
 
 /// A value for each vector.
 type Numbers = [u64; VECTORS];
