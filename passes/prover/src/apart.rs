@@ -15,6 +15,7 @@ use super::aig::{Aig, Gate, Lit, Unwatched};
 use super::canonical::Kind;
 use super::decide::value;
 use super::linear::Linear;
+use super::sums::Sums;
 use super::support::Support;
 use super::sweep::evaluate;
 use super::vectors::counting;
@@ -265,8 +266,12 @@ fn constant(
     let own: Vec<usize> = (0..supports.len()).filter(inside).collect();
     let mut words = vec![0_u64; supports.len()];
     let inputs = part.count();
-    let mut first: Option<i128> = None;
-    let mut lowest: Vec<i128> = Vec::new();
+    let vectors = if inputs < 6 { (1 << (1 << inputs)) - 1 } else { u64::MAX };
+    let literals: Vec<Vec<(u32, i128)>> = terms.iter().map(|term| ordered(term, width + 1)).collect();
+    let mut whole = Sums::new(width);
+    let mut halved: Vec<Sums> = terms.iter().skip(1).map(|_| Sums::new(width + 1)).collect();
+    let mut first: Option<u128> = None;
+    let mut lowest: Vec<Option<bool>> = vec![None; halved.len()];
     for block in 0..1_u64 << inputs.saturating_sub(6) {
         let (mut input, mut shared) = (0, 0);
         for &node in &own {
@@ -284,31 +289,41 @@ fn constant(
                 }
             };
         }
-        for vector in 0..64.min(1 << inputs) {
-            let sum = |term: &Summand| {
-                let set = |literal: &&(u32, i128)| words[literal.0 as usize] >> vector & 1 == 1;
-                term.literals.iter().filter(set).map(|literal| literal.1).fold(0, i128::wrapping_add)
-            };
-            let mut all = terms.first().map_or(0, sum);
-            for (at, term) in terms.iter().skip(1).enumerate() {
-                let sum = sum(term);
-                all = all.wrapping_add(term.weight.wrapping_mul(sum >> 1));
-                match lowest.get(at) {
-                    None => lowest.push(sum & 1),
-                    Some(&lowest) if lowest == sum & 1 => {}
-                    Some(_) => return None,
-                }
+        whole.clear();
+        let mut literals = literals.iter();
+        for &(literal, weight) in literals.next().into_iter().flatten() {
+            whole.add(weight, words[literal as usize]);
+        }
+        let halves = terms.iter().skip(1).zip(literals).zip(&mut halved).zip(&mut lowest);
+        for (((term, literals), sums), lowest) in halves {
+            sums.clear();
+            for &(literal, weight) in literals {
+                sums.add(weight, words[literal as usize]);
             }
-            all &= ones(width).cast_signed();
-            if *first.get_or_insert(all) != all {
+            whole.add_halves(sums, signed(term.weight.cast_unsigned() & ones(width), width));
+            let odd = sums.are_odd(vectors)?;
+            if *lowest.get_or_insert(odd) != odd {
                 return None;
             }
         }
+        let sum = whole.same(vectors)?;
+        if *first.get_or_insert(sum) != sum {
+            return None;
+        }
     }
     for (rest, lowest) in rests.iter_mut().skip(1).zip(lowest) {
-        *rest += lowest;
+        *rest += i128::from(lowest == Some(true));
     }
-    first
+    first.map(u128::cast_signed)
+}
+
+/// The literals of a term, their weights as small numbers; those that are subtracted come last, so that sums stay small
+/// and carries short.
+fn ordered(term: &Summand, width: u32) -> Vec<(u32, i128)> {
+    let small = |&(node, weight): &(u32, i128)| (node, signed(weight.cast_unsigned() & ones(width), width));
+    let mut literals: Vec<(u32, i128)> = term.literals.iter().map(small).collect();
+    literals.sort_by_key(|&(_, weight)| weight < 0);
+    literals
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ mod numbers;
 mod query;
 mod renamed;
 mod sat;
+mod sums;
 mod support;
 mod sweep;
 #[cfg(test)]

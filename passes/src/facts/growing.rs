@@ -5,8 +5,8 @@
 
 use super::cone::Node;
 use super::fact::Fact;
-use super::store::Facts;
 use super::forward::evaluate;
+use super::store::Facts;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 
 /// What is known of the first terms of an arena, whatever their inputs are.

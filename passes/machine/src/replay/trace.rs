@@ -73,12 +73,7 @@ impl Trace {
     }
 
     /// Notes an event that is given these operands, of which each says whether it is the program's.
-    pub(super) fn event(
-        &mut self,
-        stmt: StmtId,
-        key: u64,
-        operands: impl IntoIterator<Item = (u128, bool)>,
-    ) {
+    pub(super) fn event(&mut self, stmt: StmtId, key: u64, operands: impl IntoIterator<Item = (u128, bool)>) {
         for (operand, defined) in operands {
             self.operands.push(operand);
             self.defined.push(defined);
