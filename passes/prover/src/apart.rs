@@ -15,7 +15,7 @@ use super::aig::{Aig, Gate, Lit, Unwatched};
 use super::canonical::Kind;
 use super::decide::value;
 use super::linear::Linear;
-use super::sums::Sums;
+use super::sliced::SlicedSums;
 use super::support::Support;
 use super::sweep::evaluate;
 use super::vectors::counting;
@@ -220,7 +220,7 @@ fn half(circuit: &mut Circuit<'_, Unwatched>, at: u32) -> Option<Linear> {
 }
 
 /// The free bits of inputs that each gate depends on which some of `roots` are made of; `None` if there are too many.
-fn supports(graph: &Aig<Unwatched>, roots: impl Iterator<Item = u32>) -> Option<Vec<Support>> {
+pub(super) fn supports(graph: &Aig<Unwatched>, roots: impl Iterator<Item = u32>) -> Option<Vec<Support>> {
     let gates = graph.gates();
     let mut reached = vec![false; gates.len()];
     roots.for_each(|root| reached[root as usize] = true);
@@ -268,8 +268,8 @@ fn constant(
     let inputs = part.count();
     let vectors = if inputs < 6 { (1 << (1 << inputs)) - 1 } else { u64::MAX };
     let literals: Vec<Vec<(u32, i128)>> = terms.iter().map(|term| ordered(term, width + 1)).collect();
-    let mut whole = Sums::new(width);
-    let mut halved: Vec<Sums> = terms.iter().skip(1).map(|_| Sums::new(width + 1)).collect();
+    let mut whole = SlicedSums::new(width);
+    let mut halved: Vec<SlicedSums> = terms.iter().skip(1).map(|_| SlicedSums::new(width + 1)).collect();
     let mut first: Option<u128> = None;
     let mut lowest: Vec<Option<bool>> = vec![None; halved.len()];
     for block in 0..1_u64 << inputs.saturating_sub(6) {

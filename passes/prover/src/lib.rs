@@ -23,7 +23,7 @@ mod numbers;
 mod query;
 mod renamed;
 mod sat;
-mod sums;
+mod sliced;
 mod support;
 mod sweep;
 #[cfg(test)]

@@ -1,16 +1,16 @@
-//! Sums for many vectors at once: a word for each bit of the sums, with a bit in it for each vector.
+//! SlicedSums for many vectors at once: a word for each bit of the sums, with a bit in it for each vector.
 //!
 //! A number is added to the sums of some vectors as an adder does it, bit by bit, but with all carries of a place in
 //! one word. So what is true of a sum is found for 64 vectors in the time of one.
 
 /// 64 sums modulo a power of two.
 #[derive(Clone, Debug)]
-pub(super) struct Sums {
+pub(super) struct SlicedSums {
     bits: Vec<u64>,
 }
 
-impl Sums {
-    /// Sums of so many bits, all zero.
+impl SlicedSums {
+    /// SlicedSums of so many bits, all zero.
     pub(super) fn new(width: u32) -> Self {
         Self { bits: vec![0; width as usize] }
     }
@@ -65,13 +65,13 @@ mod tests {
     use super::*;
 
     /// The sum of one vector.
-    fn sum(sums: &Sums, vector: u32) -> u128 {
+    fn sum(sums: &SlicedSums, vector: u32) -> u128 {
         sums.same(1 << vector).expect("one sum is like itself")
     }
 
     #[test]
     fn numbers_are_added_to_the_sums_of_some_vectors() {
-        let mut sums = Sums::new(12);
+        let mut sums = SlicedSums::new(12);
         let mut expected = [0_i128; 64];
         for (round, number) in [1, 255, -3, 0x7ff, -0x800, 17, -1, 4095].into_iter().enumerate() {
             let vectors = 0x9e37_79b9_7f4a_7c15_u64.rotate_left(9 * u32::try_from(round).expect("few"));
@@ -89,9 +89,9 @@ mod tests {
     fn halves_are_rounded_down() {
         for number in [-7_i128, -6, -1, 0, 1, 2, 7, 100] {
             for times in [1, -1, 3, -8] {
-                let mut whole = Sums::new(11);
+                let mut whole = SlicedSums::new(11);
                 whole.add(number, u64::MAX);
-                let mut sums = Sums::new(10);
+                let mut sums = SlicedSums::new(10);
                 sums.add_halves(&whole, times);
                 let expected = ((number >> 1) * times).rem_euclid(1 << 10).cast_unsigned();
                 assert_eq!(sums.same(u64::MAX), Some(expected), "{number} {times}");
@@ -102,7 +102,7 @@ mod tests {
 
     #[test]
     fn sums_that_differ_are_not_the_same() {
-        let mut sums = Sums::new(8);
+        let mut sums = SlicedSums::new(8);
         sums.add(4, 2);
         assert_eq!(sums.same(3), None);
         assert_eq!(sums.same(!2), Some(0));
