@@ -24,7 +24,9 @@ impl<'s> Repeated<'s> {
     /// Steps as they cost least on one GPU.
     pub(super) fn cheapest(costs: &Costs, steps: &'s [Step]) -> Self {
         let mut best = Self { steps: Cow::Borrowed(steps), origin: (0..steps.len()).collect() };
-        if steps.iter().filter(|step| is_logic(step)).count() < 3 {
+        // One step is repeated for two readers at least.
+        let fits = steps.len() + 2 <= MOST_STEPS;
+        if !fits || steps.iter().filter(|step| is_logic(step)).count() < 3 {
             return best;
         }
         let mut least = None;

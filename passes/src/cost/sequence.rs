@@ -216,15 +216,24 @@ impl<'a> Sequence<'a> {
     /// Finds what each step costs at most with all that only it needs; the most that fusing saves of all.
     fn settle(&mut self) -> u32 {
         let mut saved = 0_u32;
+        // By step: what all costs that only its sources need, and what they cost more because it reads them.
+        let mut below: Vec<u64> = Vec::with_capacity(self.steps.len());
         for at in 0..self.steps.len() {
-            let mut best = u64::from(self.alone[at].most) + self.below(at);
-            for (place, inner) in self.inner(at) {
-                let Some((pair, sum)) = self.pair(at, place, inner) else { continue };
+            let inner: ArrayVec<[(usize, Option<PairAndSum>); 4]> =
+                self.inner(at).map(|(place, inner)| (inner, self.pair(at, place, inner))).collect();
+            let needed = |&(inner, pair): &(usize, Option<PairAndSum>)| {
+                self.most[inner] + pair.map_or(0, |(pair, sum)| dearer(pair, sum))
+            };
+            let all: u64 = inner.iter().map(needed).sum();
+            let mut best = u64::from(self.alone[at].most) + all;
+            for &(inner, pair) in &inner {
+                let Some((pair, sum)) = pair else { continue };
                 saved += sum.least.saturating_sub(pair.least);
                 // The inner one no longer has what itself was fused with.
-                let others = self.below(at) - self.most[inner] - dearer(pair, sum);
-                best = best.min(u64::from(pair.most) + others + self.below(inner));
+                let others = all - self.most[inner] - dearer(pair, sum);
+                best = best.min(u64::from(pair.most) + others + below[inner]);
             }
+            below.push(all);
             if heads_tree(&self.steps[at]) {
                 best = best.min(self.tree(at));
             }
@@ -276,18 +285,9 @@ impl<'a> Sequence<'a> {
     }
 
     /// The cost of a step and a source of it, if that is not the sum of their costs, which is the second.
-    fn pair(&self, at: usize, place: usize, inner: usize) -> Option<(Cost, Cost)> {
+    fn pair(&self, at: usize, place: usize, inner: usize) -> Option<PairAndSum> {
         let pair = self.costs.pair(&self.steps[at], place, &self.steps[inner])?;
         Some((pair, self.alone[at] + self.alone[inner]))
-    }
-
-    /// What all costs that only the sources of a step need, and what they cost more because it reads them.
-    fn below(&self, at: usize) -> u64 {
-        let inner = self.inner(at).map(|(place, inner)| {
-            let more = self.pair(at, place, inner).map_or(0, |(pair, sum)| dearer(pair, sum));
-            self.most[inner] + more
-        });
-        inner.sum()
     }
 
     /// The cheapest tree of logic at a step, with what its leaves cost; `u64::MAX` if there is none.
@@ -316,6 +316,9 @@ impl<'a> Sequence<'a> {
         best
     }
 }
+
+/// What two steps cost together, and the sum of what they cost alone.
+type PairAndSum = (Cost, Cost);
 
 /// By how much a pair is dearer than the sum of its parts.
 fn dearer(pair: Cost, sum: Cost) -> u64 {

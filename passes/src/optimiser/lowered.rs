@@ -3,7 +3,7 @@
 //! What generators make depends on which sources are equal and on their order, not on which values they are. So it is
 //! made and priced once for all spellings that are the same up to the numbers of their values in order.
 
-use super::raise::Reach;
+use super::raise::{Having, Reach};
 use super::spell::{self, Spelling, Target};
 use crate::cost::Cost;
 use crate::graph::ValueId;
@@ -34,7 +34,11 @@ const SPARE: usize = 8;
 
 /// What was made of which recipes, values numbered in their order.
 #[derive(Debug, Default)]
-pub(super) struct Lowered(HashMap<Vec<Step>, Arc<[Made]>>);
+pub(super) struct Lowered {
+    known: HashMap<Vec<Step>, Arc<[Made]>>,
+    /// Which heads allow which instructions.
+    having: Having,
+}
 
 /// A sequence, and what does not depend on which values it reads.
 #[derive(Debug)]
@@ -48,10 +52,16 @@ struct Made {
 }
 
 impl Made {
-    fn of(recipe: Recipe, target: &Target) -> Option<Self> {
-        let Spelling { recipe, costs, lacks, reach, .. } = Spelling::of(recipe, Vec::new(), target);
+    fn of(recipe: Recipe, target: &Target, having: &mut Having) -> Self {
+        let reach = target.heads.reach_knowing(&recipe, having);
+        let Spelling { recipe, costs, lacks, .. } = Spelling::reaching(reach, recipe, Vec::new(), target);
         let Cost { least, most } = costs.iter().copied().sum();
-        (most != u32::MAX).then_some(Self { recipe, costs, price: (most, least), lacks, reach })
+        Self { recipe, costs, price: (most, least), lacks, reach }
+    }
+
+    /// Whether it is known what it costs.
+    fn is_priced(&self) -> bool {
+        self.price.0 != u32::MAX
     }
 
     /// The cheapest ones come first, and of those that cost the same, the ones for which the head is raised least.
@@ -86,7 +96,7 @@ impl Lowered {
         let number = |value: ValueId| values.binary_search(&value).ok();
         let steps = steps.iter().map(|step| step.numbered(number)).collect::<Option<Vec<Step>>>();
         let steps = steps.expect("these are all values of the recipe");
-        if let Some(known) = self.0.get(&steps) {
+        if let Some(known) = self.known.get(&steps) {
             return Arc::clone(known);
         }
         let mut seen: HashSet<Recipe> = HashSet::new();
@@ -96,19 +106,19 @@ impl Lowered {
             let mut front = without_simd(&steps, with);
             while !front.is_empty() {
                 // A SIMD instruction that is left may be one that the GPU executes itself: it stays a candidate.
-                let new: Vec<Recipe> =
-                    front.into_iter().filter(|recipe| seen.insert(recipe.clone())).collect();
-                all.extend(new.iter().filter_map(|recipe| Made::of(recipe.clone(), target)));
-                let mut open: Vec<Recipe> = new.into_iter().filter(has_simd).collect();
-                open.sort_by_cached_key(|recipe| target.cost(recipe).most);
+                let new = front.into_iter().filter(|recipe| seen.insert(recipe.clone()));
+                let new: Vec<Made> = new.map(|recipe| Made::of(recipe, target, &mut self.having)).collect();
+                let mut open: Vec<&Made> = new.iter().filter(|made| has_simd(&made.recipe)).collect();
+                open.sort_by_key(|made| made.price.0);
                 open.truncate(MOST_OPEN);
-                front = open.iter().flat_map(|recipe| without_simd(&recipe.steps, with)).collect();
+                front = open.iter().flat_map(|made| without_simd(&made.recipe.steps, with)).collect();
+                all.extend(new.into_iter().filter(Made::is_priced));
             }
         }
         all.sort_by_key(Made::rank);
         forget(&mut all);
         let all: Arc<[Made]> = all.into();
-        self.0.insert(steps, Arc::clone(&all));
+        self.known.insert(steps, Arc::clone(&all));
         all
     }
 

@@ -10,10 +10,12 @@ use super::record::{How, Kind, Record, Why, one_line};
 use super::{Options, Outcome, rounds::parsed};
 use crate::cost::Gpu;
 use crate::recipe::Recipe;
+use hashbrown::HashMap;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::gpu::Suffix;
 use ptxopt_grammar::head::{Head, INDEPENDENT_THREADS, hindrance, target};
 use ptxopt_grammar::header::NEWEST;
+use ptxopt_grammar::table::instruction::Instruction;
 use ptxopt_grammar::tree::{Module, NodeId, StmtId, StmtKind};
 use std::collections::BTreeSet;
 
@@ -66,11 +68,14 @@ fn families(module: &Module<'_>, options: &Options) -> Vec<Gpu> {
     options.gpus_of(module).iter().map(family).collect::<Option<_>>().unwrap_or_default()
 }
 
+/// By instruction: which of the heads that a module can have allow it, by reach.
+pub(super) type Having = HashMap<Instruction, [bool; Reach::ALL.len()]>;
+
 /// The heads that a module can have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heads {
     /// By reach: the latest that it may have.
-    heads: [Option<Head>; 4],
+    heads: [Option<Head>; Reach::ALL.len()],
     /// How far it may be raised.
     allowed: Reach,
 }
@@ -119,11 +124,24 @@ impl Heads {
 
     /// How far the module must be raised for a recipe, whether that is allowed or not; `None` if it cannot have it.
     pub(super) fn reach(&self, recipe: &Recipe) -> Option<Reach> {
-        let has = |head: Head| recipe.steps.iter().all(|step| head.has(step.spelled()));
+        self.reach_knowing(recipe, &mut HashMap::new())
+    }
+
+    /// The same, where it is known of some instructions which of the heads have them.
+    pub(super) fn reach_knowing(&self, recipe: &Recipe, known: &mut Having) -> Option<Reach> {
+        let having =
+            |instruction: Instruction| self.heads.map(|head| head.is_some_and(|head| head.has(instruction)));
+        let mut all = [true; Reach::ALL.len()];
+        for step in &recipe.steps {
+            let instruction = step.spelled();
+            let own = known.entry(instruction).or_insert_with(|| having(instruction));
+            all.iter_mut().zip(own).for_each(|(all, own)| *all &= *own);
+        }
         Reach::ALL
             .into_iter()
             .zip(self.heads)
-            .find_map(|(reach, head)| head.is_some_and(has).then_some(reach))
+            .zip(all)
+            .find_map(|((reach, head), has)| (head.is_some() && has).then_some(reach))
     }
 
     /// How far the module may be raised.

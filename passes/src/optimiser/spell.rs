@@ -40,6 +40,16 @@ pub(super) struct Spelling {
 impl Spelling {
     pub(super) fn of(recipe: Recipe, trail: Vec<&'static Rule>, target: &Target) -> Self {
         let reach = target.heads.reach(&recipe);
+        Self::reaching(reach, recipe, trail, target)
+    }
+
+    /// The same, where it is known how far the module's head must be raised for the recipe.
+    pub(super) fn reaching(
+        reach: Option<Reach>,
+        recipe: Recipe,
+        trail: Vec<&'static Rule>,
+        target: &Target,
+    ) -> Self {
         let has = reach.is_some_and(|reach| reach <= target.heads.limit());
         let lacks = if has { None } else { target.lacks(&recipe) };
         Self { costs: target.costs(&recipe).into(), lacks, reach, recipe, trail }
