@@ -22,6 +22,9 @@ pub(super) const MOST_LEAVES: usize = 3;
 /// How many choices of operands are evaluated at a time.
 const VARIANTS: usize = wide::VECTORS / VECTORS;
 
+/// How many forms are evaluated by one program.
+const AT_ONCE: usize = 16;
+
 /// How many bits a result has.
 const BITS: usize = 32;
 
@@ -278,43 +281,69 @@ fn forms() -> impl Iterator<Item = Simd> {
     Lanes::ALL.into_iter().flat_map(Simd::all).filter(matters)
 }
 
-/// The results of a form for all its variants.
-fn results(form: Simd, variants: &[[Operand; 3]]) -> Vec<Signature> {
+/// The results of forms for all variants, which are those of each of them. Forms have much in common, so a program for
+/// several is shorter.
+fn results(forms: &[Simd], variants: &[[Operand; 3]]) -> Vec<Vec<Signature>> {
     let mut terms = Terms::new();
     let sources = [0, 1, 2].map(|number| terms.input(number, 32));
-    let result = video::result(&mut terms, Form::Simd(form), sources);
-    let mut program = WideProgram::compile(&terms, &[result]);
-    let mut all = Vec::with_capacity(variants.len());
+    let outputs: Vec<Term> =
+        forms.iter().map(|&form| video::result(&mut terms, Form::Simd(form), sources)).collect();
+    let mut program = WideProgram::compile(&terms, &outputs);
+    let mut all = vec![Vec::with_capacity(variants.len()); forms.len()];
     for variants in variants.chunks(VARIANTS) {
-        all.extend(side_by_side(&mut program, variants));
+        program.run(&side_by_side(variants));
+        for (number, all) in all.iter_mut().enumerate() {
+            all.extend(apart(&program, number, variants.len()));
+        }
     }
     all
 }
 
-/// The results for so many variants as are evaluated at a time.
-fn side_by_side(program: &mut WideProgram, variants: &[[Operand; 3]]) -> Vec<Signature> {
-    let word = |source: usize| -> Vec<Plane> {
+/// The inputs for so many variants as are evaluated at a time.
+fn side_by_side(variants: &[[Operand; 3]]) -> [Vec<Plane>; 3] {
+    std::array::from_fn(|source| {
         let all: Vec<Signature> = variants.iter().map(|operands| operands[source].by_bit()).collect();
         let half = |bit: usize, at: usize| all.get(at).map_or(0, |variant| u64::from(variant[bit]));
         let plane = |bit| std::array::from_fn(|at| half(bit, 2 * at) | half(bit, 2 * at + 1) << VECTORS);
         (0..BITS).map(plane).collect()
-    };
-    program.run(&[word(0), word(1), word(2)]);
-    let planes: Vec<&Plane> = program.output(0).collect();
-    let of = |variant: usize| -> Signature {
+    })
+}
+
+/// An output for each of these variants.
+fn apart(program: &WideProgram, output: usize, variants: usize) -> impl Iterator<Item = Signature> {
+    let planes: Vec<&Plane> = program.output(output).collect();
+    (0..variants).map(move |variant| {
         let half = |plane: &Plane| plane[variant / 2] >> (variant % 2 * VECTORS) & u64::from(u32::MAX);
         std::array::from_fn(|bit| u32::try_from(half(planes[bit])).expect("it was cut to a half"))
-    };
-    (0..variants.len()).map(of).collect()
+    })
+}
+
+/// A form, its variants, and the results for each of them.
+type FormResults = (Simd, Vec<[Operand; 3]>, Vec<Signature>);
+
+/// All forms with their results.
+fn evaluated() -> Vec<FormResults> {
+    let mut all: Vec<FormResults> = forms().map(|form| (form, variants(&form), Vec::new())).collect();
+    for lanes in Lanes::ALL {
+        for sums in [false, true] {
+            let is_alike = |form: &Simd| form.routing.lanes() == lanes && adds(form.op) == sums;
+            let mut alike: Vec<_> = all.iter_mut().filter(|(form, ..)| is_alike(form)).collect();
+            for some in alike.chunks_mut(AT_ONCE) {
+                let forms: Vec<Simd> = some.iter().map(|(form, ..)| *form).collect();
+                let results = results(&forms, &some[0].1);
+                some.iter_mut().zip(results).for_each(|((.., own), results)| *own = results);
+            }
+        }
+    }
+    all
 }
 
 impl Table {
     fn new() -> Self {
         let mut all: Vec<(Entry, Signature)> = Vec::new();
-        for form in forms() {
-            let variants = variants(&form);
+        for (form, variants, results) in evaluated() {
             let bits = form.routing.lanes().bits() as usize;
-            for (&operands, signature) in variants.iter().zip(results(form, &variants)) {
+            for (operands, signature) in variants.into_iter().zip(results) {
                 let entry = Entry { form, operands, after: After::Kept };
                 all.push((entry, signature));
                 if entry.adds() {
