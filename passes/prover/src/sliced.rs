@@ -1,4 +1,4 @@
-//! SlicedSums for many vectors at once: a word for each bit of the sums, with a bit in it for each vector.
+//! Sums for many vectors at once: a word for each bit of the sums, with a bit in it for each vector.
 //!
 //! A number is added to the sums of some vectors as an adder does it, bit by bit, but with all carries of a place in
 //! one word. So what is true of a sum is found for 64 vectors in the time of one.
@@ -10,7 +10,7 @@ pub(super) struct SlicedSums {
 }
 
 impl SlicedSums {
-    /// SlicedSums of so many bits, all zero.
+    /// Sums of so many bits, all zero.
     pub(super) fn new(width: u32) -> Self {
         Self { bits: vec![0; width as usize] }
     }

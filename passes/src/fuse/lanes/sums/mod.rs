@@ -269,9 +269,11 @@ impl Sum {
                 None => groups.push((addend.kind, vec![addend])),
             }
         }
-        // One that is added several times is no other lane.
+        // One that is added several times is no other lane, if it can be added as it is.
         let is_several = |group: &[Addend]| group.iter().any(|addend| addend.term != group[0].term);
-        let (groups, single): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, group)| is_several(group));
+        let joins =
+            |group: &[Addend]| group.len() > 1 && (is_several(group) || self.rest(group[0].term).is_none());
+        let (groups, single): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, group)| joins(group));
         if groups.is_empty() {
             return None;
         }
