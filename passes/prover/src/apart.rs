@@ -220,7 +220,7 @@ fn half(circuit: &mut Circuit<'_, Unwatched>, at: u32) -> Option<Linear> {
 }
 
 /// The free bits of inputs that each gate depends on which some of `roots` are made of; `None` if there are too many.
-pub(super) fn supports(graph: &Aig<Unwatched>, roots: impl Iterator<Item = u32>) -> Option<Vec<Support>> {
+fn supports(graph: &Aig<Unwatched>, roots: impl Iterator<Item = u32>) -> Option<Vec<Support>> {
     let gates = graph.gates();
     let mut reached = vec![false; gates.len()];
     roots.for_each(|root| reached[root as usize] = true);
@@ -289,17 +289,15 @@ fn constant(
                 }
             };
         }
-        whole.clear();
+        let add_up = |sums: &mut SlicedSums, literals: &[(u32, i128)]| {
+            sums.clear();
+            literals.iter().for_each(|&(literal, weight)| sums.add(weight, words[literal as usize]));
+        };
         let mut literals = literals.iter();
-        for &(literal, weight) in literals.next().into_iter().flatten() {
-            whole.add(weight, words[literal as usize]);
-        }
+        add_up(&mut whole, literals.next().expect("the first term is the whole one"));
         let halves = terms.iter().skip(1).zip(literals).zip(&mut halved).zip(&mut lowest);
         for (((term, literals), sums), lowest) in halves {
-            sums.clear();
-            for &(literal, weight) in literals {
-                sums.add(weight, words[literal as usize]);
-            }
+            add_up(sums, literals);
             whole.add_halves(sums, signed(term.weight.cast_unsigned() & ones(width), width));
             let odd = sums.are_odd(vectors)?;
             if *lowest.get_or_insert(odd) != odd {

@@ -36,7 +36,7 @@ const SPARE: usize = 8;
 #[derive(Debug, Default)]
 pub(super) struct Lowered {
     known: HashMap<Vec<Step>, Arc<[Made]>>,
-    /// Which heads allow which instructions.
+    /// Which heads have which instructions.
     having: Having,
 }
 

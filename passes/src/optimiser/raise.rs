@@ -68,14 +68,14 @@ fn families(module: &Module<'_>, options: &Options) -> Vec<Gpu> {
     options.gpus_of(module).iter().map(family).collect::<Option<_>>().unwrap_or_default()
 }
 
-/// By instruction: which of the heads that a module can have allow it, by reach.
-pub(super) type Having = HashMap<Instruction, [bool; Reach::ALL.len()]>;
+/// Whether the head of a reach has an instruction.
+pub(super) type Having = HashMap<(Reach, Instruction), bool>;
 
 /// The heads that a module can have.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Heads {
     /// By reach: the latest that it may have.
-    heads: [Option<Head>; Reach::ALL.len()],
+    heads: [Option<Head>; 4],
     /// How far it may be raised.
     allowed: Reach,
 }
@@ -124,24 +124,25 @@ impl Heads {
 
     /// How far the module must be raised for a recipe, whether that is allowed or not; `None` if it cannot have it.
     pub(super) fn reach(&self, recipe: &Recipe) -> Option<Reach> {
-        self.reach_knowing(recipe, &mut HashMap::new())
+        self.reach_where(recipe, |_, head, instruction| head.has(instruction))
     }
 
-    /// The same, where it is known of some instructions which of the heads have them.
+    /// The same, and remembers which heads have which instructions.
     pub(super) fn reach_knowing(&self, recipe: &Recipe, known: &mut Having) -> Option<Reach> {
-        let having =
-            |instruction: Instruction| self.heads.map(|head| head.is_some_and(|head| head.has(instruction)));
-        let mut all = [true; Reach::ALL.len()];
-        for step in &recipe.steps {
-            let instruction = step.spelled();
-            let own = known.entry(instruction).or_insert_with(|| having(instruction));
-            all.iter_mut().zip(own).for_each(|(all, own)| *all &= *own);
-        }
-        Reach::ALL
-            .into_iter()
-            .zip(self.heads)
-            .zip(all)
-            .find_map(|((reach, head), has)| (head.is_some() && has).then_some(reach))
+        self.reach_where(recipe, |reach, head, instruction| {
+            *known.entry((reach, instruction)).or_insert_with(|| head.has(instruction))
+        })
+    }
+
+    /// How far the module must be raised to have each instruction of a recipe.
+    fn reach_where(
+        &self,
+        recipe: &Recipe,
+        mut has: impl FnMut(Reach, Head, Instruction) -> bool,
+    ) -> Option<Reach> {
+        let mut has_all = |reach, head| recipe.steps.iter().all(|step| has(reach, head, step.spelled()));
+        let mut heads = Reach::ALL.into_iter().zip(self.heads);
+        heads.find_map(|(reach, head)| has_all(reach, head?).then_some(reach))
     }
 
     /// How far the module may be raised.

@@ -52,9 +52,9 @@ pub(super) struct Trace {
     pub(super) stores: Vec<Store>,
     pub(super) events: Vec<Event>,
     /// What events are given, one after the other.
-    pub(super) operands: Vec<u128>,
+    operands: Vec<u128>,
     /// Whether each operand is the program's.
-    pub(super) defined: Vec<bool>,
+    defined: Vec<bool>,
     pub(super) end: RunEnd,
 }
 

@@ -326,6 +326,7 @@ fn evaluated() -> Vec<FormResults> {
     let mut all: Vec<FormResults> = forms().map(|form| (form, variants(&form), Vec::new())).collect();
     for lanes in Lanes::ALL {
         for sums in [false, true] {
+            // These have the same variants.
             let is_alike = |form: &Simd| form.routing.lanes() == lanes && adds(form.op) == sums;
             let mut alike: Vec<_> = all.iter_mut().filter(|(form, ..)| is_alike(form)).collect();
             for some in alike.chunks_mut(AT_ONCE) {
