@@ -190,8 +190,15 @@ impl<W: Watch> Aig<W> {
 
     fn make_and(&mut self, a: Lit, b: Lit) -> Lit {
         if let (Gate::And(p, q), Gate::And(r, s)) = (self.gate(a), self.gate(b)) {
-            let clash = [(p, r), (p, s), (q, r), (q, s)].iter().any(|&(x, y)| x == !y);
+            let pairs = [(p, r), (p, s), (q, r), (q, s)];
+            let clash = pairs.iter().any(|&(x, y)| x == !y);
             match (a.inverted(), b.inverted()) {
+                // Neither `x & y` nor `x & !y` is not `x`.
+                (true, true) if clash => {
+                    if let Some(&(x, _)) = pairs.iter().find(|(x, y)| x == y) {
+                        return !x;
+                    }
+                }
                 (false, false) if clash => return Lit::FALSE,
                 (false, true) if clash => return a,
                 (true, false) if clash => return b,

@@ -11,12 +11,12 @@
 //! Half of a sum is a part of a sum as well: if the lowest bit of each of its parts is constant, then the half of the
 //! sum is the sum of the halves, and a constant.
 
-use super::aig::{Aig, Gate, Lit, Unwatched};
+use super::aig::{Aig, Gate, Unwatched};
 use super::canonical::Kind;
 use super::decide::value;
 use super::linear::Linear;
 use super::sliced::SlicedSums;
-use super::support::Support;
+use super::support::{Support, supports};
 use super::sweep::evaluate;
 use super::vectors::counting;
 use super::words::Circuit;
@@ -217,37 +217,6 @@ fn half(circuit: &mut Circuit<'_, Unwatched>, at: u32) -> Option<Linear> {
         return sum.sign_extended(word.width + 32);
     }
     if word.kind == Kind::ZeroExtend { sum.zero_extended(word.width + 32) } else { None }
-}
-
-/// The free bits of inputs that each gate depends on which some of `roots` are made of; `None` if there are too many.
-fn supports(graph: &Aig<Unwatched>, roots: impl Iterator<Item = u32>) -> Option<Vec<Support>> {
-    let gates = graph.gates();
-    let mut reached = vec![false; gates.len()];
-    roots.for_each(|root| reached[root as usize] = true);
-    // A gate comes after those that it is made of.
-    for at in (0..gates.len()).rev() {
-        if let Gate::And(a, b) | Gate::Xor(a, b) = gates[at]
-            && reached[at]
-        {
-            reached[a.node() as usize] = true;
-            reached[b.node() as usize] = true;
-        }
-    }
-    let mut inputs = 0;
-    let mut all: Vec<Support> = Vec::with_capacity(gates.len());
-    for (&gate, reached) in gates.iter().zip(reached) {
-        let of = |lit: Lit| all[lit.node() as usize];
-        all.push(match gate {
-            _ if !reached => Support::NONE,
-            Gate::False => Support::NONE,
-            Gate::Input => {
-                inputs += 1;
-                Support::of(inputs - 1)?
-            }
-            Gate::And(a, b) | Gate::Xor(a, b) => of(a) | of(b),
-        });
-    }
-    Some(all)
 }
 
 /// What a part of all terms together is, if it is the same for all inputs; the first term is whole, the others are

@@ -3,8 +3,8 @@
 //! Both sides become one graph of gates. If their results are the same literals, they are equal: the graph only
 //! merges what is equal. If they differ on one of 512 vectors, they are not. Else the graph is made again, each
 //! gate that behaves like an older one being proved equal to it by a solver and merged, and what still differs is
-//! asked of the solver. Where words are multiplied, that is tried before with sums of products taken apart, and with
-//! such sums as inputs. The verdict depends on the question alone: on no clock, address or earlier question. Whatever
+//! asked of the solver. Where words are multiplied, bits that depend on few inputs are computed for all of these before,
+//! and the same is tried with sums of products taken apart, and with such sums as inputs. The verdict depends on the question alone: on no clock, address or earlier question. Whatever
 //! was not proved is not claimed: out of budget means [`Verdict::Unproved`].
 
 mod aig;
@@ -28,6 +28,7 @@ mod support;
 mod sweep;
 #[cfg(test)]
 mod tests;
+mod tried;
 mod undefined;
 mod vectors;
 mod words;
@@ -45,7 +46,7 @@ use hashbrown::HashMap;
 pub enum Proof {
     /// Both sides are the same circuit.
     Structural,
-    /// Both sides are sums whose parts have no input in common, and each part was tried with all of its inputs.
+    /// Both sides are sums or words whose parts depend on few inputs each, and each part was tried with all of these.
     Parts,
     /// The solver found no difference.
     Sat {

@@ -149,6 +149,9 @@ pub(super) fn parted(cone: &Cone) -> Vec<bool> {
         let is_moved = kind == Kind::Extract && word.value == 0;
         if is_moved || matches!(kind, Kind::ZeroExtend | Kind::SignExtend) {
             used(a, own);
+        } else if kind == Kind::Concat {
+            used(a, own);
+            used(b, own);
         } else if kind == Kind::Extract {
             used(a, PARTS);
         } else if kind == Kind::Add {

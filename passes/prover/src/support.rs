@@ -1,5 +1,6 @@
 //! Sets of the inputs that gates depend on.
 
+use super::aig::{Aig, Gate, Lit, Unwatched};
 use std::ops::{BitAnd, BitOr, Not};
 
 /// How many words a set has.
@@ -57,4 +58,35 @@ impl Not for Support {
     fn not(self) -> Self {
         Self(self.0.map(|word| !word))
     }
+}
+
+/// The free bits of inputs that each gate depends on which some of `roots` are made of; `None` if there are too many.
+pub(super) fn supports(graph: &Aig<Unwatched>, roots: impl Iterator<Item = u32>) -> Option<Vec<Support>> {
+    let gates = graph.gates();
+    let mut reached = vec![false; gates.len()];
+    roots.for_each(|root| reached[root as usize] = true);
+    // A gate comes after those that it is made of.
+    for at in (0..gates.len()).rev() {
+        if let Gate::And(a, b) | Gate::Xor(a, b) = gates[at]
+            && reached[at]
+        {
+            reached[a.node() as usize] = true;
+            reached[b.node() as usize] = true;
+        }
+    }
+    let mut inputs = 0;
+    let mut all: Vec<Support> = Vec::with_capacity(gates.len());
+    for (&gate, reached) in gates.iter().zip(reached) {
+        let of = |lit: Lit| all[lit.node() as usize];
+        all.push(match gate {
+            _ if !reached => Support::NONE,
+            Gate::False => Support::NONE,
+            Gate::Input => {
+                inputs += 1;
+                Support::of(inputs - 1)?
+            }
+            Gate::And(a, b) | Gate::Xor(a, b) => of(a) | of(b),
+        });
+    }
+    Some(all)
 }

@@ -309,6 +309,42 @@ fn quotients_are_functions_of_what_is_divided() {
     }
 }
 
+/// Two products of bytes divided by 255; and put side by side as halves, with so much added to each.
+fn divided_side_by_side(added: u128) -> Verdict {
+    let mut terms = Terms::new();
+    let products = [0, 2].map(|number| {
+        let [x, y] = [number, number + 1].map(|number| {
+            let byte = terms.input(number, 8);
+            terms.zero_extend(byte, 32)
+        });
+        terms.mul(x, y)
+    });
+    let (factor, shift) = (terms.constant(0x8081, 32), terms.constant(23, 32));
+    let before = products.map(|product| {
+        let product = terms.mul(product, factor);
+        let quotient = terms.lshr(product, shift);
+        terms.extract(quotient, 0, 8)
+    });
+    let added = terms.constant(added, 32);
+    let [low, high] = products.map(|product| {
+        let sum = terms.add(product, added);
+        terms.extract(sum, 0, 16)
+    });
+    let halves = terms.concat(high, low);
+    let sum = folded(&mut terms, halves, 0x00ff_00ff);
+    let after = [8, 24].map(|place| terms.extract(sum, place, 8));
+    prove(&Query::new(&terms, before.to_vec(), after.to_vec()))
+}
+
+#[test]
+fn quotients_of_words_put_side_by_side_are_functions_of_them() {
+    assert_eq!(divided_side_by_side(1), Verdict::Proved(Proof::Structural));
+    for added in [0, 2, 0x2000] {
+        let verdict = divided_side_by_side(added);
+        assert!(matches!(verdict, Verdict::Refuted(_)), "{added}: {verdict:?}");
+    }
+}
+
 #[test]
 fn quotients_by_other_numbers_are_refuted() {
     let wrong =

@@ -76,6 +76,19 @@ impl Division {
 }
 
 impl Scaled {
+    /// Whether two sums differ in nothing but their lanes, and what these are multiplied by besides numbers.
+    pub(super) fn is_shaped_as(&self, other: &Self) -> bool {
+        let weights = |sum: &Self| sum.addends.iter().map(|addend| addend.weight).collect::<Vec<_>>();
+        let bits = |sum: &Self| (sum.shift, sum.number, sum.division);
+        bits(self) == bits(other) && weights(self) == weights(other)
+    }
+
+    /// Whether two sums differ in nothing but their lanes.
+    pub(super) fn has_weights_of(&self, other: &Self) -> bool {
+        let mut pairs = self.addends.iter().zip(&other.addends);
+        self.is_shaped_as(other) && pairs.all(|(one, other)| one.factor == other.factor)
+    }
+
     /// Takes off the zeros below the sum, where a lane was added up in its place.
     fn reduce(&mut self) {
         self.addends.retain(|addend| addend.weight != 0);
@@ -217,19 +230,27 @@ impl Words {
         if sum.addends.len() == MOST_ADDENDS || !(16..=WORD).contains(&width) {
             return None;
         }
-        let most = u128::from(u8::MAX);
-        let [is_lane, is_other] = [a, b].map(|term| self.pieces.fact(term).unsigned().1 <= most);
-        let (lane, factor) = match (is_lane, is_other) {
-            (true, _) => (a, b),
-            (false, true) => (b, a),
-            (false, false) => return None,
+        let (lane, up, factor) = match (self.moved_up(a), self.moved_up(b)) {
+            // The same number may have been extended from any width.
+            (Some((lane, up)), Some((factor, further))) => (lane, up + further, factor),
+            (Some((lane, up)), None) => (lane, up, b),
+            (None, Some((lane, up))) => (lane, up, a),
+            (None, None) => return None,
         };
-        let lane = self.pieces.part(lane, 0, 8);
-        // The same number may have been extended from any width.
-        let factor = if is_lane && is_other { self.pieces.part(factor, 0, 8) } else { factor };
+        let weight = weight.checked_mul(1 << up)?;
         let factor = self.pieces.terms.zero_extend(factor, WORD);
         sum.addends.push(Addend { weight, lane, factor: Some(factor) });
         Some(())
+    }
+
+    /// The only byte of a term that is not zero, and how far up it is.
+    fn moved_up(&mut self, term: Term) -> Option<(Term, u32)> {
+        let fact = self.pieces.fact(term);
+        let zeros = fact.zeros().trailing_ones().min(self.pieces.terms.width(term) - 8);
+        let is_lane = |up: &u32| fact.unsigned().1 >> up <= u128::from(u8::MAX);
+        // A byte may end with zeros of its own.
+        let up = [zeros / 8 * 8, zeros].into_iter().find(is_lane)?;
+        Some((self.pieces.part(term, up, 8), up))
     }
 
     /// The same of a term that is a lane, perhaps inverted or moved up, and extended.
@@ -240,7 +261,7 @@ impl Words {
         if let Op::Concat(high, low) = terms.op(inner)
             && terms.value(low) == Some(0)
         {
-            let moved = weight.checked_mul(1 << terms.width(low).min(16))?;
+            let moved = weight.checked_mul(1 << terms.width(low).min(WORD))?;
             return self.collect(high, moved, depth + 1, sum);
         }
         if let Op::Not(a) = terms.op(inner) {

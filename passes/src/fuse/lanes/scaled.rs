@@ -8,7 +8,8 @@
 //! added, and are divided by 256.
 
 use super::addends::{Addend, Scaled};
-use super::words::Words;
+use super::words::{Way, Words};
+use crate::graph::ValueId;
 use crate::recipe::{Source, Step};
 use ptxopt_grammar::meaning::term::{Op, Term, ones};
 use ptxopt_grammar::table::instruction::op;
@@ -43,7 +44,7 @@ impl Affine {
 
 /// What the lanes of a word are multiplied by.
 #[derive(Clone, Copy)]
-enum Weight {
+pub(super) enum Weight {
     Number(i64),
     Register(Source),
 }
@@ -57,26 +58,44 @@ impl Words {
         }
         let mut all: Vec<Option<Scaled>> = lanes.iter().map(|lane| self.sum_of((*lane)?)).collect();
         self.orient(&mut all);
-        let first = all.iter().flatten().next()?.clone();
-        let is_alike = |sum: &Scaled| {
-            let weights = |sum: &Scaled| {
-                sum.addends.iter().map(|addend| (addend.weight, addend.factor)).collect::<Vec<_>>()
-            };
-            let bits = |sum: &Scaled| (sum.shift, sum.number, sum.division);
-            bits(sum) == bits(&first) && weights(sum) == weights(&first)
+        let wanted = lanes.iter().flatten().count().min(3);
+        let alike = |all: &[Option<Scaled>], is_alike: fn(&Scaled, &Scaled) -> bool| {
+            let first = all.iter().flatten().next()?;
+            let alike = |sum: &Option<Scaled>| sum.clone().filter(|sum| is_alike(sum, first));
+            let alike: Vec<Option<Scaled>> = all.iter().map(alike).collect();
+            (alike.iter().flatten().count() >= wanted).then_some(alike)
         };
-        let all: Vec<Option<Scaled>> = all.into_iter().map(|sum| sum.filter(is_alike)).collect();
-        let wanted = lanes.iter().flatten().count();
-        if all.iter().flatten().count() < wanted.min(3) {
-            return None;
-        }
-        let number = first.number + self.added(&first)?;
-        let mut words = Vec::with_capacity(first.addends.len());
-        for (at, &Addend { weight, factor, .. }) in first.addends.iter().enumerate() {
-            let weight = match factor {
-                None => Weight::Number(weight),
-                Some(factor) => Weight::Register(self.factor(factor, depth)?),
+        let (all, word) = if let Some(all) = alike(&all, Scaled::has_weights_of) {
+            let first = all.iter().flatten().next()?;
+            let word = match self.added(first) {
+                Some(added) => self.in_halves(&all, first.number + added, depth)?,
+                None => self.one_by_one().then(|| self.blended(&all, depth))??,
             };
+            (all, word)
+        } else {
+            self.orient_words(&mut all);
+            let all = alike(&all, Scaled::is_shaped_as)?;
+            let word = self.one_by_one().then(|| self.multiplied_lane_by_lane(&all, depth))??;
+            (all, word)
+        };
+        let rest: Vec<Option<Term>> =
+            lanes.iter().zip(&all).map(|(lane, sum)| lane.filter(|_| sum.is_none())).collect();
+        self.merged(word, &rest, depth)
+    }
+
+    /// Whether lanes are multiplied one by one, which was not asked before.
+    fn one_by_one(&mut self) -> bool {
+        self.may_multiply_one_by_one = true;
+        self.way == Way::OneByOne
+    }
+
+    /// The word whose lanes are these sums, which differ in nothing but their lanes: two at a time as halves, in which
+    /// they stay with a number added.
+    fn in_halves(&mut self, all: &[Option<Scaled>], number: i64, depth: usize) -> Option<Source> {
+        let first = all.iter().flatten().next()?;
+        let mut words = Vec::with_capacity(first.addends.len());
+        for (at, &addend) in first.addends.iter().enumerate() {
+            let weight = self.weight(addend, depth)?;
             let lanes: Vec<Option<Term>> =
                 all.iter().map(|sum| sum.as_ref().map(|sum| sum.addends[at].lane)).collect();
             words.push((weight, self.word(&lanes, depth + 1)?));
@@ -91,10 +110,15 @@ impl Words {
         if first.division.is_some() {
             (even, odd) = (self.folded(even), self.folded(odd));
         }
-        let word = self.interleaved(even, odd, first.shift);
-        let rest: Vec<Option<Term>> =
-            lanes.iter().zip(&all).map(|(lane, sum)| lane.filter(|_| sum.is_none())).collect();
-        self.merged(word, &rest, depth)
+        Some(self.interleaved(even, odd, first.shift))
+    }
+
+    /// What the lanes of an addend are multiplied by.
+    pub(super) fn weight(&mut self, addend: Addend, depth: usize) -> Option<Weight> {
+        Some(match addend.factor {
+            None => Weight::Number(addend.weight),
+            Some(factor) => Weight::Register(self.factor(factor, depth)?),
+        })
     }
 
     /// The word with some lanes from elsewhere.
@@ -148,6 +172,29 @@ impl Words {
         }
     }
 
+    /// Puts products of lanes and the lanes of each in the order of the words that these are read from, those last that
+    /// are computed. A sum of other products is none.
+    fn orient_words(&mut self, all: &mut [Option<Scaled>]) {
+        for sum in all.iter_mut() {
+            let in_order = |addend: Addend| {
+                let turned = self.turned(addend)?;
+                Some(if self.place(turned.lane) < self.place(addend.lane) { turned } else { addend })
+            };
+            let addends: Option<Vec<Addend>> =
+                sum.as_ref().and_then(|sum| sum.addends.iter().copied().map(in_order).collect());
+            *sum = sum.take().zip(addends).map(|(sum, addends)| Scaled { addends, ..sum });
+        }
+        for sum in all.iter_mut().flatten() {
+            sum.addends.sort_by_key(|addend| self.place(addend.lane));
+        }
+    }
+
+    /// Whether a lane is computed, and the first word that it is read from.
+    fn place(&self, lane: Term) -> (bool, Option<ValueId>) {
+        let word = self.pieces.homes(lane).map(|(word, _)| word).next();
+        (word.is_none(), word)
+    }
+
     /// The lane as the factor, and the factor as the lane, if it is one.
     fn turned(&mut self, addend: Addend) -> Option<Addend> {
         let factor = addend.factor?;
@@ -196,7 +243,7 @@ impl Words {
     }
 
     /// What must be added to a sum that stays within 16 bits where it is divided.
-    fn added(&mut self, sum: &Scaled) -> Option<i64> {
+    pub(super) fn added(&mut self, sum: &Scaled) -> Option<i64> {
         let greatest = self.greatest(sum)?;
         let Some(division) = sum.division else { return Some(0) };
         let added = i64::try_from(division.added(greatest.unsigned_abs())?).ok()?;
@@ -283,14 +330,14 @@ impl Words {
     }
 
     /// Halves with their own upper bytes added.
-    fn folded(&mut self, halves: Source) -> Source {
+    pub(super) fn folded(&mut self, halves: Source) -> Source {
         let high = Step::plain(op::PRMT_B32, &[halves, Source::Constant(0), Source::Constant(ODD)]);
         let high = self.push(high);
         self.push(Step::plain(op::ADD_U32, &[halves, high]))
     }
 
     /// The bytes that begin at a bit of each half of two words, in turns.
-    fn interleaved(&mut self, even: Source, odd: Source, shift: u32) -> Source {
+    pub(super) fn interleaved(&mut self, even: Source, odd: Source, shift: u32) -> Source {
         let (from, selector) = match shift {
             0 => ([even, odd], 0x6240),
             8 => ([even, odd], 0x7351),

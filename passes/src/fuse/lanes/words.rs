@@ -65,15 +65,28 @@ pub(super) struct Words {
     known: HashMap<Vec<Option<Term>>, Option<Source>>,
     /// How a lane can be made.
     pub(super) made: HashMap<Term, Rc<[Made]>>,
-    /// Whether words are computed rather than put together from lanes of several words.
-    computes: bool,
+    pub(super) way: Way,
+    /// Whether a word could be made if lanes were multiplied one by one.
+    pub(super) may_multiply_one_by_one: bool,
+}
+
+/// How words are made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// They are put together from lanes of other words rather than computed.
+    Gathered,
+    /// They are computed rather than put together from lanes of several words.
+    Computed,
+    /// As the first, and where lanes cannot be multiplied two at a time, they are one by one.
+    OneByOne,
 }
 
 impl Words {
     /// No words yet.
     pub(super) fn over(pieces: Pieces, lanes: Lanes) -> Self {
         let (steps, known, made) = (Vec::new(), HashMap::new(), HashMap::new());
-        Self { pieces, lanes, steps, known, made, computes: false }
+        let way = Way::Gathered;
+        Self { pieces, lanes, steps, known, made, way, may_multiply_one_by_one: false }
     }
 
     /// The value of the site: moved from words that are there, and computed.
@@ -93,14 +106,18 @@ impl Words {
         let computed = self.word(&lanes, 0).and_then(|word| self.made_of(word));
         // What has operands that are put together may be computed of words further away instead, as a whole.
         let gathers = |recipe: &Recipe| recipe.steps.iter().any(|step| step.is(op::PRMT_B32));
-        let whole =
-            computed.as_ref().is_some_and(gathers).then(|| self.computed_as_a_whole(&lanes)).flatten();
+        let is_gathered = computed.as_ref().is_some_and(gathers);
+        let whole = is_gathered.then(|| self.computed_in(Way::Computed, &lanes)).flatten();
+        let one_by_one =
+            self.may_multiply_one_by_one.then(|| self.computed_in(Way::OneByOne, &lanes)).flatten();
         // The operands of what puts the word together now hold most of it, and are not to be computed.
         let operands: Vec<ValueId> = own.values().collect();
         let all_moved =
             moved.as_ref().is_some_and(|recipe| recipe.values().all(|value| !operands.contains(&value)));
         let mut all: Vec<Recipe> = [moved, computed].into_iter().flatten().collect();
-        all.extend(whole.filter(|recipe| !all.contains(recipe)));
+        for otherwise in [whole, one_by_one] {
+            all.extend(otherwise.filter(|recipe| !all.contains(recipe)));
+        }
         // What joins the word with others has its bytes too, and is put together as a whole.
         let is_root = site.graph.joined(site.value).is_none();
         if is_root && !all_moved {
@@ -116,12 +133,12 @@ impl Words {
         all
     }
 
-    /// The word with these lanes, computed of words that are there as they are where that can be.
-    fn computed_as_a_whole(&mut self, lanes: &[Option<Term>]) -> Option<Recipe> {
-        self.computes = true;
+    /// The word with these lanes, computed, and words below it made in some way.
+    fn computed_in(&mut self, way: Way, lanes: &[Option<Term>]) -> Option<Recipe> {
+        self.way = way;
         self.known.clear();
         let word = self.word(lanes, 0);
-        self.computes = false;
+        self.way = Way::Gathered;
         self.known.clear();
         word.and_then(|word| self.made_of(word))
     }
@@ -144,7 +161,7 @@ impl Words {
         // The word of the site itself is there, and is to be made otherwise.
         let word = if depth == 0 {
             self.computed(lanes, depth)
-        } else if self.computes {
+        } else if self.way == Way::Computed {
             let there = self.there(lanes).map(Source::Value);
             there.or_else(|| self.computed(lanes, depth)).or_else(|| self.gathered(lanes))
         } else {
