@@ -2,6 +2,10 @@
 //!
 //! To accept changed output: `TRYCMD=overwrite cargo test --test cli pages`.
 
+#[cfg(unix)]
+#[path = "support/executable.rs"]
+mod executable;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -415,8 +419,10 @@ mod unix {
         }
         // A substitute for Graphviz prints its arguments and its input.
         let dot = directory.path().join("dot");
-        write(&dot, b"#!/bin/sh\necho \"$@\"\nwhile read -r line; do echo \"$line\"; done\n");
-        fs::set_permissions(&dot, fs::Permissions::from_mode(0o755)).expect("the test owns the file");
+        executable::write_executable(
+            &dot,
+            "#!/bin/sh\necho \"$@\"\nwhile read -r line; do echo \"$line\"; done\n",
+        );
         for format in ["png", "pdf"] {
             let name = format!("g.{format}");
             let output = draw(&name, directory.path());

@@ -209,16 +209,19 @@ fn shortened(said: &str) -> String {
 }
 
 #[cfg(all(test, unix))]
+#[path = "../../tests/support/executable.rs"]
+mod executable;
+
+#[cfg(all(test, unix))]
 mod tests {
+    use super::executable::write_executable;
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     /// A program that is a script, in a folder of its own.
     fn script(body: &str) -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().expect("a folder can be made");
         let path = folder.path().join("ptxas");
-        fs::write(&path, format!("#!/bin/sh\n{body}\n")).expect("a file can be written");
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        write_executable(&path, &format!("#!/bin/sh\n{body}\n"));
         (folder, path)
     }
 

@@ -88,7 +88,7 @@ fn an_unchanged_module_is_assembled_once_and_a_changed_one_as_often_as_needed() 
     bench.write("plain75.ptx", &crate::PLAIN.replace("sm_61", "sm_75"));
     let counting = bench.path("counting");
     let script = format!("#!/bin/sh\necho \"$@\" >>calls\nexec {} \"$@\"\n", bench.real.display());
-    crate::hostile::program(&counting, &script);
+    crate::write_executable(&counting, &script);
     for (line, keep, calls) in [
         ("-arch=sm_75 plain75.ptx", "", 1),
         // Before and after, and once more without `-v`, which the assembler would mention in the cubin.

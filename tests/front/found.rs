@@ -1,6 +1,6 @@
 //! Which program the front takes for NVIDIA's assembler: never itself, under whatever name and however it is started.
 
-use crate::hostile::program;
+use crate::write_executable;
 use crate::{Bench, run, said, silent};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -17,14 +17,19 @@ fn folder(bench: &Bench, name: &str, make: impl FnOnce(&Path)) -> String {
     bench.path(name).display().to_string()
 }
 
+/// The front again. Another process writes it, as with scripts.
+fn copy(path: &Path) {
+    assert!(Command::new("cp").arg(FRONT).arg(path).status().expect("there is such a program").success());
+}
+
 /// Several, each with another kind of front: a link, a copy, a script that starts it, and a script that starts that.
 fn fronts(bench: &Bench) -> [String; 4] {
     let script = |starts: &str| format!("#!/bin/sh\nexec {starts} \"$@\"\n");
-    let wrapper = folder(bench, "wrapper", |path| program(path, &script(FRONT)));
+    let wrapper = folder(bench, "wrapper", |path| write_executable(path, &script(FRONT)));
     [
         folder(bench, "link", |path| symlink(FRONT, path).expect("a link can be made")),
-        folder(bench, "copy", |path| assert!(fs::copy(FRONT, path).is_ok())),
-        folder(bench, "outer", |path| program(path, &script(&format!("{wrapper}/ptxas")))),
+        folder(bench, "copy", copy),
+        folder(bench, "outer", |path| write_executable(path, &script(&format!("{wrapper}/ptxas")))),
         wrapper,
     ]
 }

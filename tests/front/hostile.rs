@@ -1,18 +1,11 @@
 //! The front when things go wrong: each run ends as that of the real assembler would have.
 
-use crate::{Bench, run, said};
+use crate::{Bench, run, said, write_executable};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 const FRONT: &str = env!("CARGO_BIN_EXE_ptxopt-ptxas");
-
-/// Writes a script.
-pub(crate) fn program(path: &Path, script: &str) {
-    fs::write(path, script).expect("a file can be written");
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("it is ours");
-}
 
 /// The result is the assembler's own for the text that came, with one line that says why.
 pub(crate) fn as_it_came(bench: &Bench, line: &str, output: &Output, why: &str) {
@@ -46,12 +39,12 @@ fn an_assembler_that_fails_or_is_killed_ends_the_build_as_it_would_alone() {
     let Some(bench) = Bench::new("13.5") else { return };
     let fake = bench.path("fake");
     for keep in ["better", "always"] {
-        program(&fake, "#!/bin/sh\necho out\necho 'fatal: no licence' >&2\nexit 3\n");
+        write_executable(&fake, "#!/bin/sh\necho out\necho 'fatal: no licence' >&2\nexit 3\n");
         let output =
             run(bench.front("-arch=sm_75 blend.s -o x").env("PTXOPT_PTXAS", &fake).env("PTXOPT_KEEP", keep));
         assert_eq!((output.status.code(), &*said(&output)), (Some(3), "fatal: no licence\n"));
         assert_eq!(output.stdout, b"out\n");
-        program(&fake, "#!/bin/sh\nkill -9 $$\n");
+        write_executable(&fake, "#!/bin/sh\nkill -9 $$\n");
         let output =
             run(bench.front("-arch=sm_75 blend.s -o x").env("PTXOPT_PTXAS", &fake).env("PTXOPT_KEEP", keep));
         assert!(!output.status.success());
@@ -62,7 +55,7 @@ fn an_assembler_that_fails_or_is_killed_ends_the_build_as_it_would_alone() {
     let script = format!(
         "#!/bin/sh\ngrep -q vavrg4 blend.s && case \"$*\" in */*blend.s*) echo no >&2; exit 1;; esac\nexec {real} \"$@\"\n"
     );
-    program(&fake, &script);
+    write_executable(&fake, &script);
     let output = run(bench.front("-arch=sm_75 blend.s -o front.cubin").env("PTXOPT_PTXAS", &fake));
     as_it_came(&bench, "-arch=sm_75 blend.s", &output, "a bug of ptxopt");
 }
@@ -76,7 +69,7 @@ fn an_assembler_that_succeeds_without_a_cubin_is_not_believed() {
     let script = format!(
         "#!/bin/sh\ncase \"$*\" in *--verbose*) ;; */out/*) : >front.cubin; exit 0;; esac\nexec {real} \"$@\"\n"
     );
-    program(&fake, &script);
+    write_executable(&fake, &script);
     for keep in ["better", "always"] {
         let mut command = bench.front("-arch=sm_75 blend.s -o front.cubin");
         let output = run(command.env("PTXOPT_PTXAS", &fake).env("PTXOPT_KEEP", keep));

@@ -106,7 +106,7 @@ fn a_front_that_is_killed_while_it_optimises_leaves_nothing() {
 fn a_front_that_is_killed_while_the_assembler_runs_leaves_nothing() {
     let Some(bench) = Bench::new("13.5") else { return };
     let endless = bench.path("endless");
-    crate::hostile::program(&endless, "#!/bin/sh\necho $$ >>processes\nexec sleep 1000\n");
+    crate::write_executable(&endless, "#!/bin/sh\necho $$ >>processes\nexec sleep 1000\n");
     // By itself, and from a terminal: then all processes of the group are meant.
     for (signal, of, keep) in
         [(2, "", "better"), (15, "", "always"), (9, "", "better"), (2, "-", "always"), (9, "-", "better")]
@@ -131,7 +131,7 @@ fn a_front_that_is_killed_while_the_assembler_runs_leaves_nothing() {
 fn the_assembler_that_a_front_becomes_has_no_children_that_it_did_not_start() {
     let Some(bench) = Bench::new("13.5") else { return };
     let fake = bench.path("fake");
-    crate::hostile::program(
+    crate::write_executable(
         &fake,
         "#!/bin/sh\nread children </proc/$$/task/$$/children\necho \"[$children]\"\n",
     );

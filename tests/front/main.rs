@@ -8,6 +8,8 @@
 #[path = "../support/assemblers.rs"]
 mod assemblers;
 mod build;
+#[path = "../support/executable.rs"]
+mod executable;
 mod found;
 mod hostile;
 #[cfg(target_os = "linux")]
@@ -15,6 +17,7 @@ mod killed;
 mod lines;
 mod others;
 
+pub(crate) use executable::write_executable;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -55,7 +55,7 @@ fn clang_compiles_through_the_front() {
     std::fs::create_dir(bench.path("bin")).expect("a folder can be made");
     // There is nothing of CUDA here but the assembler; the kernel needs no header and no library.
     let script = format!("#!/bin/sh\nexec {clang} -nocudainc -nocudalib \"$@\"\n");
-    crate::hostile::program(&bench.path("bin/clang"), &script);
+    crate::write_executable(&bench.path("bin/clang"), &script);
     std::os::unix::fs::symlink(&bench.real, bench.path("bin/ptxas")).expect("a link can be made");
     let output = run(&mut shell(&bench, &shown("clang"), &bench.path("bin")));
     assert!(output.status.success(), "{}", said(&output));
