@@ -125,8 +125,10 @@ impl<'t> Builder<'t> {
         // Whether a further line still belongs to an unknown directive cannot be decided, unless the line before it
         // ends in a comma or inside brackets.
         let types = |token| Type::parse(self.text_of(token)).is_known();
-        // A type as first or second word: the directive is a declaration without a state space, or a misspelt one.
-        if types(first) || first + 1 < end && types(first + 1) {
+        // A type as first or second word: the directive is a declaration without a state space, or a misspelt one. The
+        // assembler takes a type that stands alone, and declares nothing.
+        let is_alone = self.tokens.kind(TokenId(first + 1)) == Tok::Semicolon;
+        if !is_alone && types(first) || first + 1 < end && types(first + 1) {
             let found = Diagnostic::new(self.span(first, first + 1), "a declaration needs a state space");
             self.diagnostics.push(found.label("expected a state space such as `.reg` before the type"));
             return self.stmt(StmtKind::Unknown, first);
