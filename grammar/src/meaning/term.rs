@@ -516,7 +516,8 @@ impl Terms {
         }
     }
 
-    /// Two neighbours as one, if they are neighbours: parts of the same term, or constants.
+    /// Two neighbours as one, if they are neighbours: parts of the same term, constants, or copies of a sign above the
+    /// number that it is of.
     fn joined(&mut self, high: Term, low: Term) -> Option<Term> {
         let width = self.width(high) + self.width(low);
         match (self.op(high), self.op(low)) {
@@ -527,6 +528,10 @@ impl Terms {
                 if above == under && from == base + self.width(low) =>
             {
                 Some(self.extract(under, base, width))
+            }
+            (Op::SignExtend(sign), _) if self.width(sign) == 1 => {
+                let highest = self.extract(low, self.width(low) - 1, 1);
+                (sign == highest).then(|| self.sign_extend(low, width))
             }
             (_, _) => None,
         }

@@ -63,6 +63,7 @@ pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
         || row.is(op::AND) && number(2, |mask| matches!(mask, 0xff | 0xffff) || spread::is_mask(mask))
         || row.is(op::CVT) && converts_lane(module, stmt)
         || row.is(op::BFE) && number(3, |bits| matches!(bits, 8 | 16))
+        || row.is(op::BFI) && number(4, |bits| matches!(bits, 8 | 16))
         || row.is(op::SHL) && number(2, |bits| matches!(bits, 8 | 16 | 24))
         || row.is(op::MOV) && packs_word(module, stmt)
         || [op::ADD, op::SUB, op::MIN, op::MAX].into_iter().any(|of| row.is(of)) && has_half(module, stmt)
@@ -141,10 +142,11 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
         return x != y && site.constant(Source::Value(selector)).is_some();
     }
     let bytes = site.result_bytes();
-    // A field that is put into a word, after which all bytes are those of one other word.
-    if let [Source::Value(x), Source::Value(y), ..] = site.step.sources[..]
+    // A field that is put into a word, after which all bytes are moved ones of another word than that.
+    if let [Source::Value(field), Source::Value(into), ..] = site.step.sources[..]
         && site.step.instruction().is_some_and(|instruction| instruction.row().is(op::BFI))
-        && bytes.iter().all(|byte| matches!(byte, Some(Byte::Of(of, _)) if *of != x && *of != y))
+        && bytes.iter().all(|byte| matches!(byte, Some(Byte::Of(of, _)) if *of != into))
+        && (0..).zip(&bytes).any(|(at, byte)| *byte != Some(Byte::Of(field, at)))
     {
         return true;
     }

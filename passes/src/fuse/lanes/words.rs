@@ -47,6 +47,11 @@ fn needed(steps: &[Step], last: usize) -> Vec<Step> {
     kept
 }
 
+/// Whether all values that one recipe reads are read by another one.
+fn is_subset(one: &Recipe, other: &Recipe) -> bool {
+    one.values().all(|value| other.values().any(|other| other == value))
+}
+
 /// Lanes that are made of others by the same function.
 struct Alike {
     function: Key,
@@ -102,7 +107,7 @@ impl Words {
         }
         let moved = self.gathered(&lanes).and_then(|word| self.made_of(word));
         // What moves the same words otherwise is no gain, and may need to know what these words are made of.
-        let moved = moved.filter(|recipe| !recipe.values().all(|value| own.values().any(|own| own == value)));
+        let moved = moved.filter(|recipe| !is_subset(recipe, &own) || !is_subset(&own, recipe));
         let computed = self.word(&lanes, 0).and_then(|word| self.made_of(word));
         // What has operands that are put together may be computed of words further away instead, as a whole.
         let gathers = |recipe: &Recipe| recipe.steps.iter().any(|step| step.is(op::PRMT_B32));
