@@ -137,13 +137,9 @@ fn numbers<W: Watch>(weights: &[(u32, i128)], graph: &Aig<W>) -> Vec<(Share, BTr
     }
     all.retain(|_, bits| bits.len() > 1);
     // Literals that are multiplied by the same are never multiplied by each other, since there is no product of a
-    // literal with itself, nor is one of them a product of another, which would have to be multiplied by that again.
-    let multiplied = |bits: &BTreeMap<u32, u32>, node: u32| {
-        factors(node, graph).into_iter().flatten().any(|factor| bits.contains_key(&factor))
-    };
+    // literal with itself.
     for (share, bits) in &all {
         debug_assert!(share.times.iter().all(|(node, _)| !bits.contains_key(node)), "{share:?}: {bits:?}");
-        debug_assert!(bits.keys().all(|&node| !multiplied(bits, node)), "{share:?}: {bits:?}");
     }
     all.into_iter().collect()
 }

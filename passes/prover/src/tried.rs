@@ -37,17 +37,26 @@ pub(super) fn are_equal(
         .filter(|(before, after)| before != after)
         .map(|&(before, after)| graph.xor(before, after))
         .collect();
-    let Some(groups) = groups(graph, &differs) else { return false };
-    let groups: Vec<Group> = groups.iter().map(|group| within_ranges(graph, group, inputs, bits)).collect();
-    let blocks = |group: &Group| 1_usize << group.inputs.count().saturating_sub(AT_ONCE);
-    let cones: Vec<Vec<usize>> = groups.iter().map(|group| cone(graph, group.differs)).collect();
-    let all: usize = groups.iter().zip(&cones).map(|(group, cone)| blocks(group) * cone.len()).sum();
-    all <= MOST_COMPUTED && groups.iter().zip(&cones).all(|(group, cone)| never_differs(graph, group, cone))
+    let in_range = |(input, bits): (&ConeInput, &Vec<Lit>)| {
+        in_ranges(std::slice::from_ref(input), std::slice::from_ref(bits), graph)
+    };
+    let ranges: Vec<Lit> = inputs.iter().zip(bits).map(in_range).filter(|lit| !lit.is_constant()).collect();
+    // Numbers of inputs are comparable within one answer only.
+    let all = differs.iter().chain(&ranges).map(|lit| lit.node());
+    let Some(supports) = supports(graph, all) else { return false };
+    let Some(groups) = groups(graph, &supports, &differs) else { return false };
+    let mut computed = 0;
+    groups.into_iter().all(|group| {
+        let differs = within_ranges(graph, &supports, &group, &ranges);
+        let cone = cone(graph, differs);
+        let Some(blocks) = blocks(graph, &cone) else { return false };
+        computed += cone.len() << blocks;
+        computed <= MOST_COMPUTED && never_differs(graph, differs, &cone, blocks)
+    })
 }
 
 /// The literals together that depend on the same inputs; `None` if one depends on too many.
-fn groups(graph: &mut Aig<Unwatched>, differs: &[Lit]) -> Option<Vec<Group>> {
-    let supports = supports(graph, differs.iter().map(|lit| lit.node()))?;
+fn groups(graph: &mut Aig<Unwatched>, supports: &[Support], differs: &[Lit]) -> Option<Vec<Group>> {
     let mut groups: Vec<Group> = Vec::new();
     for &lit in differs {
         let own = supports[lit.node() as usize];
@@ -65,24 +74,9 @@ fn groups(graph: &mut Aig<Unwatched>, differs: &[Lit]) -> Option<Vec<Group>> {
 }
 
 /// The same where only values of inputs count that are in their ranges.
-fn within_ranges(
-    graph: &mut Aig<Unwatched>,
-    group: &Group,
-    inputs: &[ConeInput],
-    bits: &[Vec<Lit>],
-) -> Group {
-    let mut differs = group.differs;
-    for (input, bits) in inputs.iter().zip(bits) {
-        let in_range = in_ranges(std::slice::from_ref(input), std::slice::from_ref(bits), graph);
-        if in_range.is_constant() {
-            continue;
-        }
-        let own = supports(graph, [in_range.node()].into_iter());
-        if own.is_some_and(|own| (own[in_range.node() as usize] & !group.inputs).is_empty()) {
-            differs = graph.and(differs, in_range);
-        }
-    }
-    Group { inputs: group.inputs, differs }
+fn within_ranges(graph: &mut Aig<Unwatched>, supports: &[Support], group: &Group, ranges: &[Lit]) -> Lit {
+    let own = |range: &&Lit| (supports[range.node() as usize] & !group.inputs).is_empty();
+    ranges.iter().filter(own).fold(group.differs, |differs, &range| graph.and(differs, range))
 }
 
 /// The gates that a literal is made of, in order.
@@ -99,11 +93,19 @@ fn cone(graph: &Aig<Unwatched>, root: Lit) -> Vec<usize> {
     (0..gates.len()).filter(|&at| reached[at]).collect()
 }
 
-/// Whether a literal is false whatever the inputs are that it depends on.
-fn never_differs(graph: &Aig<Unwatched>, group: &Group, cone: &[usize]) -> bool {
+/// How many times all of the gates are computed for all values of the inputs among them, as a power of two; `None` if
+/// there are too many inputs.
+fn blocks(graph: &Aig<Unwatched>, cone: &[usize]) -> Option<u32> {
+    let inputs = cone.iter().filter(|&&at| matches!(graph.gates()[at], Gate::Input)).count();
+    let inputs = u32::try_from(inputs).ok().filter(|&inputs| inputs <= MOST_INPUTS)?;
+    Some(inputs.saturating_sub(AT_ONCE))
+}
+
+/// Whether a literal is false whatever the inputs are among the gates that it is made of.
+fn never_differs(graph: &Aig<Unwatched>, differs: Lit, cone: &[usize], blocks: u32) -> bool {
     let gates = graph.gates();
     let mut words = vec![0_u64; gates.len()];
-    (0..1_u64 << group.inputs.count().saturating_sub(AT_ONCE)).all(|block| {
+    (0..1_u64 << blocks).all(|block| {
         let mut input = 0;
         for &at in cone {
             words[at] = match gates[at] {
@@ -116,7 +118,7 @@ fn never_differs(graph: &Aig<Unwatched>, group: &Group, cone: &[usize]) -> bool 
                 }
             };
         }
-        value(&words, group.differs) == 0
+        value(&words, differs) == 0
     })
 }
 
@@ -197,6 +199,27 @@ mod tests {
     fn values_outside_of_ranges_are_left_out() {
         assert_eq!(verdict_up_to(128), Verdict::Proved(Proof::Parts));
         let verdict = verdict_up_to(129);
+        assert!(matches!(verdict, Verdict::Refuted(_)), "{verdict:?}");
+    }
+
+    #[test]
+    fn ranges_of_bits_that_matter_not_do_not_matter() {
+        // Only the lower seven bits of two bytes count, of which the ranges depend on the eighth.
+        let mut terms = Terms::new();
+        let bytes = [0, 1].map(|number| {
+            let byte = terms.input(number, 8);
+            let low = terms.extract(byte, 0, 7);
+            terms.zero_extend(low, 16)
+        });
+        let product = terms.mul(bytes[0], bytes[1]);
+        let once = terms.constant(113 * 127, 16);
+        let (before, after) = (terms.equal(product, once), terms.constant(0, 1));
+        let mut query = Query::new(&terms, vec![before], vec![after]);
+        for number in 0..2 {
+            let assumption = Assumption { unsigned: Some((0, 200)), ..Assumption::NONE };
+            query.assumptions.insert(number, assumption);
+        }
+        let verdict = prove(&query);
         assert!(matches!(verdict, Verdict::Refuted(_)), "{verdict:?}");
     }
 }
