@@ -65,7 +65,7 @@ impl Holder {
     }
 }
 
-/// The low bits of registers to a word, or to the lower half of one, the lowest first: how many of each, and of which.
+/// The low bits of registers to a word, the lowest first: how many of each, and of which.
 pub(super) fn put_together(
     word: &str,
     elements: Vec<(u32, Holder)>,
@@ -79,6 +79,7 @@ pub(super) fn put_together(
         let holder = if in_pairs || holder.width == WORD { holder } else { holder.widened(fresh, lines) };
         sides.push((bits, holder.name));
     }
+    let is_word = |sides: &[(u32, String)]| sides.len() == 2;
     let mut halves = Vec::new();
     let mut bytes = sides.into_iter().peekable();
     while let Some((bits, name)) = bytes.next() {
@@ -94,11 +95,8 @@ pub(super) fn put_together(
             None => halves.push((16, name)),
         }
     }
-    let (bits, low, high) = match &halves[..] {
-        [(bits, low), (_, high)] => (bits, low, high),
-        [(bits, low)] => (bits, low, low),
-        _ => return debug_assert!(false, "the parts of a word are two halves"),
-    };
+    debug_assert!(is_word(&halves), "the parts of a word are two halves");
+    let [(bits, low), (_, high)] = &halves[..] else { return };
     lines.push(match (in_pairs, bits) {
         (true, 8) => format!("prmt.b32 {word}, {low}, {high}, 0x6420;"),
         (true, _) => format!("mov.b32 {word}, {{{low}, {high}}};"),

@@ -9,7 +9,7 @@
 //! vector is aligned to its whole size
 //! ([vectors](https://docs.nvidia.com/cuda/parallel-thread-execution/#vectors),
 //! [addresses as operands](https://docs.nvidia.com/cuda/parallel-thread-execution/#addresses-as-operands)), so the word
-//! is aligned too, and the same bytes are read or written. Two bytes are the lower half of a word. Only weak accesses are taken: of others, the elements count
+//! is aligned too, and the same bytes are read or written. Only weak accesses are taken: of others, the elements count
 //! as accesses of their own. Elements are extended as
 //! [registers wider than the type](https://docs.nvidia.com/cuda/parallel-thread-execution/#operand-size-exceeding-instruction-type-size)
 //! are. The names of the elements stand in the same statement as before, so they mean the same registers. That a
@@ -89,12 +89,6 @@ impl Words {
         (is_some.then_some(Self { vectors, runs }), refused.into_iter().map(about).collect())
     }
 
-    /// The vectors that are no parts of runs, which are accesses to whole words.
-    fn alone(&self) -> impl Iterator<Item = &Access> {
-        let in_runs: HashSet<StmtId> = self.runs.iter().flat_map(Run::stmts).collect();
-        self.vectors.iter().filter(move |access| !in_runs.contains(&access.stmt))
-    }
-
     /// Those for which something was gained: in the text that was made of it, not all of what was added is left. `None`
     /// if there are none.
     pub(super) fn useful(&self, fresh: &Fresh, new: &Module<'_>, function: &Function) -> Option<Self> {
@@ -104,7 +98,7 @@ impl Words {
         let mut number = 0;
         let mut names = fresh_words(fresh, &mut number);
         let mut useful = Self { vectors: Vec::new(), runs: Vec::new() };
-        for access in self.alone() {
+        for access in &self.vectors {
             let lines = access.lines(&mut names);
             useful.vectors.extend((!lines.iter().all(is_left)).then(|| access.clone()));
         }
@@ -140,7 +134,7 @@ impl Words {
         let mut number = 0;
         let mut records = Vec::new();
         let mut names = fresh_words(fresh, &mut number);
-        for access in self.alone() {
+        for access in &self.vectors {
             let lines = access.lines(&mut names);
             spliced.replace(access.stmt, lines.clone());
             records.push(access.record(module, function, lines));
@@ -218,15 +212,10 @@ impl Access {
         let count = u32::try_from(self.parts.len()).expect("a vector has at most eight elements");
         let widths: BTreeSet<u32> = self.parts.iter().map(|part| part.holder.width).collect();
         let names: HashSet<&str> = self.parts.iter().map(|part| part.holder.name.as_str()).collect();
-        ((bits * count).is_multiple_of(32) || self.is_half())
+        (bits * count).is_multiple_of(32)
             && widths.len() == 1
             && widths.iter().all(|width| [16, 32].contains(width))
             && (!self.is_load || names.len() == self.parts.len())
-    }
-
-    /// Whether the elements are two bytes, which are the lower half of a word.
-    fn is_half(&self) -> bool {
-        self.element.0 == 8 && self.parts.len() == 2
     }
 
     /// The statements that stand for it; `fresh` makes the names of new registers of 32 bits.
@@ -243,8 +232,7 @@ impl Access {
             let (address, rest) = self.others.split_first().expect("a store has an address");
             [address, &operand].into_iter().chain(rest).cloned().collect()
         };
-        let bits = if self.is_half() { 16 } else { 32 };
-        let access = format!("{}{vector}.b{bits} {};", self.opcode, operands.join(", "));
+        let access = format!("{}{vector}.b32 {};", self.opcode, operands.join(", "));
         let parts = words.iter().zip(self.parts.chunks(per_word));
         if self.is_load {
             let moves = parts.flat_map(|(word, parts)| self.taken_apart(word, parts, fresh));

@@ -79,27 +79,11 @@ const REGIONS: [Extent; 8] = [
 
 /// The effort for a question, once so many questions of a function ended without an answer: what is too hard costs more
 /// time than all proofs of a function, and there is often more of its kind.
-const EFFORTS: [Effort; 3] = [
-    Effort { unanswered: 0, step: 300, each: 400, least: 12_000, most: 60_000 },
-    Effort { unanswered: 1, step: 300, each: 200, least: 3000, most: 30_000 },
-    Effort { unanswered: 4, step: 100, each: 0, least: 1000, most: 1000 },
+const EFFORTS: [(u32, Budget); 3] = [
+    (0, Budget { step: 300, total: 60_000 }),
+    (1, Budget { step: 300, total: 30_000 }),
+    (4, Budget { step: 100, total: 6000 }),
 ];
-
-/// The effort for a question: so much for each statement of the function, within bounds. What is summed up by a loop that
-/// was unrolled takes long to prove, and a few statements do not.
-struct Effort {
-    unanswered: u32,
-    step: u64,
-    each: u64,
-    least: u64,
-    most: u64,
-}
-
-impl Effort {
-    fn budget(&self, statements: u64) -> Budget {
-        Budget { step: self.step, total: (self.each * statements).clamp(self.least, self.most) }
-    }
-}
 
 /// How many questions may end without an answer before no more is tried than what is near a statement.
 const PATIENCE: u32 = 8;
@@ -109,9 +93,7 @@ const PATIENCE: u32 = 8;
 pub struct Verifier {
     prover: Prover,
     check: Check,
-    /// How many statements the function at hand has.
-    statements: u64,
-    /// How many questions about it ended without an answer.
+    /// How many questions of the function at hand ended without an answer.
     unanswered: u32,
 }
 
@@ -141,12 +123,11 @@ impl Verifier {
     /// Nothing is remembered yet.
     #[must_use]
     pub fn new(check: Check) -> Self {
-        Self { prover: Prover::new(), check, statements: 0, unanswered: 0 }
+        Self { prover: Prover::new(), check, unanswered: 0 }
     }
 
-    /// Another function begins, of so many statements, or the same one again: questions get the full effort again.
-    pub fn begin(&mut self, statements: u64) {
-        self.statements = statements;
+    /// Another function begins, or the same one again: questions get the full effort again.
+    pub fn begin(&mut self) {
         self.unanswered = 0;
     }
 
@@ -221,8 +202,8 @@ impl Verifier {
 
     fn decide(&mut self, region: &Region) -> Brief {
         let mut query = region.query();
-        let effort = EFFORTS.iter().rev().find(|effort| self.unanswered >= effort.unanswered);
-        query.budget = effort.expect("the first is for all questions").budget(self.statements);
+        let efforts = EFFORTS.iter().rev().find(|(unanswered, _)| self.unanswered >= *unanswered);
+        query.budget = efforts.expect("the first is for all questions").1;
         if self.check == Check::Sampled || region.before != region.after {
             // What was proved before need not be tried.
             if self.check != Check::Sampled

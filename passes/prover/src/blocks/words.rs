@@ -3,7 +3,7 @@
 //! A vector access is to consecutive elements, memory is little-endian, and a vector is aligned to its whole size, so
 //! `ld.v4.u8` reads the word that `ld.b32` reads from the same address: its elements are that word's bytes, the lowest
 //! first. So the shape of such an access is that of the access to the words, and the elements are parts of its results
-//! or of what it stores. So is that of less than a word, such as two bytes, to as many bits.
+//! or of what it stores.
 //!
 //! That holds of weak accesses only, which other threads must not see half done: of others, elements count as accesses
 //! of their own. The space and the cache operator stay part of the shape.
@@ -79,7 +79,9 @@ pub(super) fn join(terms: &mut Terms, opcode: &str, address: &str, shape: &mut S
         }
         _ => return,
     }
-    shape.text = if is_whole { whole.clone() } else { format!("{} {all} bits {address}", access.rest) };
+    if is_whole {
+        shape.text.clone_from(&whole);
+    }
     shape.part = (words == 1).then_some(Part { whole, bits: all });
 }
 

@@ -61,11 +61,6 @@ impl Run {
         self.pieces[0].stmt
     }
 
-    /// Its accesses.
-    pub(super) fn stmts(&self) -> impl Iterator<Item = StmtId> {
-        self.pieces.iter().map(|piece| piece.stmt)
-    }
-
     /// The statements that stand for each access; `fresh` makes the names of new registers of 32 bits.
     pub(super) fn lines(&self, fresh: &mut dyn FnMut() -> String) -> Vec<(StmtId, Vec<String>)> {
         let (word, opcode, address) = (fresh(), &self.way.opcode, &self.address);
