@@ -128,6 +128,20 @@ impl<W: Watch> Aig<W> {
         &self.gates
     }
 
+    /// By gate, whether some of `roots` are made of it, or are it.
+    pub(super) fn reached(&self, roots: impl IntoIterator<Item = u32>) -> Vec<bool> {
+        let mut reached = vec![false; self.gates.len()];
+        roots.into_iter().for_each(|root| reached[root as usize] = true);
+        // A gate comes after those that it is made of.
+        for at in (0..self.gates.len()).rev() {
+            if let (true, Gate::And(a, b) | Gate::Xor(a, b)) = (reached[at], self.gates[at]) {
+                reached[a.node() as usize] = true;
+                reached[b.node() as usize] = true;
+            }
+        }
+        reached
+    }
+
     /// A new input.
     pub(super) fn input(&mut self) -> Lit {
         self.gates.push(Gate::Input);

@@ -3,8 +3,9 @@
 //! Both sides become one graph of gates. If their results are the same literals, they are equal: the graph only
 //! merges what is equal. If they differ on one of 512 vectors, they are not. Else the graph is made again, each
 //! gate that behaves like an older one being proved equal to it by a solver and merged, and what still differs is
-//! asked of the solver. Where words are multiplied, bits that depend on few inputs are computed for all of these before,
-//! and the same is tried with sums of products taken apart, and with such sums as inputs. The verdict depends on the question alone: on no clock, address or earlier question. Whatever
+//! asked of the solver. Where words are multiplied, three things are tried before: sums of products taken apart, bits
+//! that depend on few inputs computed for all of these, and sums of products as inputs. The verdict depends on the
+//! question alone: on no clock, address or earlier question. Whatever
 //! was not proved is not claimed: out of budget means [`Verdict::Unproved`].
 
 mod aig;

@@ -68,7 +68,7 @@ impl Renamed {
         for (&old, &new) in self.bits.iter().flatten().zip(bits.iter().flatten()) {
             made[old.node() as usize] = new;
         }
-        let used = self.used();
+        let used = self.graph.reached(self.pairs.iter().flat_map(|pair| [pair.0.node(), pair.1.node()]));
         let of = |made: &[Lit], lit: Lit| made[lit.node() as usize].inverted_if(lit.inverted());
         for (at, gate) in gates.iter().enumerate().filter(|(at, _)| used[*at]) {
             match *gate {
@@ -78,23 +78,5 @@ impl Renamed {
             }
         }
         self.pairs.iter().map(|&(before, after)| (of(&made, before), of(&made, after))).collect()
-    }
-
-    /// The gates that the pairs are made of.
-    fn used(&self) -> Vec<bool> {
-        let gates = self.graph.gates();
-        let mut used = vec![false; gates.len()];
-        let mark = |used: &mut Vec<bool>, lit: Lit| used[lit.node() as usize] = true;
-        for &(before, after) in &self.pairs {
-            mark(&mut used, before);
-            mark(&mut used, after);
-        }
-        for at in (0..gates.len()).rev() {
-            if let (true, Gate::And(a, b) | Gate::Xor(a, b)) = (used[at], gates[at]) {
-                mark(&mut used, a);
-                mark(&mut used, b);
-            }
-        }
-        used
     }
 }

@@ -61,19 +61,9 @@ impl Not for Support {
 }
 
 /// The free bits of inputs that each gate depends on which some of `roots` are made of; `None` if there are too many.
+/// Only inputs that are reached are numbered, so sets of two answers are not comparable.
 pub(super) fn supports(graph: &Aig<Unwatched>, roots: impl Iterator<Item = u32>) -> Option<Vec<Support>> {
-    let gates = graph.gates();
-    let mut reached = vec![false; gates.len()];
-    roots.for_each(|root| reached[root as usize] = true);
-    // A gate comes after those that it is made of.
-    for at in (0..gates.len()).rev() {
-        if let Gate::And(a, b) | Gate::Xor(a, b) = gates[at]
-            && reached[at]
-        {
-            reached[a.node() as usize] = true;
-            reached[b.node() as usize] = true;
-        }
-    }
+    let (gates, reached) = (graph.gates(), graph.reached(roots));
     let mut inputs = 0;
     let mut all: Vec<Support> = Vec::with_capacity(gates.len());
     for (&gate, reached) in gates.iter().zip(reached) {

@@ -309,26 +309,31 @@ fn quotients_are_functions_of_what_is_divided() {
     }
 }
 
-/// Two products of bytes divided by 255; and put side by side as halves, with so much added to each.
+/// The product of two bytes that are inputs, as numbers of so many bits.
+fn product_of_bytes(terms: &mut Terms, numbers: [u32; 2], width: u32) -> Term {
+    let [x, y] = numbers.map(|number| {
+        let byte = terms.input(number, 8);
+        terms.zero_extend(byte, width)
+    });
+    terms.mul(x, y)
+}
+
+/// Two products of bytes divided by 255; and put side by side as halves, with so much added to each. They are multiplied
+/// in words of different widths, so that it is not the same words that are divided.
 fn divided_side_by_side(added: u128) -> Verdict {
     let mut terms = Terms::new();
-    let products = [0, 2].map(|number| {
-        let [x, y] = [number, number + 1].map(|number| {
-            let byte = terms.input(number, 8);
-            terms.zero_extend(byte, 32)
-        });
-        terms.mul(x, y)
-    });
+    let bytes = [[0, 1], [2, 3]];
     let (factor, shift) = (terms.constant(0x8081, 32), terms.constant(23, 32));
-    let before = products.map(|product| {
+    let before = bytes.map(|numbers| {
+        let product = product_of_bytes(&mut terms, numbers, 32);
         let product = terms.mul(product, factor);
         let quotient = terms.lshr(product, shift);
         terms.extract(quotient, 0, 8)
     });
-    let added = terms.constant(added, 32);
-    let [low, high] = products.map(|product| {
-        let sum = terms.add(product, added);
-        terms.extract(sum, 0, 16)
+    let added = terms.constant(added, 16);
+    let [low, high] = bytes.map(|numbers| {
+        let product = product_of_bytes(&mut terms, numbers, 16);
+        terms.add(product, added)
     });
     let halves = terms.concat(high, low);
     let sum = folded(&mut terms, halves, 0x00ff_00ff);

@@ -41,14 +41,16 @@ pub(super) fn are_equal(
         in_ranges(std::slice::from_ref(input), std::slice::from_ref(bits), graph)
     };
     let ranges: Vec<Lit> = inputs.iter().zip(bits).map(in_range).filter(|lit| !lit.is_constant()).collect();
-    // Numbers of inputs are comparable within one answer only.
+    // Of all in one answer, since sets of inputs are compared.
     let all = differs.iter().chain(&ranges).map(|lit| lit.node());
     let Some(supports) = supports(graph, all) else { return false };
     let Some(groups) = groups(graph, &supports, &differs) else { return false };
     let mut computed = 0;
     groups.into_iter().all(|group| {
         let differs = within_ranges(graph, &supports, &group, &ranges);
-        let cone = cone(graph, differs);
+        let reached = graph.reached([differs.node()]);
+        // The gates that it is made of, in order.
+        let cone: Vec<usize> = (0..reached.len()).filter(|&at| reached[at]).collect();
         let Some(blocks) = blocks(graph, &cone) else { return false };
         computed += cone.len() << blocks;
         computed <= MOST_COMPUTED && never_differs(graph, differs, &cone, blocks)
@@ -77,20 +79,6 @@ fn groups(graph: &mut Aig<Unwatched>, supports: &[Support], differs: &[Lit]) -> 
 fn within_ranges(graph: &mut Aig<Unwatched>, supports: &[Support], group: &Group, ranges: &[Lit]) -> Lit {
     let own = |range: &&Lit| (supports[range.node() as usize] & !group.inputs).is_empty();
     ranges.iter().filter(own).fold(group.differs, |differs, &range| graph.and(differs, range))
-}
-
-/// The gates that a literal is made of, in order.
-fn cone(graph: &Aig<Unwatched>, root: Lit) -> Vec<usize> {
-    let gates = graph.gates();
-    let mut reached = vec![false; gates.len()];
-    reached[root.node() as usize] = true;
-    for at in (0..gates.len()).rev() {
-        if let (true, Gate::And(a, b) | Gate::Xor(a, b)) = (reached[at], gates[at]) {
-            reached[a.node() as usize] = true;
-            reached[b.node() as usize] = true;
-        }
-    }
-    (0..gates.len()).filter(|&at| reached[at]).collect()
 }
 
 /// How many times all of the gates are computed for all values of the inputs among them, as a power of two; `None` if
@@ -145,7 +133,7 @@ mod tests {
         lanes.into_iter().reduce(|low, high| terms.concat(high, low)).expect("there are lanes")
     }
 
-    /// `(x + y)²`, and the same multiplied out, `more` times the product of both.
+    /// `(x | y)²`, and the same multiplied out, where `x | y` is `x + y - (x & y)`; with mixed products `more` times.
     fn squares(more: u128) -> (Terms, [Term; 2]) {
         let mut terms = Terms::new();
         let before = lane_by_lane(&mut terms, |terms, [x, y]| {

@@ -100,6 +100,11 @@ impl Scaled {
     }
 }
 
+/// Something of each sum that there is.
+pub(super) fn of_each(sums: &[Option<Scaled>], of: impl Fn(&Scaled) -> Term) -> Vec<Option<Term>> {
+    sums.iter().map(|sum| sum.as_ref().map(&of)).collect()
+}
+
 impl Words {
     /// A lane as bits of a weighted sum of lanes that stays within a half.
     pub(super) fn sum_of(&mut self, lane: Term) -> Option<Scaled> {

@@ -5,7 +5,7 @@
 //! Each sum is a dot product of its own, and its lanes need not be taken out of their words. Only the lower half of a
 //! sum is of use, so the lower halves of weights are enough.
 
-use super::addends::{Addend, Scaled};
+use super::addends::{Addend, Scaled, of_each};
 use super::scaled::Weight;
 use super::words::Words;
 use crate::recipe::{Source, Step};
@@ -35,11 +35,12 @@ impl Words {
         }
         let weights = [self.lower_half(one, depth)?, self.lower_half(other, depth)?];
         let weights = self.both_halves(weights);
-        let lanes = [0, 1].map(|at| lanes(sums, |sum| sum.addends[at].lane));
+        let lanes = [0, 1].map(|at| of_each(sums, |sum| sum.addends[at].lane));
         let words = [self.word(&lanes[0], depth + 1)?, self.word(&lanes[1], depth + 1)?];
+        let total = Source::Constant(first.number.cast_unsigned() & HALF);
         let unsigned = Sign::Unsigned.modifier();
         let dots = sums.iter().enumerate().map(|(at, sum)| {
-            let total = Source::Constant(sum.as_ref()?.number.cast_unsigned() & HALF);
+            sum.as_ref()?;
             let pairs = self.in_pairs(words, at);
             let dot = op::DP2A.with(&[[op::LO, op::HI][at % 2], unsigned, unsigned]);
             Some(self.push(Step::plain(dot, &[weights, pairs, total])))
@@ -54,7 +55,7 @@ impl Words {
         sums: &[Option<Scaled>],
         depth: usize,
     ) -> Option<Source> {
-        let first = sums.iter().flatten().next()?;
+        let first = sums.iter().flatten().next().filter(|first| first.addends.len() <= 2)?;
         // What is above the lane is of no use, if the sum is not divided.
         let divided = sums.iter().flatten().filter(|sum| sum.division.is_some());
         let added: Option<Vec<i64>> = divided.map(|sum| self.added(sum)).collect();
@@ -62,8 +63,8 @@ impl Words {
         let mut words = Vec::with_capacity(first.addends.len());
         for at in 0..first.addends.len() {
             let [ones, others] = [
-                lanes(sums, |sum| sum.addends[at].lane),
-                lanes(sums, |sum| sum.addends[at].factor.expect("these are products")),
+                of_each(sums, |sum| sum.addends[at].lane),
+                of_each(sums, |sum| sum.addends[at].factor.expect("these are products")),
             ];
             let others: Vec<Option<Term>> =
                 others.into_iter().map(|lane| Some(self.pieces.part(lane?, 0, 8))).collect();
@@ -132,9 +133,4 @@ impl Words {
         };
         self.push(Step::plain(op::PRMT_B32, &[words[0], words[1], Source::Constant(selector)]))
     }
-}
-
-/// Something of each sum that there is.
-fn lanes(sums: &[Option<Scaled>], of: impl Fn(&Scaled) -> Term) -> Vec<Option<Term>> {
-    sums.iter().map(|sum| sum.as_ref().map(&of)).collect()
 }

@@ -7,7 +7,7 @@
 //! image is faded, or a pixel is multiplied by its own alpha. Halves that are divided by 255 get their own upper bytes
 //! added, and are divided by 256.
 
-use super::addends::{Addend, Scaled};
+use super::addends::{Addend, Scaled, of_each};
 use super::words::{Way, Words};
 use crate::graph::ValueId;
 use crate::recipe::{Source, Step};
@@ -96,8 +96,7 @@ impl Words {
         let mut words = Vec::with_capacity(first.addends.len());
         for (at, &addend) in first.addends.iter().enumerate() {
             let weight = self.weight(addend, depth)?;
-            let lanes: Vec<Option<Term>> =
-                all.iter().map(|sum| sum.as_ref().map(|sum| sum.addends[at].lane)).collect();
+            let lanes = of_each(all, |sum| sum.addends[at].lane);
             words.push((weight, self.word(&lanes, depth + 1)?));
         }
         let even = self.added_up(&words, number, |words, word| {
