@@ -44,7 +44,8 @@ pub(super) fn bounds<W: Watch>(weights: &[(u32, i128)], graph: &Aig<W>) -> Optio
     }
     let mut found = ends_of_named(weights, graph);
     for (number, bits) in numbers(weights, graph) {
-        let most: i128 = bits.values().map(|&zeros| 1 << zeros).sum();
+        let places: Vec<(u32, i128)> = bits.iter().map(|(&node, &zeros)| (node, 1 << zeros)).collect();
+        let (_, most) = ends_of_named(&places, graph);
         // The sum without the number, and what is added to it where the number is as great as it can be.
         let mut rest: Weights = BTreeMap::new();
         for &(node, weight) in weights {

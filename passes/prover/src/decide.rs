@@ -7,6 +7,7 @@ use super::aig::{Aig, Gate, Lit, Unwatched, Watch};
 use super::apart::Difference;
 use super::canonical::{Cone, ConeInput};
 use super::counterexample::minimised;
+use super::numbers::{Numbers, name_ranges};
 use super::query::{Assumption, Budget};
 use super::renamed::Renamed;
 use super::sweep::{Search, Sweep, evaluate};
@@ -16,8 +17,8 @@ use super::words::{Circuit, Sums};
 use super::{Brief, Proof, Question, Verdict};
 use ptxopt_grammar::meaning::term::ones;
 
-pub(super) fn decide(question: &Question) -> Verdict {
-    match search(question) {
+pub(super) fn decide(question: &Question, budget: Budget) -> Verdict {
+    match search(question, budget) {
         Searched::Proved(proof) => Verdict::Proved(proof),
         Searched::Found(mut plain, values) => Verdict::Refuted(minimised(question, &mut plain, values)),
         Searched::Unknown => Verdict::Unproved,
@@ -25,8 +26,8 @@ pub(super) fn decide(question: &Question) -> Verdict {
 }
 
 /// The same, but of a difference only the bits are given.
-pub(super) fn decide_briefly(question: &Question) -> Brief {
-    match search(question) {
+pub(super) fn decide_briefly(question: &Question, budget: Budget) -> Brief {
+    match search(question, budget) {
         Searched::Proved(proof) => Brief::Proved(proof),
         Searched::Found(plain, values) => Brief::Differs(plain.differing(question, &values)),
         Searched::Unknown => Brief::Unproved,
@@ -41,7 +42,7 @@ enum Searched {
     Unknown,
 }
 
-fn search(question: &Question) -> Searched {
+fn search(question: &Question, budget: Budget) -> Searched {
     if question.cone.before == question.cone.after {
         return Searched::Proved(Proof::Structural);
     }
@@ -64,11 +65,12 @@ fn search(question: &Question) -> Searched {
         if tried::are_equal(&mut plain.graph, &question.cone.inputs, &plain.inputs, &plain.pairs) {
             return Searched::Proved(Proof::Parts);
         }
-        if let Some(proof) = Renamed::of(question).and_then(|renamed| renamed.proved(question, seed)) {
+        if let Some(proof) = Renamed::of(question).and_then(|renamed| renamed.proved(question, budget, seed))
+        {
             return Searched::Proved(proof);
         }
     }
-    match swept(question, lanes, seed) {
+    match swept(question, budget, lanes, seed) {
         Swept::Proved { conflicts } => Searched::Proved(Proof::Sat { conflicts }),
         Swept::Found(bits) => Searched::Found(plain, values_of(&question.cone, &bits)),
         Swept::Unknown => Searched::Unknown,
@@ -82,8 +84,9 @@ pub(super) fn are_the_same(pairs: &[(Lit, Lit)]) -> bool {
 
 /// Whether the demanded bits of both sides are the same gates where products are taken apart.
 fn are_the_same_apart(question: &Question) -> bool {
-    let mut graph = Aig::new(Unwatched);
+    let mut graph = Aig::new(Numbers::default());
     let inputs = input_bits(&question.cone.inputs, &mut graph);
+    name_ranges(&question.cone.inputs, &inputs, &mut graph);
     let mut circuit = Circuit::new(graph, &question.cone, &inputs, Sums::Apart);
     let [before, after] = sides(&question.cone, &mut circuit);
     are_the_same(&pairs(question, &before, &after))
@@ -267,12 +270,12 @@ pub(super) enum Swept {
     Unknown,
 }
 
-fn swept(question: &Question, lanes: Vec<Vec<Lane>>, seed: u64) -> Swept {
+fn swept(question: &Question, budget: Budget, lanes: Vec<Vec<Lane>>, seed: u64) -> Swept {
     let cone = &question.cone;
-    let (graph, inputs) = sweep_of(&cone.inputs, lanes, question.budget, seed);
+    let (graph, inputs) = sweep_of(&cone.inputs, lanes, budget, seed);
     let mut circuit = Circuit::new(graph, cone, &inputs, Sums::AtOnce);
     let [before, after] = sides(cone, &mut circuit);
-    ended(circuit.graph, pairs(question, &before, &after), question.budget)
+    ended(circuit.graph, pairs(question, &before, &after), budget)
 }
 
 /// A graph that is swept as it grows, where only inputs in their ranges count; and the bits of the inputs.

@@ -5,8 +5,8 @@
 //! gate that behaves like an older one being proved equal to it by a solver and merged, and what still differs is
 //! asked of the solver. Where words are multiplied, three things are tried before: sums of products taken apart, bits
 //! that depend on few inputs computed for all of these, and sums of products as inputs. The verdict depends on the
-//! question alone: on no clock, address or earlier question. Whatever
-//! was not proved is not claimed: out of budget means [`Verdict::Unproved`].
+//! question alone, on no clock or address; but if the same was asked before with more effort, that answer is the better
+//! one. Whatever was not proved is not claimed: out of budget means [`Verdict::Unproved`].
 
 mod aig;
 mod apart;
@@ -14,9 +14,11 @@ pub mod around;
 pub mod blocks;
 mod bounds;
 mod canonical;
+mod compared;
 mod counterexample;
 mod cut;
 mod decide;
+mod distance;
 pub mod fragment;
 mod intermediate;
 mod linear;
@@ -91,17 +93,30 @@ pub enum Brief {
 /// Decides questions, and remembers the answers.
 #[derive(Default)]
 pub struct Prover {
-    known: HashMap<Question, Verdict>,
-    known_briefly: HashMap<Question, Brief>,
+    known: HashMap<Question, Remembered<Verdict>>,
+    known_briefly: HashMap<Question, Remembered<Brief>>,
     answered: u64,
 }
 
-/// All that an answer depends on.
+/// All that an answer depends on but the effort.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Question {
     cone: Cone,
     demanded: Vec<u128>,
+}
+
+/// An answer, and the effort with which it was looked for.
+struct Remembered<A> {
+    answer: A,
     budget: Budget,
+}
+
+impl<A: Clone + PartialEq> Remembered<A> {
+    /// The answer, if it stands whatever the effort is, or was looked for with as much.
+    fn answer(&self, budget: Budget, unproved: &A) -> Option<A> {
+        let as_much = self.budget.step >= budget.step && self.budget.total >= budget.total;
+        (as_much || self.answer != *unproved).then(|| self.answer.clone())
+    }
 }
 
 impl Prover {
@@ -124,9 +139,9 @@ impl Prover {
     /// The same as [`Self::decide`].
     pub fn recall(&mut self, query: &Query<'_>) -> Option<Proof> {
         let (question, _) = question(query);
-        let Some(Brief::Proved(proof)) = self.known_briefly.get(&question) else { return None };
+        let Brief::Proved(proof) = self.known_briefly.get(&question)?.answer else { return None };
         self.answered += 1;
-        Some(*proof)
+        Some(proof)
     }
 
     /// Decides a question.
@@ -136,13 +151,15 @@ impl Prover {
     /// If the two sides do not have the same number of results with the same widths.
     pub fn decide(&mut self, query: &Query<'_>) -> Verdict {
         let (question, numbers) = question(query);
-        let verdict = if let Some(known) = self.known.get(&question) {
+        let budget = query.budget;
+        let known = self.known.get(&question).and_then(|known| known.answer(budget, &Verdict::Unproved));
+        let verdict = if let Some(known) = known {
             self.answered += 1;
-            known.clone()
+            known
         } else {
-            let verdict = decide::decide(&question);
-            self.known.insert(question, verdict.clone());
-            verdict
+            let answer = decide::decide(&question, budget);
+            self.known.insert(question, Remembered { answer: answer.clone(), budget });
+            answer
         };
         renamed(verdict, &numbers)
     }
@@ -154,13 +171,15 @@ impl Prover {
     /// The same as [`Self::decide`].
     pub fn decide_briefly(&mut self, query: &Query<'_>) -> Brief {
         let (question, _) = question(query);
-        if let Some(known) = self.known_briefly.get(&question) {
+        let budget = query.budget;
+        let known = self.known_briefly.get(&question);
+        if let Some(known) = known.and_then(|known| known.answer(budget, &Brief::Unproved)) {
             self.answered += 1;
-            return known.clone();
+            return known;
         }
-        let brief = decide::decide_briefly(&question);
-        self.known_briefly.insert(question, brief.clone());
-        brief
+        let answer = decide::decide_briefly(&question, budget);
+        self.known_briefly.insert(question, Remembered { answer: answer.clone(), budget });
+        answer
     }
 }
 
@@ -172,7 +191,7 @@ impl Prover {
 #[must_use]
 pub fn prove(query: &Query<'_>) -> Verdict {
     let (question, numbers) = question(query);
-    renamed(decide::decide(&question), &numbers)
+    renamed(decide::decide(&question, query.budget), &numbers)
 }
 
 fn question(query: &Query<'_>) -> (Question, Vec<u32>) {
@@ -184,7 +203,7 @@ fn question(query: &Query<'_>) -> (Question, Vec<u32>) {
     let undefined = |number| query.undefined.contains(&number);
     let (cone, numbers) = canonical::cone(query.terms, &query.before, &query.after, assumption, undefined);
     let demanded = (0..query.before.len()).map(|result| query.demanded(result)).collect();
-    (Question { cone, demanded, budget: query.budget }, numbers)
+    (Question { cone, demanded }, numbers)
 }
 
 /// The verdict with the caller's numbers of the inputs.

@@ -127,6 +127,26 @@ impl Linear {
         (signed(self.constant, self.width), weights.collect())
     }
 
+    /// What is left of the sum without another one, which is read as a signed number and is in it so many times; `None` if
+    /// it is not in it as a whole.
+    pub(super) fn without(&self, other: &Self) -> Option<(Self, u128)> {
+        let is_one = |weight: u128| signed(weight, other.width).unsigned_abs() == 1;
+        let &(node, sign) = other.weights.iter().find(|&&(_, weight)| is_one(weight))?;
+        let place = self.weights.binary_search_by_key(&node, |&(node, _)| node).ok()?;
+        let sign = signed(sign, other.width).cast_unsigned();
+        let times = self.weights[place].1.wrapping_mul(sign);
+        let other = other.resized(self.width);
+        let rest = self.plus(&other.times_constant(times.wrapping_neg()));
+        (rest.len() + other.len() == self.len()).then_some((rest, times))
+    }
+
+    /// The same signed numbers, in a word of another width.
+    pub(super) fn resized(&self, width: u32) -> Self {
+        let (constant, weights) = self.integers();
+        let weights = weights.into_iter().map(|(node, weight)| (node, weight.cast_unsigned())).collect();
+        Self { width, constant: constant.cast_unsigned(), weights }.reduced()
+    }
+
     /// How many literals it has.
     pub(super) fn len(&self) -> usize {
         self.weights.len()

@@ -4,10 +4,11 @@
 //! of that sum, and not of all that was multiplied. So a sum may be named: from there on its bits are inputs of their
 //! own, of which only the greatest value is known that the sum can have. What is equal for all of these values is equal
 //! for those that the sum really has, whatever the inputs are. Each gate that is made of the bits of one number gets a
-//! table, with a row for each value of the number; gates with the same table are one gate.
+//! table, with a row for each value of the number; gates with the same table are one gate. Inputs of which it is known
+//! how great they can be are numbers from the start.
 
-use super::aig::{Gate, Lit, Watch, last};
-use super::canonical::{Cone, Kind};
+use super::aig::{Aig, Gate, Lit, Watch, last};
+use super::canonical::{Cone, ConeInput, Kind};
 use super::vectors::counting;
 use hashbrown::HashMap;
 use std::rc::Rc;
@@ -18,7 +19,7 @@ const MOST_TABLES: usize = 4096;
 /// One bit for each value of a number, in words.
 type Table = Rc<[u64]>;
 
-/// A sum that was named.
+/// A sum that was named, or an input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Number {
     /// The bits of the sum, of which the lowest comes first.
@@ -129,6 +130,18 @@ impl Watch for Numbers {
 
     fn numbers(&self) -> &[Number] {
         &self.all
+    }
+}
+
+/// Makes numbers of the inputs of which it is known how great they can be.
+pub(super) fn name_ranges(inputs: &[ConeInput], bits: &[Vec<Lit>], graph: &mut Aig<Numbers>) {
+    for (input, bits) in inputs.iter().zip(bits) {
+        let most = input.assumption.unsigned.and_then(|(_, most)| u16::try_from(most).ok());
+        let Some(most) = most.filter(|&most| most > 0) else { continue };
+        let (own, above) = bits.split_at((u16::BITS - most.leading_zeros()) as usize);
+        if above.iter().all(|&bit| bit == Lit::FALSE) && !own.iter().any(|bit| bit.is_constant()) {
+            graph.watch.name(Number { of: own.to_vec(), bits: own.to_vec(), most: most.into() });
+        }
     }
 }
 

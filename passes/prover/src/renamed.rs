@@ -9,15 +9,17 @@ use super::Question;
 use super::aig::{Aig, Gate, Lit, Watch};
 use super::canonical::ConeInput;
 use super::decide::{Swept, are_the_same, ended, input_bits, pairs, sides, sweep_of};
-use super::numbers::{Numbers, parted};
-use super::query::Assumption;
+use super::numbers::{Numbers, name_ranges, parted};
+use super::query::{Assumption, Budget};
 use super::vectors::vectors;
 use super::words::{Circuit, Sums};
 
 pub(super) struct Renamed {
     graph: Aig<Numbers>,
-    /// The bits of the inputs of the question, and then of the numbers.
+    /// The bits of the inputs of the question, and then of the sums that are numbers.
     bits: Vec<Vec<Lit>>,
+    /// How many of the numbers are inputs of the question.
+    ranges: usize,
     /// The demanded bits of both sides.
     pairs: Vec<(Lit, Lit)>,
 }
@@ -30,19 +32,21 @@ impl Renamed {
         }
         let mut graph = Aig::new(Numbers::default());
         let mut bits = input_bits(&question.cone.inputs, &mut graph);
+        name_ranges(&question.cone.inputs, &bits, &mut graph);
+        let ranges = graph.watch.numbers().len();
         let mut circuit = Circuit::new(graph, &question.cone, &bits, Sums::Named);
         let [before, after] = sides(&question.cone, &mut circuit);
         let graph = circuit.graph;
-        bits.extend(graph.watch.numbers().iter().map(|number| number.bits.clone()));
-        Some(Self { graph, bits, pairs: pairs(question, &before, &after) })
+        bits.extend(graph.watch.numbers()[ranges..].iter().map(|number| number.bits.clone()));
+        Some(Self { graph, bits, ranges, pairs: pairs(question, &before, &after) })
     }
 
     /// How the two sides are equal, if they are that whatever the numbers are.
-    pub(super) fn proved(&self, question: &Question, seed: u64) -> Option<Proof> {
+    pub(super) fn proved(&self, question: &Question, budget: Budget, seed: u64) -> Option<Proof> {
         if are_the_same(&self.pairs) {
             return Some(Proof::Structural);
         }
-        let numbers = self.graph.watch.numbers();
+        let numbers = &self.graph.watch.numbers()[self.ranges..];
         if numbers.is_empty() {
             return None;
         }
@@ -53,9 +57,9 @@ impl Renamed {
             ConeInput { width, assumption: Assumption { unsigned: range, ..Assumption::NONE } }
         }));
         let (lanes, _) = vectors(&inputs, seed);
-        let (mut graph, bits) = sweep_of(&inputs, lanes, question.budget, seed);
+        let (mut graph, bits) = sweep_of(&inputs, lanes, budget, seed);
         let pairs = self.made_in(&mut graph, &bits);
-        match ended(graph, pairs, question.budget) {
+        match ended(graph, pairs, budget) {
             Swept::Proved { conflicts } => Some(Proof::Sat { conflicts }),
             Swept::Found(_) | Swept::Unknown => None,
         }

@@ -169,24 +169,26 @@ mod tests {
         assert!(matches!(verdict, Verdict::Refuted(_)), "{verdict:?}");
     }
 
-    /// Whether the highest bit of a product of two bytes is zero where the first one is at most so great.
-    fn verdict_up_to(most: u128) -> Verdict {
+    /// Whether the highest bit of a product of two bytes is zero where 255 less the first one is at least so great.
+    fn verdict_from(least: u128) -> Verdict {
         let mut terms = Terms::new();
         let bytes = [0, 1].map(|number| {
             let byte = terms.input(number, 8);
             terms.zero_extend(byte, 16)
         });
-        let product = terms.mul(bytes[0], bytes[1]);
+        let all = terms.constant(255, 16);
+        let rest = terms.xor(bytes[0], all);
+        let product = terms.mul(rest, bytes[1]);
         let (before, after) = (terms.extract(product, 15, 1), terms.constant(0, 1));
         let mut query = Query::new(&terms, vec![before], vec![after]);
-        query.assumptions.insert(0, Assumption { unsigned: Some((0, most)), ..Assumption::NONE });
+        query.assumptions.insert(0, Assumption { unsigned: Some((least, 255)), ..Assumption::NONE });
         prove(&query)
     }
 
     #[test]
     fn values_outside_of_ranges_are_left_out() {
-        assert_eq!(verdict_up_to(128), Verdict::Proved(Proof::Parts));
-        let verdict = verdict_up_to(129);
+        assert_eq!(verdict_from(127), Verdict::Proved(Proof::Parts));
+        let verdict = verdict_from(126);
         assert!(matches!(verdict, Verdict::Refuted(_)), "{verdict:?}");
     }
 

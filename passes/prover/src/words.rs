@@ -5,6 +5,8 @@
 
 use super::aig::{Aig, Lit, Watch};
 use super::canonical::{Cone, Kind, Word};
+use super::compared::{Extreme, less};
+use super::distance::Distances;
 use super::linear::Linear;
 use super::numbers::parted;
 use hashbrown::HashMap;
@@ -23,6 +25,9 @@ pub(super) enum Sums {
     AtOnce,
 }
 
+/// How many distances are put into one sum.
+const MOST_DISTANCES: usize = 16;
+
 /// How many sums of sums are taken apart, one in the other.
 const MOST_SUMS: u32 = 6;
 
@@ -34,6 +39,7 @@ pub(super) struct Circuit<'c, W> {
     linear: Vec<Option<Linear>>,
     /// Sums by their bits without the copies of the highest; the first that was made stands for all.
     named: HashMap<Vec<Lit>, Linear>,
+    distances: Distances,
 }
 
 impl<'c, W: Watch> Circuit<'c, W> {
@@ -47,12 +53,16 @@ impl<'c, W: Watch> Circuit<'c, W> {
             bits: vec![None; count],
             linear: vec![None; count],
             named: HashMap::new(),
+            distances: Distances::default(),
         };
         let parted = if sums == Sums::Named { parted(cone) } else { Vec::new() };
         for (at, word) in cone.words.iter().enumerate() {
             circuit.make(at, word, inputs);
             if parted.get(at) == Some(&true) {
                 circuit.name(at);
+            }
+            if word.kind == Kind::Choose {
+                circuit.note_extreme(at, word);
             }
         }
         circuit
@@ -141,6 +151,28 @@ impl<'c, W: Watch> Circuit<'c, W> {
         }
     }
 
+    /// Notes a word that is the smaller or the greater of two.
+    fn note_extreme(&mut self, at: usize, word: &Word) {
+        let Some(extreme) = Extreme::of(word, &self.cone.words) else { return };
+        let at = u32::try_from(at).expect("a cone has few words");
+        if let Some([smaller, greater]) = self.distances.note(at, extreme) {
+            let [smaller, greater] = [smaller, greater].map(|at| self.bits(at).to_vec());
+            self.distances.insert(extreme, [&smaller, &greater]);
+        }
+    }
+
+    /// The sum with distances in the place of differences.
+    fn with_distances(&mut self, mut sum: Linear) -> Linear {
+        // Bounded, since a distance may be the difference that it stands for.
+        for _each in 0..MOST_DISTANCES {
+            let Some((at, rest, times)) = self.distances.in_sum(&sum) else { break };
+            let [a, b] = self.distances.words(at).map(|at| self.bits(at).to_vec());
+            let made = self.distances.made(at, [&a, &b], &mut self.graph);
+            sum = rest.plus(&made.resized(rest.width()).times_constant(times));
+        }
+        sum
+    }
+
     /// The word as a sum, where its operation is one of those that sums are made with.
     fn as_sum(&mut self, word: &Word) -> Option<Linear> {
         let [a, b, _] = word.operands;
@@ -148,7 +180,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
             Kind::Add => {
                 self.make_sum(a);
                 self.make_sum(b);
-                Some(self.sum(a).plus(self.sum(b)))
+                Some(self.with_distances(self.sum(a).plus(self.sum(b))))
             }
             Kind::Mul => {
                 self.make_sum(a);
@@ -316,19 +348,16 @@ impl<'c, W: Watch> Circuit<'c, W> {
                 let any = differences.into_iter().fold(Lit::FALSE, |any, bit| self.graph.or(any, bit));
                 vec![!any]
             }
-            Kind::UnsignedLess => {
+            Kind::UnsignedLess | Kind::SignedLess => {
                 let (a, b, graph) = self.both(a, b);
-                vec![less(graph, a, b)]
-            }
-            Kind::SignedLess => {
-                let (mut a, mut b) = (self.bits(a).to_vec(), self.bits(b).to_vec());
-                for bits in [&mut a, &mut b] {
-                    let sign = bits.last_mut().expect("a word has a bit");
-                    *sign = !*sign;
-                }
-                vec![less(&mut self.graph, &a, &b)]
+                vec![less(graph, a, b, word.kind == Kind::SignedLess)]
             }
             Kind::Choose => {
+                if let Some(extreme) = Extreme::of(word, &self.cone.words) {
+                    let [a, b] = extreme.words;
+                    let (a, b, graph) = self.both(a, b);
+                    return extreme.bits([a, b], graph);
+                }
                 let condition = self.bits(a)[0];
                 let (then, otherwise, graph) = self.both(b, c);
                 let pairs = then.iter().zip(otherwise);
@@ -391,12 +420,6 @@ impl<'c, W: Watch> Circuit<'c, W> {
         rest.truncate(width);
         (quotient, rest)
     }
-}
-
-/// Whether the first is less: whether `a - b` borrows.
-fn less<W: Watch>(graph: &mut Aig<W>, a: &[Lit], b: &[Lit]) -> Lit {
-    let carry = a.iter().zip(b).fold(Lit::TRUE, |carry, (&a, &b)| graph.majority(a, !b, carry));
-    !carry
 }
 
 /// The direction of a shift, and what it fills with.

@@ -108,7 +108,7 @@ pub(super) fn run(
             return vec![Record::about(module, &function.name, unmodelled.stmt, Kind::Missed(why))].into();
         }
     };
-    verifier.begin();
+    verifier.begin(&function.name);
     let holds_half = |value: ValueId| {
         let decl = graph.register_of(value).and_then(|register| graph.declaration(register));
         decl.is_some_and(|decl| shared.fresh.declares_halves(module.decl_name(decl)))

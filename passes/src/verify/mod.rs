@@ -14,17 +14,19 @@
 //! it once; a second read is another unknown.
 //!
 //! **Facts.** Facts about phis are assumed, since a region does not look behind a phi. No other fact is: it follows
-//! from statements in the region, or the proof does without it.
+//! from statements in the region, or is proved by itself, or the proof does without it.
 
+mod range;
 mod region;
 mod sampled;
 
 use crate::graph::{Graph, ValueId};
 use crate::recipe::{Recipe, Text};
 use crate::site::Knowledge;
+use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_prover::{Brief, Budget, Counterexample, Proof, Prover, Verdict};
-use region::{Extent, New, Region, Rest, Snippet};
+use region::{Extent, Most, New, Region, Rest, Snippet};
 use sampled::sampled;
 use std::collections::BTreeMap;
 
@@ -66,10 +68,11 @@ pub struct Wrong {
 
 /// The regions that are tried, step by step. What is fused lies between what both texts read, and may be a hundred
 /// statements.
-const REGIONS: [Extent; 8] = [
+const REGIONS: [Extent; 9] = [
     Extent::Around(0),
     Extent::Between(8),
     Extent::Between(640),
+    Extent::Founded(640),
     Extent::Around(2),
     Extent::Around(6),
     Extent::Around(16),
@@ -79,10 +82,11 @@ const REGIONS: [Extent; 8] = [
 
 /// The effort for a question, once so many questions of a function ended without an answer: what is too hard costs more
 /// time than all proofs of a function, and there is often more of its kind.
-const EFFORTS: [(u32, Budget); 3] = [
-    (0, Budget { step: 300, total: 60_000 }),
-    (1, Budget { step: 300, total: 30_000 }),
-    (4, Budget { step: 100, total: 6000 }),
+const EFFORTS: [(u32, Budget); 4] = [
+    (0, Budget { step: 300, total: 16_000 }),
+    (1, Budget { step: 300, total: 8000 }),
+    (2, Budget { step: 300, total: 4000 }),
+    (4, Budget { step: 100, total: 1000 }),
 ];
 
 /// How many questions may end without an answer before no more is tried than what is near a statement.
@@ -93,8 +97,11 @@ const PATIENCE: u32 = 8;
 pub struct Verifier {
     prover: Prover,
     check: Check,
-    /// How many questions of the function at hand ended without an answer.
+    /// By function: how many questions ended without an answer, in all of its rounds.
+    of_functions: HashMap<String, u32>,
+    /// The same of the function at hand.
     unanswered: u32,
+    function: String,
 }
 
 impl std::fmt::Debug for Verifier {
@@ -123,12 +130,14 @@ impl Verifier {
     /// Nothing is remembered yet.
     #[must_use]
     pub fn new(check: Check) -> Self {
-        Self { prover: Prover::new(), check, unanswered: 0 }
+        Self { check, ..Self::default() }
     }
 
-    /// Another function begins, or the same one again: questions get the full effort again.
-    pub fn begin(&mut self) {
-        self.unanswered = 0;
+    /// A function begins: questions get the full effort again, unless it is one that had its questions before.
+    pub fn begin(&mut self, function: &str) {
+        let last = std::mem::replace(&mut self.function, function.to_owned());
+        self.of_functions.insert(last, self.unanswered);
+        self.unanswered = self.of_functions.get(function).copied().unwrap_or(0);
     }
 
     /// How many questions were answered from memory.
@@ -153,9 +162,9 @@ impl Verifier {
             if has_all_between && matches!(extent, Extent::Between(_)) {
                 continue;
             }
-            let Some(region) = Region::new(graph, knowledge, rewrite, &new, extent, Rest::Arbitrary) else {
-                return Judgement::Unclear;
-            };
+            let most: &mut Most<'_> = &mut |value| range::most(&mut self.prover, graph, knowledge, value);
+            let region = Region::new(graph, knowledge, rewrite, &new, extent, Rest::Arbitrary, most);
+            let Some(region) = region else { return Judgement::Unclear };
             let whole = region.whole;
             has_all_between |= region.has_all_between;
             match self.decide(&region) {
@@ -185,8 +194,9 @@ impl Verifier {
         rewrite: &Rewrite<'_>,
         new: &New<'_, '_>,
     ) -> Option<Judgement> {
-        let most = *REGIONS.last().expect("there are regions");
-        let region = Region::new(graph, knowledge, rewrite, new, most, Rest::Kept)?;
+        let largest = *REGIONS.last().expect("there are regions");
+        let most: &mut Most<'_> = &mut |_| None;
+        let region = Region::new(graph, knowledge, rewrite, new, largest, Rest::Kept, most)?;
         if !region.whole {
             return None;
         }
@@ -218,8 +228,10 @@ impl Verifier {
                 return Brief::Proved(Proof::Structural);
             }
         }
+        let remembered = self.prover.remembered();
         let brief = self.prover.decide_briefly(&query);
-        self.unanswered += u32::from(brief == Brief::Unproved);
+        let is_new = self.prover.remembered() == remembered;
+        self.unanswered += u32::from(is_new && brief == Brief::Unproved);
         brief
     }
 }

@@ -26,6 +26,9 @@ pub(super) enum Extent {
     /// So many values, between what the old text reads and what the new text reads: nothing that both read is taken
     /// apart, which would only hide that it is the same.
     Between(usize),
+    /// The same, but what is made of nothing else than what both read is taken apart as well, and the rest of that is
+    /// assumed to be no greater than it was proved to be.
+    Founded(usize),
 }
 
 /// Whether undemanded bits are what they were.
@@ -50,6 +53,16 @@ pub(super) struct Region {
     pub(super) whole: bool,
     /// Whether everything between what the old text and what the new text reads was.
     pub(super) has_all_between: bool,
+}
+
+/// How great a value can be, if that was proved.
+pub(super) type Most<'m> = dyn FnMut(ValueId) -> Option<u128> + 'm;
+
+/// One value as a term over those nearest to it that it is made of.
+pub(super) struct Alone {
+    pub(super) terms: Terms,
+    pub(super) term: Term,
+    pub(super) assumptions: BTreeMap<u32, Assumption>,
 }
 
 /// The text of a rewrite as a module of its own.
@@ -117,7 +130,7 @@ impl Snippet {
     }
 }
 
-struct Building<'b, 'm, 't> {
+struct Building<'b, 'r, 'm, 't> {
     graph: &'b Graph<'m, 't>,
     knowledge: &'b Knowledge,
     terms: Terms,
@@ -126,9 +139,21 @@ struct Building<'b, 'm, 't> {
     assumptions: BTreeMap<u32, Assumption>,
     /// The values that are replaced by what they are made of.
     inner: BTreeSet<ValueId>,
+    /// How great a value can be that is kept whole, if that is asked.
+    most: Option<&'r mut Most<'r>>,
     built: HashMap<ValueId, Term>,
     /// The undemanded bits of a value: arbitrary, but the same at all reads in the new text.
     junk: HashMap<ValueId, Term>,
+}
+
+impl Alone {
+    pub(super) fn new(graph: &Graph<'_, '_>, knowledge: &Knowledge, value: ValueId, size: usize) -> Self {
+        let (inner, _) = inner(graph, BTreeSet::from([value]), &BTreeSet::new(), size);
+        let mut building = Building::new(graph, knowledge, inner, None);
+        let term = building.import_value(value);
+        let Building { terms, assumptions, .. } = building;
+        Self { terms, term, assumptions }
+    }
 }
 
 impl Region {
@@ -148,6 +173,7 @@ impl Region {
         new: &New<'_, '_>,
         extent: Extent,
         rest: Rest,
+        most: &mut Most<'_>,
     ) -> Option<Self> {
         let core = graph.value(rewrite.value).core?;
         let mut roots: BTreeSet<ValueId> = inputs_of(graph.terms(), core);
@@ -162,18 +188,16 @@ impl Region {
                 let (inner, all) = inner(graph, roots, &read, size);
                 (inner, false, all)
             }
+            Extent::Founded(size) => {
+                let (made, kept): (BTreeSet<ValueId>, BTreeSet<ValueId>) =
+                    read.iter().partition(|&&value| is_made_of(graph, value, &read));
+                roots.extend(made);
+                (inner(graph, roots, &kept, size).0, false, false)
+            }
         };
-        let mut building = Building {
-            graph,
-            knowledge,
-            terms: Terms::new(),
-            inputs: Vec::new(),
-            names: BTreeMap::new(),
-            assumptions: BTreeMap::new(),
-            inner,
-            built: HashMap::new(),
-            junk: HashMap::new(),
-        };
+        let most: Option<&mut Most<'_>> =
+            if matches!(extent, Extent::Founded(_)) { Some(most) } else { None };
+        let mut building = Building::new(graph, knowledge, inner, most);
         let before = building.import(core);
         let after = building.after(rewrite, new, rest)?;
         if building.terms.width(before) != building.terms.width(after) {
@@ -212,7 +236,33 @@ fn inner(
     }
 }
 
-impl Building<'_, '_, '_> {
+/// Whether a value is computed of these alone.
+fn is_made_of(graph: &Graph<'_, '_>, value: ValueId, of: &BTreeSet<ValueId>) -> bool {
+    let inputs = graph.value(value).def.map(|def| inputs_of(graph.terms(), def));
+    inputs.is_some_and(|inputs| !inputs.is_empty() && inputs.is_subset(of))
+}
+
+impl<'b, 'r, 'm, 't> Building<'b, 'r, 'm, 't> {
+    fn new(
+        graph: &'b Graph<'m, 't>,
+        knowledge: &'b Knowledge,
+        inner: BTreeSet<ValueId>,
+        most: Option<&'r mut Most<'r>>,
+    ) -> Self {
+        Self {
+            graph,
+            knowledge,
+            terms: Terms::new(),
+            inputs: Vec::new(),
+            names: BTreeMap::new(),
+            assumptions: BTreeMap::new(),
+            inner,
+            most,
+            built: HashMap::new(),
+            junk: HashMap::new(),
+        }
+    }
+
     fn fresh(&mut self, width: u32, name: String) -> Term {
         let number = u32::try_from(self.inputs.len()).expect("a region has few inputs");
         self.inputs.push(width);
@@ -255,14 +305,25 @@ impl Building<'_, '_, '_> {
                 let name = entry.register.and_then(|register| self.graph.register_text(register));
                 let term =
                     self.fresh(entry.width, name.unwrap_or_else(|| format!("value {}", value.number())));
-                if let (Origin::Phi(_), Op::Input(number)) = (entry.origin, self.terms.op(term)) {
-                    let assumption = self.knowledge.facts[value.index()].assumption();
+                if let Op::Input(number) = self.terms.op(term) {
+                    let assumption = self.assumption(value);
                     self.assumptions.extend(assumption.map(|assumption| (number, assumption)));
                 }
                 term
             }
         };
         self.built.insert(value, term);
+    }
+
+    /// What is assumed of a value that is kept whole: what the facts say of a phi, and what is proved of others.
+    fn assumption(&mut self, value: ValueId) -> Option<Assumption> {
+        let entry = self.graph.value(value);
+        if let Origin::Phi(_) = entry.origin {
+            return self.knowledge.facts[value.index()].assumption();
+        }
+        let most = self.most.as_mut().and_then(|most| most(value))?;
+        let known = ones(entry.width) & !ones(u128::BITS - most.leading_zeros());
+        Some(Assumption { known, value: 0, unsigned: Some((0, most)), signed: None })
     }
 
     /// A term of the graph over values that are built.

@@ -4,7 +4,7 @@
 
 use ptxopt_grammar::meaning::concrete::evaluate;
 use ptxopt_grammar::meaning::term::ones;
-use ptxopt_prover::Query;
+use ptxopt_prover::{Assumption, Query};
 
 /// How many inputs the evaluator tries.
 const SAMPLES: u64 = 24;
@@ -28,13 +28,14 @@ pub(super) fn sampled(query: &Query<'_>, inputs: &[u32]) -> Option<u128> {
     };
     let demanded = query.demanded.first().copied().unwrap_or(u128::MAX);
     for sample in 0..SAMPLES {
-        let value = |&width: &u32| {
+        let value = |(number, &width): (u32, &u32)| {
             let random = u128::from(next()) << 64 | u128::from(next());
             let pick = usize::try_from(random >> 80 & 7).expect("three bits");
             let value = if sample % 3 == 0 { CORNERS[pick] } else { random };
-            value & ones(width)
+            let assumption = query.assumptions.get(&number).unwrap_or(&Assumption::NONE);
+            moved(value & ones(width), assumption)
         };
-        let values: Vec<u128> = inputs.iter().map(value).collect();
+        let values: Vec<u128> = (0..).zip(inputs).map(value).collect();
         let admitted = query.assumptions.iter().all(|(&number, assumption)| {
             let at = number as usize;
             assumption.admits(values[at], inputs[at])
@@ -49,4 +50,14 @@ pub(super) fn sampled(query: &Query<'_>, inputs: &[u32]) -> Option<u128> {
         }
     }
     None
+}
+
+/// The value moved to where it is as assumed, as far as that is easy.
+fn moved(value: u128, assumption: &Assumption) -> u128 {
+    let value = value & !assumption.known | assumption.value & assumption.known;
+    match assumption.unsigned {
+        // The corners stay what they are: the greatest value is one of them.
+        Some((low, high)) => value.clamp(low, high),
+        None => value,
+    }
 }

@@ -189,7 +189,7 @@ fn all_intrinsics_of_cuda_are_recognised_in_the_spellings_of_its_compilers() {
         with_graphs(producer.text, |name, graph| {
             let seen = Seen::of(graph);
             count += 1;
-            verifier.begin();
+            verifier.begin(name);
             if seen.is_native() {
                 native += 1;
             } else if !seen.is_recognised(&mut verifier) {

@@ -1,0 +1,155 @@
+//! Distances: the greater of two words less the smaller one.
+//!
+//! `max(x, y) - min(x, y)` is never negative, but as a sum of the bits of both it looks as if it could be, so it would
+//! seem to borrow from the lane above it. So where the greater and the smaller of the same two words are there, their
+//! difference in a sum is replaced by the distance of the words, which is neither negative nor wider than they are: the
+//! two are equal as integers, whatever the words are. It is also what `|x - y|` is.
+
+use super::aig::{Aig, Lit, Watch};
+use super::compared::{Extreme, in_order, less};
+use super::linear::Linear;
+use hashbrown::HashMap;
+
+/// How many bits more than the words have, so that any weighted sum of the bits of two words is there as an integer.
+const ROOM: usize = 3;
+
+/// The most distances that are looked for in each sum.
+const MOST: usize = 64;
+
+/// The pairs of the smaller and the greater of two words.
+#[derive(Default)]
+pub(super) struct Distances {
+    /// By two words and whether they are compared as signed ones: the smaller and the greater one, if they are there.
+    ends: HashMap<([u32; 2], bool), [Option<u32>; 2]>,
+    all: Vec<Distance>,
+}
+
+/// A distance of two words.
+struct Distance {
+    /// The greater one less the smaller one, as the bits of both.
+    difference: Linear,
+    words: [u32; 2],
+    signed: bool,
+    /// The distance as bits of its own, once it was made.
+    made: Option<Linear>,
+}
+
+impl Distances {
+    /// Notes that a word is one end; the smaller and the greater one, once both are there.
+    pub(super) fn note(&mut self, at: u32, extreme: Extreme) -> Option<[u32; 2]> {
+        let ends = self.ends.entry((extreme.words, extreme.signed)).or_default();
+        ends[usize::from(extreme.is_greater)] = Some(at);
+        let [Some(smaller), Some(greater)] = *ends else { return None };
+        (self.all.len() < MOST).then_some([smaller, greater])
+    }
+
+    /// Takes both ends, whose bits are given.
+    pub(super) fn insert(&mut self, extreme: Extreme, [smaller, greater]: [&[Lit]; 2]) {
+        let Extreme { words, signed, .. } = extreme;
+        let difference = minus(&wider(greater, signed), &wider(smaller, signed));
+        self.all.push(Distance { difference, words, signed, made: None });
+    }
+
+    /// A difference that is in a sum as a whole: its number, what is left of the sum, and how often it is in it.
+    pub(super) fn in_sum(&self, sum: &Linear) -> Option<(usize, Linear, u128)> {
+        self.all.iter().enumerate().find_map(|(at, distance)| {
+            let (rest, times) = sum.without(&distance.difference)?;
+            Some((at, rest, times))
+        })
+    }
+
+    /// The words that a distance is one of.
+    pub(super) fn words(&self, at: usize) -> [u32; 2] {
+        self.all[at].words
+    }
+
+    /// The distance, of which the bits of the two words are given.
+    pub(super) fn made<W: Watch>(&mut self, at: usize, words: [&[Lit]; 2], graph: &mut Aig<W>) -> &Linear {
+        let Distance { signed, made, .. } = &mut self.all[at];
+        made.get_or_insert_with(|| {
+            let [a, b] = in_order(words);
+            let less = less(graph, a, b, *signed);
+            // It is not negative, and no wider than the words.
+            let width = a.len();
+            let [a, b] = [a, b].map(|word| wider(word, *signed));
+            let (up, down) = (minus(&b, &a).bits(graph), minus(&a, &b).bits(graph));
+            let chosen = up.into_iter().zip(down).take(width);
+            let mut distance: Vec<Lit> = chosen.map(|(up, down)| graph.choose(less, up, down)).collect();
+            distance.resize(width + ROOM, Lit::FALSE);
+            Linear::of_bits(&distance)
+        })
+    }
+}
+
+/// A word with room for sums of it.
+fn wider(bits: &[Lit], signed: bool) -> Linear {
+    let sign = bits.last().copied().filter(|_| signed).unwrap_or(Lit::FALSE);
+    let mut bits = bits.to_vec();
+    bits.resize(bits.len() + ROOM, sign);
+    Linear::of_bits(&bits)
+}
+
+fn minus(a: &Linear, b: &Linear) -> Linear {
+    a.plus(&b.times_constant(u128::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Proof, Query, Verdict, prove};
+    use ptxopt_grammar::meaning::term::{Term, Terms};
+
+    type Less = fn(&mut Terms, Term, Term) -> Term;
+
+    /// The smaller and the greater of two words, and their distance, found with another comparison.
+    fn of(terms: &mut Terms, [x, y]: [Term; 2], less: Less, other: Less) -> [Term; 3] {
+        let is_less = less(terms, x, y);
+        let [smaller, greater] = [terms.choose(is_less, x, y), terms.choose(is_less, y, x)];
+        let is_less = other(terms, x, y);
+        let (up, down) = (terms.sub(y, x), terms.sub(x, y));
+        [smaller, greater, terms.choose(is_less, up, down)]
+    }
+
+    /// Whether the greater halves of two words less the smaller halves, as a difference of words, are the distances of the
+    /// halves side by side.
+    fn side_by_side(less: Less, other: Less) -> Verdict {
+        let mut terms = Terms::new();
+        let words = [0, 1].map(|number| terms.input(number, 32));
+        let halves = [0, 16].map(|low| {
+            let halves = words.map(|word| terms.extract(word, low, 16));
+            of(&mut terms, halves, less, other)
+        });
+        let [smaller, greater, after] = [0, 1, 2].map(|at| terms.concat(halves[1][at], halves[0][at]));
+        let before = terms.sub(greater, smaller);
+        prove(&Query::new(&terms, vec![before], vec![after]))
+    }
+
+    #[test]
+    fn differences_of_ends_are_distances() {
+        let verdict = side_by_side(Terms::unsigned_less, Terms::unsigned_less);
+        assert_eq!(verdict, Verdict::Proved(Proof::Structural));
+    }
+
+    #[test]
+    fn differences_of_signed_ends_are_distances_where_they_have_room() {
+        let mut terms = Terms::new();
+        let words = [0, 1].map(|number| terms.input(number, 8));
+        let less: Less = Terms::signed_less;
+        let [smaller, greater, distance] = of(&mut terms, words, less, less);
+        let [smaller, greater] = [smaller, greater].map(|end| terms.sign_extend(end, 16));
+        let (before, after) = (terms.sub(greater, smaller), terms.zero_extend(distance, 16));
+        let verdict = prove(&Query::new(&terms, vec![before], vec![after]));
+        assert_eq!(verdict, Verdict::Proved(Proof::Structural));
+    }
+
+    #[test]
+    fn differences_of_signed_ends_borrow_from_the_lane_above() {
+        let verdict = side_by_side(Terms::signed_less, Terms::signed_less);
+        assert!(matches!(verdict, Verdict::Refuted(_)), "{verdict:?}");
+    }
+
+    #[test]
+    fn distances_of_signed_words_are_no_distances_of_unsigned_ones() {
+        let verdict = side_by_side(Terms::unsigned_less, Terms::signed_less);
+        assert!(matches!(verdict, Verdict::Refuted(_)), "{verdict:?}");
+    }
+}
