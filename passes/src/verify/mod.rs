@@ -83,9 +83,9 @@ const REGIONS: [Extent; 9] = [
 /// The effort for a question, once so many questions of a function ended without an answer: what is too hard costs more
 /// time than all proofs of a function, and there is often more of its kind.
 const EFFORTS: [(u32, Budget); 4] = [
-    (0, Budget { step: 300, total: 16_000 }),
-    (1, Budget { step: 300, total: 8000 }),
-    (2, Budget { step: 300, total: 4000 }),
+    (0, Budget { step: 300, total: 24_000 }),
+    (1, Budget { step: 300, total: 6000 }),
+    (2, Budget { step: 300, total: 3000 }),
     (4, Budget { step: 100, total: 1000 }),
 ];
 
