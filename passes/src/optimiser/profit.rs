@@ -3,7 +3,7 @@
 //! The tables measure every instruction alone. What the assembler makes of its neighbours moves that by a few
 //! instructions, so a rewrite must save more than such noise.
 
-use super::repeats::Repeats;
+use super::repeats::{Repeats, is_sign_extended};
 use super::spell::{Spelling, Target};
 use crate::cost::{Cost, Costs};
 use crate::graph::{Graph, Origin, ValueId};
@@ -52,6 +52,10 @@ impl Profit<'_, '_, '_> {
             return Price { own: self.halves_moved(stmt), ..Price::default() };
         };
         let least = self.target.cost(&Recipe::one(step)).least;
+        let least = least.saturating_sub(self.extended_before(&step)).max(least.min(1));
+        if self.is_predicated(stmt, &step) {
+            return Price { own: least.saturating_sub(1), ..Price::default() };
+        }
         if let Some(first) = self.repeats.get(stmt).filter(|_| !self.is_video(stmt)) {
             return Price { own: 0, parts: [Some((first, least)), None] };
         }
@@ -67,6 +71,43 @@ impl Profit<'_, '_, '_> {
         }
         let shared: u32 = parts.iter().flatten().map(|&(_, lanes)| lanes).sum();
         Price { own: least - shared, parts }
+    }
+
+    /// How many operands of an operation on signed halves are extended already. The machine has no such operations but on
+    /// words, so the tables count an extension for each operand.
+    fn extended_before(&self, step: &Step) -> u32 {
+        let is_signed_half =
+            step.instruction().is_some_and(|own| !own.row().is(op::CVT) && own.last_type() == Some(op::S16));
+        if !is_signed_half {
+            return 0;
+        }
+        let is_extended = |source: &Source| match *source {
+            Source::Value(value) => is_sign_extended(self.graph, value),
+            Source::Step(_) | Source::Constant(_) => false,
+        };
+        let extended = step.sources.iter().filter(|source| is_extended(source)).count();
+        u32::try_from(extended).expect("an instruction has few operands")
+    }
+
+    /// Whether all that is made of a statement's result is a choice between it and one of its own operands: the assembler
+    /// makes one instruction of both, which is executed under the condition.
+    fn is_predicated(&self, stmt: StmtId, step: &Step) -> bool {
+        let Some(value) = self.graph.results(stmt).next() else { return false };
+        let mut uses = self.graph.uses(value);
+        let (Some((user, _)), None) = (uses.next(), uses.next()) else { return false };
+        let choice = self
+            .graph
+            .definition(user)
+            .filter(|choice| choice.instruction().is_some_and(|own| own.row().is(op::SELP)));
+        choice.is_some_and(|choice| {
+            let is_operand = |source: &&Source| match **source {
+                Source::Value(other) => step.sources.contains(&Source::Value(other)),
+                Source::Step(_) | Source::Constant(_) => false,
+            };
+            let chosen = || choice.sources.iter().take(2);
+            chosen().any(|source| *source == Source::Value(value))
+                && chosen().any(|source| is_operand(&source))
+        })
     }
 
     /// What the extensions and masks cost that the assembler does together with what moves a byte out of a word: such a

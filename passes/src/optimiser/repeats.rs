@@ -1,14 +1,20 @@
 //! Instructions that a function repeats: the assembler computes them once, so one of several that goes saves nothing.
 //!
 //! Statements are numbered by what they compute, in the order of the blocks: two that do the same with the same operands
-//! are one, if the first is executed before the second on every way. Only prices depend on it, so it is found out when
-//! the first price is asked for.
+//! are one, if the first is executed before the second on every way. Registers of the machine have 32 bits, so a byte that
+//! is extended to 16 bits and to 32 is extended once. Only prices depend on it, so it is found out when the first price
+//! is asked for.
 
 use crate::graph::{BlockId, Graph, ValueId};
 use crate::recipe::{Source, Step};
+use crate::select::underlying;
 use hashbrown::HashMap;
+use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::tree::{StmtId, StmtKind};
 use std::cell::OnceCell;
+
+/// How many moves and extensions are looked through.
+const MOST_MOVES: usize = 12;
 
 /// The repeated instructions of a function.
 #[derive(Debug)]
@@ -16,6 +22,60 @@ pub(super) struct Repeats<'g, 'm, 't> {
     graph: &'g Graph<'m, 't>,
     /// For each statement that is repeated, or repeats another, the result of the first of them.
     found: OnceCell<HashMap<StmtId, ValueId>>,
+}
+
+/// What a statement computes.
+#[derive(PartialEq, Eq, Hash)]
+enum Computed {
+    Step(Step),
+    /// The lowest bits of a value, and zeros or copies of their sign above them.
+    Extended {
+        signed: bool,
+        bits: u32,
+        of: ValueId,
+    },
+}
+
+/// The extension that a value is, to no more bits than a register has.
+fn extended(graph: &Graph<'_, '_>, value: ValueId) -> Option<Computed> {
+    let def = graph.value(value).def.filter(|_| graph.value(value).width <= 32)?;
+    let (signed, inner) = match graph.terms().op(def) {
+        Op::SignExtend(inner) => (true, inner),
+        Op::ZeroExtend(inner) => (false, inner),
+        _ => return None,
+    };
+    let bits = graph.terms().width(inner);
+    Some(Computed::Extended { signed, bits, of: lowest(graph, inner, bits)? })
+}
+
+/// Whether a value is the extension of one of fewer bits, so that the machine's register has copies of its sign.
+pub(super) fn is_sign_extended(graph: &Graph<'_, '_>, value: ValueId) -> bool {
+    let width = graph.value(value).width;
+    extended(graph, underlying(graph, value)).is_some_and(|computed| match computed {
+        Computed::Extended { signed, bits, .. } => signed || bits < width,
+        Computed::Step(_) => false,
+    })
+}
+
+/// The value whose lowest bits are those of a term, behind all that only widens or narrows it.
+fn lowest(graph: &Graph<'_, '_>, term: Term, bits: u32) -> Option<ValueId> {
+    let mut term = term;
+    let mut found = None;
+    for _each in 0..MOST_MOVES {
+        let inner = match graph.terms().op(term) {
+            Op::Extract(inner, 0) => inner,
+            Op::SignExtend(inner) | Op::ZeroExtend(inner) if graph.terms().width(inner) >= bits => inner,
+            Op::Input(number) => {
+                let value = underlying(graph, ValueId::of_input(number));
+                found = Some(value);
+                let Some(def) = graph.value(value).def else { break };
+                def
+            }
+            _ => break,
+        };
+        term = inner;
+    }
+    found
 }
 
 impl<'g, 'm, 't> Repeats<'g, 'm, 't> {
@@ -26,7 +86,7 @@ impl<'g, 'm, 't> Repeats<'g, 'm, 't> {
 
     fn find(graph: &Graph<'_, '_>) -> HashMap<StmtId, ValueId> {
         let mut same: HashMap<ValueId, ValueId> = HashMap::new();
-        let mut first: HashMap<Step, (StmtId, BlockId, ValueId)> = HashMap::new();
+        let mut first: HashMap<Computed, (StmtId, BlockId, ValueId)> = HashMap::new();
         let mut all = HashMap::new();
         for &block in graph.flow().order() {
             for stmt in graph.flow().stmts(block) {
@@ -45,12 +105,13 @@ impl<'g, 'm, 't> Repeats<'g, 'm, 't> {
                     same.insert(value, copied);
                     continue;
                 }
-                match first.get(&step) {
+                let computed = extended(graph, value).unwrap_or(Computed::Step(step));
+                match first.get(&computed) {
                     Some(&(before, above, known)) if graph.flow().dominates(above, block) => {
                         same.insert(value, known);
                         all.extend([(before, known), (stmt, known)]);
                     }
-                    Some(_) | None => drop(first.insert(step, (stmt, block, value))),
+                    Some(_) | None => drop(first.insert(computed, (stmt, block, value))),
                 }
             }
         }
