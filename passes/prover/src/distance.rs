@@ -35,12 +35,13 @@ struct Distance {
 }
 
 impl Distances {
-    /// Notes that a word is one end; the smaller and the greater one, once both are there.
-    pub(super) fn note(&mut self, at: u32, extreme: Extreme) -> Option<[u32; 2]> {
+    /// Notes that a word of so many bits is one end; the smaller and the greater one, once both are there and sums of them
+    /// fit in the widest word.
+    pub(super) fn note(&mut self, at: u32, width: usize, extreme: Extreme) -> Option<[u32; 2]> {
         let ends = self.ends.entry((extreme.words, extreme.signed)).or_default();
         ends[usize::from(extreme.is_greater)] = Some(at);
         let [Some(smaller), Some(greater)] = *ends else { return None };
-        (self.all.len() < MOST).then_some([smaller, greater])
+        (self.all.len() < MOST && width + ROOM <= 128).then_some([smaller, greater])
     }
 
     /// Takes both ends, whose bits are given.
@@ -145,6 +146,25 @@ mod tests {
     fn differences_of_signed_ends_borrow_from_the_lane_above() {
         let verdict = side_by_side(Terms::signed_less, Terms::signed_less);
         assert!(matches!(verdict, Verdict::Refuted(_)), "{verdict:?}");
+    }
+
+    #[test]
+    fn words_without_room_for_sums_have_no_distances() {
+        for width in 124..=128 {
+            let mut terms = Terms::new();
+            let words = [0, 1].map(|number| terms.input(number, width));
+            let less: Less = Terms::unsigned_less;
+            let [smaller, greater, distance] = of(&mut terms, words, less, less);
+            let lowest = [smaller, greater, distance].map(|word| {
+                let bit = terms.extract(word, 0, 1);
+                terms.zero_extend(bit, 2)
+            });
+            let [one, other, of_both] = lowest;
+            let both = terms.add(one, other);
+            let query = Query::new(&terms, vec![smaller, greater, both], vec![smaller, greater, of_both]);
+            let verdict = prove(&query);
+            assert!(matches!(verdict, Verdict::Refuted(_)), "{width}: {verdict:?}");
+        }
     }
 
     #[test]

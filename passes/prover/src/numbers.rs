@@ -11,6 +11,7 @@ use super::aig::{Aig, Gate, Lit, Watch, last};
 use super::canonical::{Cone, ConeInput, Kind};
 use super::vectors::counting;
 use hashbrown::HashMap;
+use ptxopt_grammar::meaning::term::ones;
 use std::rc::Rc;
 
 /// The most gates that get a table.
@@ -136,7 +137,8 @@ impl Watch for Numbers {
 /// Makes numbers of the inputs of which it is known how great they can be.
 pub(super) fn name_ranges(inputs: &[ConeInput], bits: &[Vec<Lit>], graph: &mut Aig<Numbers>) {
     for (input, bits) in inputs.iter().zip(bits) {
-        let most = input.assumption.unsigned.and_then(|(_, most)| u16::try_from(most).ok());
+        let most = input.assumption.unsigned.map(|(_, most)| most.min(ones(input.width)));
+        let most = most.and_then(|most| u16::try_from(most).ok());
         let Some(most) = most.filter(|&most| most > 0) else { continue };
         let (own, above) = bits.split_at((u16::BITS - most.leading_zeros()) as usize);
         if above.iter().all(|&bit| bit == Lit::FALSE) && !own.iter().any(|bit| bit.is_constant()) {

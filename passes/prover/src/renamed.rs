@@ -69,7 +69,9 @@ impl Renamed {
     fn made_in<W: Watch>(&self, graph: &mut Aig<W>, bits: &[Vec<Lit>]) -> Vec<(Lit, Lit)> {
         let gates = self.graph.gates();
         let mut made = vec![Lit::FALSE; gates.len()];
-        for (&old, &new) in self.bits.iter().flatten().zip(bits.iter().flatten()) {
+        // Known bits are constants in both.
+        let bits = self.bits.iter().flatten().zip(bits.iter().flatten());
+        for (&old, &new) in bits.filter(|(old, _)| !old.is_constant()) {
             made[old.node() as usize] = new;
         }
         let used = self.graph.reached(self.pairs.iter().flat_map(|pair| [pair.0.node(), pair.1.node()]));

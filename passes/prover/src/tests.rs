@@ -435,3 +435,61 @@ fn a_conflict_costs_more_among_many_variables() {
     assert!(many.conflicts() <= 300, "{} conflicts", many.conflicts());
     assert_eq!(many.solve(&[], 300_000), SolverAnswer::Unsatisfiable, "{} conflicts", many.conflicts());
 }
+
+/// A question in which the quotient of a product is a number, with one more result, which is false before; after, it is
+/// made of the product and another input. A further input is assumed to be as given.
+fn beside_a_quotient<A>(
+    assumption: Assumption,
+    after: fn(&mut Terms, Term, Term) -> Term,
+    ask: fn(&Query<'_>) -> A,
+) -> A {
+    let mut terms = Terms::new();
+    let product = product_of_bytes(&mut terms, [0, 1], 16);
+    let divisor = terms.constant(255, 16);
+    let quotient = terms.unsigned_divide(product, divisor);
+    let (other, known) = (terms.input(2, 16), terms.input(3, 16));
+    let after = after(&mut terms, product, other);
+    let never = terms.constant(0, 1);
+    let mut query = Query::new(&terms, vec![known, quotient, never], vec![known, quotient, after]);
+    query.assumptions.insert(3, assumption);
+    ask(&query)
+}
+
+/// Whether two numbers are less, greater or equal: always.
+fn always(terms: &mut Terms, a: Term, b: Term) -> Term {
+    let ways = [terms.unsigned_less(a, b), terms.unsigned_less(b, a), terms.equal(a, b)];
+    ways.into_iter().reduce(|any, way| terms.or(any, way)).expect("there are three")
+}
+
+#[test]
+fn known_bits_of_inputs_beside_numbers_are_no_other_constants() {
+    let odd = Assumption { known: 1, value: 1, ..Assumption::NONE };
+    // Not by way of the vectors, which refute it.
+    let proof = beside_a_quotient(odd, always, |query| {
+        let (question, _) = crate::question(query);
+        let renamed = crate::renamed::Renamed::of(&question).expect("there is a quotient");
+        renamed.proved(&question, query.budget, 1)
+    });
+    assert_eq!(proof, None);
+}
+
+#[test]
+fn ranges_may_be_wider_than_their_inputs() {
+    let all = Assumption { unsigned: Some((0, u128::MAX)), ..Assumption::NONE };
+    let wide = Assumption { unsigned: Some((0, 0xf_ffff)), ..Assumption::NONE };
+    let never = |terms: &mut Terms, a, b| {
+        let always = always(terms, a, b);
+        terms.not(always)
+    };
+    for assumption in [all, wide] {
+        let verdict = beside_a_quotient(assumption, never, prove);
+        assert!(matches!(verdict, Verdict::Proved(_)), "{verdict:?}");
+    }
+}
+
+#[test]
+fn narrow_ranges_of_signed_numbers_are_among_the_vectors() {
+    let both = Assumption { known: 1, value: 1, unsigned: Some((0, 0x7fff)), signed: Some((5, 5)) };
+    let verdict = beside_a_quotient(both, always, prove);
+    assert!(matches!(verdict, Verdict::Refuted(_)), "{verdict:?}");
+}

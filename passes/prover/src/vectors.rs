@@ -177,10 +177,11 @@ fn admitted(draw: &mut Draw, value: u128, assumption: &Assumption, width: u32) -
         1 => high,
         _ => low.wrapping_add(value % high.wrapping_sub(low).wrapping_add(1).max(1)),
     };
-    let moved = match (assumption.unsigned, assumption.signed) {
-        (Some((low, high)), _) => into(low, high, draw),
-        (None, Some((low, high))) => into(low.cast_unsigned(), high.cast_unsigned(), draw),
-        (None, None) => signed(value, width).cast_unsigned(),
-    };
-    moved & ones(width) & !known | assumption.value & known
+    let unsigned = assumption.unsigned.map(|(low, high)| into(low, high, draw));
+    let signed = assumption.signed.map(|(low, high)| into(low.cast_unsigned(), high.cast_unsigned(), draw));
+    let known = |moved: u128| moved & ones(width) & !known | assumption.value & known;
+    let mut moved = unsigned.into_iter().chain(signed).map(known);
+    let first = moved.next().unwrap_or(value);
+    // Where both are given, the one may be the narrower one.
+    if assumption.admits(first, width) { first } else { moved.next().unwrap_or(first) }
 }

@@ -155,7 +155,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
     fn note_extreme(&mut self, at: usize, word: &Word) {
         let Some(extreme) = Extreme::of(word, &self.cone.words) else { return };
         let at = u32::try_from(at).expect("a cone has few words");
-        if let Some([smaller, greater]) = self.distances.note(at, extreme) {
+        if let Some([smaller, greater]) = self.distances.note(at, word.width as usize, extreme) {
             let [smaller, greater] = [smaller, greater].map(|at| self.bits(at).to_vec());
             self.distances.insert(extreme, [&smaller, &greater]);
         }

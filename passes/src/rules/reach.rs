@@ -129,6 +129,32 @@ impl Reach {
         Self { words, values }
     }
 
+    /// Those that others are made of, and the value of 16 bits that needed bytes lie in: extended to a word by an
+    /// instruction that comes first and costs nothing. `None` if there is no such value, or several.
+    pub(super) fn with_half(
+        &self,
+        site: &Site<'_, '_, '_>,
+        needs: &[Option<Need>; 4],
+    ) -> Option<(Step, Self)> {
+        let holders = needs.iter().flatten().filter_map(|need| match need.byte {
+            Byte::Of(value, _) => Some(value),
+            Byte::SignOf(..) | Byte::Constant(_) => None,
+        });
+        let is_half = |value: &ValueId| site.graph.value(*value).width == 16 && self.values.contains(value);
+        let mut halves = holders.filter(is_half);
+        let half = halves.next().filter(|&half| halves.all(|other| other == half))?;
+        site.graph.register_of(half)?;
+        let bytes = [Byte::Of(half, 0), Byte::Of(half, 1), Byte::Constant(0), Byte::Constant(0)];
+        let demanded = site.knowledge.demanded[half.index()] | 0xffff_0000;
+        let demanded = u32::try_from(demanded & u128::from(u32::MAX)).expect("it was cut to 32 bits");
+        let extended = Word { source: Source::Step(0), bytes, demanded };
+        let words = self.words.iter().copied().filter(Word::is_origin).chain([extended]).collect();
+        Some((
+            Step::plain(op::CVT_U32_U16, &[Source::Value(half)]),
+            Self { words, values: self.values.clone() },
+        ))
+    }
+
     /// The same words, the nearest first.
     pub(super) fn reversed(&self) -> Self {
         Self { words: self.words.iter().rev().copied().collect(), values: self.values.clone() }

@@ -74,6 +74,7 @@ pub(super) static RULES: &[Rule] = &[
             "bfe.u32 %e, %a, 8, 8; bfi.b32 %d, %e, %b, 16, 8;",
             "cvt.u8.u32 %e, %a; shl.b32 %f, %e, 8; or.b32 %d, %e, %f;",
             "prmt.b32 %e, %a, %b, 0x4321; prmt.b32 %d, %e, %e, 0xbbb3;",
+            "mov.b32 {%h0, %h1}, %a; ld.global.u8 %h1, [%in]; mov.b32 %e, {%h0, %h1}; prmt.b32 %d, %e, %a, 0x7610;",
         ],
         propose: one_move,
     },
@@ -254,6 +255,12 @@ fn spell(site: &Site<'_, '_, '_>, bytes: &[Byte], sources: &[Source], out: &mut 
             if recipe.steps[0] != *site.step && !out.contains(&recipe) {
                 out.push(recipe);
             }
+        }
+    }
+    let Some((extended, reach)) = reach.with_half(site, &needs) else { return };
+    for spelled in reach.spell(&needs) {
+        if let MadeWord::Step(step) = spelled {
+            out.push(Recipe::of(vec![extended, step]));
         }
     }
 }
