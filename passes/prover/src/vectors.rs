@@ -5,7 +5,7 @@
 
 use super::canonical::{Cone, ConeInput, low_half, mix};
 use super::query::Assumption;
-use ptxopt_grammar::meaning::term::{ones, signed};
+use ptxopt_grammar::meaning::term::ones;
 
 /// Words of 64 vectors each.
 pub(super) const GROUPS: usize = 8;

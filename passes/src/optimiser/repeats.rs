@@ -39,11 +39,9 @@ enum Computed {
 /// The extension that a value is, to no more bits than a register has.
 fn extended(graph: &Graph<'_, '_>, value: ValueId) -> Option<Computed> {
     let def = graph.value(value).def.filter(|_| graph.value(value).width <= 32)?;
-    let (signed, inner) = match graph.terms().op(def) {
-        Op::SignExtend(inner) => (true, inner),
-        Op::ZeroExtend(inner) => (false, inner),
-        _ => return None,
-    };
+    let op = graph.terms().op(def);
+    let (Op::SignExtend(inner) | Op::ZeroExtend(inner)) = op else { return None };
+    let signed = matches!(op, Op::SignExtend(_));
     let bits = graph.terms().width(inner);
     Some(Computed::Extended { signed, bits, of: lowest(graph, inner, bits)? })
 }
@@ -62,17 +60,19 @@ fn lowest(graph: &Graph<'_, '_>, term: Term, bits: u32) -> Option<ValueId> {
     let mut term = term;
     let mut found = None;
     for _each in 0..MOST_MOVES {
-        let inner = match graph.terms().op(term) {
-            Op::Extract(inner, 0) => inner,
-            Op::SignExtend(inner) | Op::ZeroExtend(inner) if graph.terms().width(inner) >= bits => inner,
-            Op::Input(number) => {
-                let value = underlying(graph, ValueId::of_input(number));
-                found = Some(value);
-                let Some(def) = graph.value(value).def else { break };
-                def
-            }
-            _ => break,
+        let op = graph.terms().op(term);
+        let inner = if let Op::Input(number) = op {
+            let value = underlying(graph, ValueId::of_input(number));
+            found = Some(value);
+            graph.value(value).def
+        } else if let Op::SignExtend(inner) | Op::ZeroExtend(inner) = op {
+            Some(inner).filter(|&inner| graph.terms().width(inner) >= bits)
+        } else if let Op::Extract(inner, 0) = op {
+            Some(inner)
+        } else {
+            None
         };
+        let Some(inner) = inner else { break };
         term = inner;
     }
     found

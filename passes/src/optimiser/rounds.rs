@@ -3,6 +3,7 @@
 //! Sweeps come where rewrites have come to an end, and compare the declarations of the text with those of the text
 //! that the last sweep left: rewrites take none away, so they correspond one to one.
 
+use super::again::Earlier;
 use super::batches::{Batch, remembered};
 use super::beginning::Beginning;
 use super::function::{self, Shared};
@@ -74,6 +75,8 @@ pub(super) struct Run<'r> {
     origins: Vec<Origins>,
     /// The state of each function.
     states: Vec<State>,
+    /// The texts that functions had.
+    earlier: Earlier,
     /// Whether the last edits were a sweep.
     sweeping: bool,
     /// The text that the last sweep left.
@@ -152,6 +155,7 @@ impl<'r> Run<'r> {
             batches,
             origins: Vec::new(),
             states: functions.iter().map(state).collect(),
+            earlier: Earlier::default(),
             sweeping: false,
             swept: None,
             told: Vec::new(),
@@ -276,6 +280,9 @@ impl<'r> Run<'r> {
             seeks: self.beginnings.is_some(),
         };
         let functions = functions(module);
+        for (number, (function, state)) in functions.iter().zip(&mut self.states).enumerate() {
+            state.open &= !(state.open && self.earlier.have(self.outcome.rounds, number, module, function));
+        }
         let all: Vec<Looked> = if options.limit.is_some() {
             // Which rewrites are within the limit depends on all before them.
             let progress = &mut self.progress;
