@@ -308,8 +308,8 @@ fn behaviour(samples: &[[u32; 2]], compute: impl Fn(u32, u32) -> u32) -> Behavio
 /// What has no factor in common with the number of pairs of turns.
 const STRIDE: usize = 89;
 
-/// Pairs of operands: the numbers where results turn against each other, and a sweep over all numbers of a byte against
-/// numbers without a pattern.
+/// Pairs of operands: the numbers where results turn against each other, and a sweep over all numbers of a byte and those
+/// around powers of two against numbers without a pattern.
 fn samples(bits: u32) -> Vec<[u32; 2]> {
     let ones = u32::MAX >> (32 - bits);
     let half = 1 << (bits - 1);
@@ -328,7 +328,12 @@ fn samples(bits: u32) -> Vec<[u32; 2]> {
         if all.len() == SAMPLES {
             break;
         }
-        let x = if at < 256 { at << (bits - 8) | at >> (16 - bits) } else { next() };
+        let x = match at {
+            0..256 => at << (bits - 8) | at >> (16 - bits),
+            // Around the powers of two, which the numbers of a byte are not near to in a half.
+            256..=300 => (1 << ((at - 256) / 3)) + (at - 256) % 3 - 1,
+            _ => next(),
+        };
         all.push([x & ones, next()]);
     }
     all
