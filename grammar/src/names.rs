@@ -2,6 +2,13 @@
 
 use crate::tree::{Module, ScopeId, StmtId, TokenId};
 
+/// Whether a byte may stand in a name
+/// ([identifiers](https://docs.nvidia.com/cuda/parallel-thread-execution/#identifiers)).
+#[must_use]
+pub const fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'%' | b'_' | b'$')
+}
+
 /// A declared name, or a family of them.
 #[derive(Clone, Copy, Debug)]
 pub struct Decl {

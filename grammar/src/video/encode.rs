@@ -5,6 +5,7 @@
 
 use super::form::{Form, Mad, Scalar, Simd, Sum, Then};
 use super::routing::{Part, Routing, Selector};
+use crate::names::is_of_name;
 use std::fmt::Write;
 
 impl Form {
@@ -117,8 +118,7 @@ fn source(text: &mut String, operand: &str, part: Option<Part>) -> Option<()> {
 
 /// Whether an operand is a name: `WARP_SZ` is the only constant that begins with a letter.
 fn is_name(operand: &str) -> bool {
-    let part = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'%' | b'_' | b'$');
-    let word = operand.bytes().take_while(|&byte| part(byte)).count();
+    let word = operand.bytes().take_while(|&byte| is_of_name(byte)).count();
     word > 0 && !operand.as_bytes()[0].is_ascii_digit() && operand[..word] != *"WARP_SZ"
 }
 

@@ -9,6 +9,7 @@ use super::aig::{Aig, Lit, Watch};
 use super::compared::{Extreme, in_order, less};
 use super::linear::Linear;
 use hashbrown::HashMap;
+use ptxopt_grammar::meaning::term::MOST_BITS;
 
 /// How many bits more than the words have, so that any weighted sum of the bits of two words is there as an integer.
 const ROOM: usize = 3;
@@ -41,7 +42,7 @@ impl Distances {
         let ends = self.ends.entry((extreme.words, extreme.signed)).or_default();
         ends[usize::from(extreme.is_greater)] = Some(at);
         let [Some(smaller), Some(greater)] = *ends else { return None };
-        (self.all.len() < MOST && width + ROOM <= 128).then_some([smaller, greater])
+        (self.all.len() < MOST && width + ROOM <= MOST_BITS as usize).then_some([smaller, greater])
     }
 
     /// Takes both ends, whose bits are given.

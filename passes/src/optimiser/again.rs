@@ -7,6 +7,7 @@
 use super::function::instructions;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::function::Function;
+use ptxopt_grammar::names::is_of_name;
 use ptxopt_grammar::tree::Module;
 
 /// The first round whose texts are kept: nearly all functions are done before.
@@ -47,10 +48,6 @@ fn without_names(module: &Module<'_>, function: &Function) -> Vec<u8> {
         }
     }
     text
-}
-
-fn is_of_name(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'%')
 }
 
 #[cfg(test)]

@@ -281,7 +281,9 @@ impl<'r> Run<'r> {
         };
         let functions = functions(module);
         for (number, (function, state)) in functions.iter().zip(&mut self.states).enumerate() {
-            state.open &= !(state.open && self.earlier.have(self.outcome.rounds, number, module, function));
+            if state.open && self.earlier.have(self.outcome.rounds, number, module, function) {
+                state.open = false;
+            }
         }
         let all: Vec<Looked> = if options.limit.is_some() {
             // Which rewrites are within the limit depends on all before them.

@@ -98,9 +98,8 @@ pub struct Verifier {
     prover: Prover,
     check: Check,
     /// By function: how many questions ended without an answer, in all of its rounds.
-    of_functions: HashMap<String, u32>,
-    /// The same of the function at hand.
-    unanswered: u32,
+    unanswered: HashMap<String, u32>,
+    /// The function at hand.
     function: String,
 }
 
@@ -135,9 +134,12 @@ impl Verifier {
 
     /// A function begins: questions get the full effort again, unless it is one that had its questions before.
     pub fn begin(&mut self, function: &str) {
-        let last = std::mem::replace(&mut self.function, function.to_owned());
-        self.of_functions.insert(last, self.unanswered);
-        self.unanswered = self.of_functions.get(function).copied().unwrap_or(0);
+        function.clone_into(&mut self.function);
+    }
+
+    /// How many questions of the function at hand ended without an answer.
+    fn unanswered(&self) -> u32 {
+        self.unanswered.get(&self.function).copied().unwrap_or(0)
     }
 
     /// How many questions were answered from memory.
@@ -175,7 +177,7 @@ impl Verifier {
             }
             // What is too hard does not get easier with more around it.
             let is_large = step + 2 >= REGIONS.len();
-            let too_hard = last == Judgement::Unproved && (is_large || self.unanswered >= PATIENCE);
+            let too_hard = last == Judgement::Unproved && (is_large || self.unanswered() >= PATIENCE);
             if whole || too_hard || step + 1 == REGIONS.len() {
                 break;
             }
@@ -212,7 +214,7 @@ impl Verifier {
 
     fn decide(&mut self, region: &Region) -> Brief {
         let mut query = region.query();
-        let efforts = EFFORTS.iter().rev().find(|(unanswered, _)| self.unanswered >= *unanswered);
+        let efforts = EFFORTS.iter().rev().find(|(unanswered, _)| self.unanswered() >= *unanswered);
         query.budget = efforts.expect("the first is for all questions").1;
         if self.check == Check::Sampled || region.before != region.after {
             // What was proved before need not be tried.
@@ -231,7 +233,9 @@ impl Verifier {
         let remembered = self.prover.remembered();
         let brief = self.prover.decide_briefly(&query);
         let is_new = self.prover.remembered() == remembered;
-        self.unanswered += u32::from(is_new && brief == Brief::Unproved);
+        if is_new && brief == Brief::Unproved {
+            *self.unanswered.entry_ref(&self.function).or_default() += 1;
+        }
         brief
     }
 }
