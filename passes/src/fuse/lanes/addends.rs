@@ -89,6 +89,20 @@ impl Scaled {
         self.is_shaped_as(other) && pairs.all(|(one, other)| one.factor == other.factor)
     }
 
+    /// Adds a lane times a weight; `None` if there are too many lanes.
+    fn add(&mut self, lane: Term, weight: i64) -> Option<()> {
+        if let Some(same) =
+            self.addends.iter_mut().find(|addend| addend.lane == lane && addend.factor.is_none())
+        {
+            same.weight = same.weight.checked_add(weight)?;
+        } else if self.addends.len() < MOST_ADDENDS {
+            self.addends.push(Addend { weight, lane, factor: None });
+        } else {
+            return None;
+        }
+        Some(())
+    }
+
     /// Takes off the zeros below the sum, where a lane was added up in its place.
     fn reduce(&mut self) {
         self.addends.retain(|addend| addend.weight != 0);
@@ -261,6 +275,15 @@ impl Words {
     /// The same of a term that is a lane, perhaps inverted or moved up, and extended.
     fn collect_lane(&mut self, term: Term, weight: i64, depth: usize, sum: &mut Scaled) -> Option<()> {
         let terms = &self.pieces.terms;
+        if let Op::SignExtend(inner) = terms.op(term)
+            && terms.width(inner) == 8
+        {
+            // With its highest bit inverted it is greater by 128, and not negative.
+            let highest = self.pieces.terms.constant(0x80, 8);
+            let lane = self.pieces.terms.xor(inner, highest);
+            sum.number = sum.number.checked_sub(weight.checked_mul(0x80)?)?;
+            return sum.add(lane, weight);
+        }
         let inner = if let Op::ZeroExtend(inner) = terms.op(term) { inner } else { term };
         let width = terms.width(inner);
         if let Op::Concat(high, low) = terms.op(inner)
@@ -274,18 +297,11 @@ impl Words {
             sum.number = sum.number.checked_add(weight.checked_mul(most)?)?;
             return self.collect(a, weight.checked_neg()?, depth + 1, sum);
         }
-        if sum.addends.len() == MOST_ADDENDS {
-            return None;
-        }
         let most = self.pieces.fact(inner).unsigned().1;
         if width < 8 || most > u128::from(u8::MAX) {
             return None;
         }
         let lane = self.pieces.part(inner, 0, 8);
-        match sum.addends.iter_mut().find(|addend| addend.lane == lane && addend.factor.is_none()) {
-            Some(addend) => addend.weight += weight,
-            None => sum.addends.push(Addend { weight, lane, factor: None }),
-        }
-        Some(())
+        sum.add(lane, weight)
     }
 }

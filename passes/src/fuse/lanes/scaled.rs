@@ -3,7 +3,8 @@
 //! Two lanes of a word are far enough apart for sums of 16 bits: the even ones are kept as halves of one word, the odd
 //! ones as halves of another, and a multiplication of such a word by a number multiplies both. What is in a half stays
 //! there if no sum is negative or has more than 16 bits; that is why the weights are taken together and the least and
-//! the greatest sum computed. A lane may also be multiplied by a register that is the same for all lanes, as where an
+//! the greatest sum computed. Lanes with a sign have 128 added first, and sums that may be negative a number that leaves
+//! the bits of the lane as they are. A lane may also be multiplied by a register that is the same for all lanes, as where an
 //! image is faded, or a pixel is multiplied by its own alpha. Halves that are divided by 255 get their own upper bytes
 //! added, and are divided by 256.
 
@@ -205,11 +206,11 @@ impl Words {
         Some(Addend { lane, factor: Some(factor), ..addend })
     }
 
-    /// The greatest value of a sum, if it stays within 16 bits, whatever its lanes are.
+    /// The least and the greatest value of a sum, whatever its lanes are.
     ///
     /// Factors may be made of the same number, as `a` and `255 - a` are. The greatest sum is a convex function of each
     /// such number, and the least one a concave function, so both are found where the numbers are at their limits.
-    fn greatest(&mut self, sum: &Scaled) -> Option<i64> {
+    fn range(&mut self, sum: &Scaled) -> Option<(i64, i64)> {
         let affine: Vec<Option<Affine>> =
             sum.addends.iter().map(|addend| Some(self.affine(addend.factor?))).collect();
         let mut numbers: Vec<Term> = affine.iter().flatten().map(|affine| affine.number).collect();
@@ -220,7 +221,7 @@ impl Words {
         }
         let limits: Vec<(u128, u128)> =
             numbers.iter().map(|&number| self.pieces.fact(number).unsigned()).collect();
-        let greatest_at = |corner: usize| {
+        let at_corner = |corner: usize| {
             let (mut least, mut greatest) = (sum.number, sum.number);
             for (addend, affine) in sum.addends.iter().zip(&affine) {
                 let times = match affine {
@@ -235,19 +236,29 @@ impl Words {
                 least = least.checked_add(bound.min(0))?;
                 greatest = greatest.checked_add(bound.max(0))?;
             }
-            (least >= 0).then_some(greatest)
+            Some((least, greatest))
         };
-        let corners: Option<Vec<i64>> = (0..1 << numbers.len()).map(greatest_at).collect();
-        corners?.into_iter().max().filter(|&greatest| greatest <= i64::from(u16::MAX))
+        let corners: Option<Vec<(i64, i64)>> = (0..1 << numbers.len()).map(at_corner).collect();
+        let (least, greatest): (Vec<i64>, Vec<i64>) = corners?.into_iter().unzip();
+        Some((least.into_iter().min()?, greatest.into_iter().max()?))
     }
 
-    /// What must be added to a sum that stays within 16 bits where it is divided.
+    /// What must be added to a sum so that it is not negative and stays within 16 bits, and where it is divided. What
+    /// is a multiple of all that a lane can be leaves the lane as it is.
     pub(super) fn added(&mut self, sum: &Scaled) -> Option<i64> {
-        let greatest = self.greatest(sum)?;
-        let Some(division) = sum.division else { return Some(0) };
+        let (least, greatest) = self.range(sum)?;
+        let most = i64::from(u16::MAX);
+        let Some(division) = sum.division else {
+            let whole = 1_i64 << (sum.shift + 8);
+            let added = least.min(0).checked_neg()?.checked_add(whole - 1)? / whole * whole;
+            return (greatest.checked_add(added)? <= most).then_some(added);
+        };
+        if least < 0 || greatest > most {
+            return None;
+        }
         let added = i64::try_from(division.added(greatest.unsigned_abs())?).ok()?;
         let folded = greatest + added + ((greatest + added) >> 8);
-        (folded <= i64::from(u16::MAX)).then_some(added)
+        (folded <= most).then_some(added)
     }
 
     /// A factor as a multiple of a number and a constant.

@@ -327,9 +327,11 @@ impl Words {
                 self.push(Step::plain(op::LOP3_B32, &sources))
             }
             (Key::Masked, &[word, Source::Constant(kept), Source::Constant(inverted)]) => {
-                let ones = u64::from(u32::MAX);
-                let word = match kept {
-                    _ if kept == ones => word,
+                // Lanes that may be anything are kept as well.
+                let ones = u64::MAX >> (u64::BITS - self.lanes.bits());
+                let computed = (0..self.lanes.count().into()).filter(|at| mask >> at & 1 == 1);
+                let word = match computed.map(|at| kept >> (at * self.lanes.bits()) & ones).min() {
+                    Some(least) if least == ones => word,
                     _ => self.push(Step::plain(op::AND_B32, &[word, Source::Constant(kept)])),
                 };
                 match inverted {
