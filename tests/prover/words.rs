@@ -1,10 +1,10 @@
-//! Accesses to bytes and halves, as vectors or one after the other, and accesses to the words that they make up: by
-//! bytes, they are the same.
+//! Accesses to bytes and halves, as vectors or one after the other, accesses to the words that they make up, and to 64
+//! bits: by bytes, they are the same.
 
 use crate::blocks::{kernel, stopped_texts};
 
 /// What loads, or stores, from and to registers, in two ways.
-const SAME: [(&str, &str, &str, &str); 8] = [
+const SAME: [(&str, &str, &str, &str); 11] = [
     (
         "bytes of a word",
         "ld.global.v4.u8 {%r4, %r5, %r6, %r7}, [%d2+4];",
@@ -57,6 +57,25 @@ const SAME: [(&str, &str, &str, &str); 8] = [
         "ld.global.v4.u8 {%r4, %r5, %r6, %r7}, [%d2];\nst.global.v4.u8 [%d2+4], {%r4, %r5, %r6, %r7};",
         "",
     ),
+    (
+        "64 bits, as words",
+        "ld.global.nc.u64 %d3, [%d2];",
+        "ld.global.nc.v2.b32 {%r4, %r5}, [%d2];\nmov.b64 %d3, {%r4, %r5};",
+        "add.s64 %d3, %d3, 1;\nst.global.u64 [%d1], %d3;",
+    ),
+    (
+        "twice 64 bits that are stored",
+        "add.s64 %d3, %d2, 8;\nst.global.v2.b64 [%d1], {%d3, %d2};",
+        "add.s64 %d3, %d2, 8;\nmov.b64 {%r4, %r5}, %d3;\ncvt.u32.u64 %r6, %d2;\nshr.u64 %d3, %d2, 32;\n\
+         cvt.u32.u64 %r7, %d3;\nst.global.v4.b32 [%d1], {%r4, %r5, %r6, %r7};",
+        "",
+    ),
+    (
+        "64 bits, as bytes",
+        "ld.global.u64 %d3, [%d2];\ncvt.u32.u64 %r4, %d3;\nshr.u64 %d3, %d3, 56;\ncvt.u32.u64 %r5, %d3;",
+        "ld.global.v2.b32 {%r4, %r5}, [%d2];\nshr.u32 %r5, %r5, 24;",
+        "st.global.v2.b32 [%d1], {%r4, %r5};",
+    ),
 ];
 
 #[test]
@@ -69,7 +88,7 @@ fn words_are_their_bytes() {
 }
 
 /// A word that is loaded and stored as bytes, with one thing otherwise.
-const DIFFERENT: [(&str, &str, &str, &str); 13] = [
+const DIFFERENT: [(&str, &str, &str, &str); 17] = [
     ("another address", LOADED, "ld.global.b32 %r8, [%d2+4];", TAKEN),
     ("another place of a byte", LOADED, "ld.global.v4.u8 {%r5, %r4, %r6, %r7}, [%d2];", ""),
     ("another space", LOADED, "ld.shared.b32 %r8, [tile];", TAKEN),
@@ -102,6 +121,30 @@ const DIFFERENT: [(&str, &str, &str, &str); 13] = [
         "st.volatile.global.v4.u8 [%d2], {%r3, %r3, %r3, %r3};",
         "prmt.b32 %r4, %r3, 0, 0;\nst.volatile.global.b32 [%d2], %r4;",
         "",
+    ),
+    (
+        "words of 64 bits the other way round",
+        "ld.global.u64 %d3, [%d2];",
+        "ld.global.v2.b32 {%r4, %r5}, [%d2];\nmov.b64 %d3, {%r5, %r4};",
+        "st.global.u64 [%d1], %d3;",
+    ),
+    (
+        "words of 64 bits that are stored the other way round",
+        "st.global.u64 [%d1], %d2;",
+        "mov.b64 {%r4, %r5}, %d2;\nst.global.v2.b32 [%d1], {%r5, %r4};",
+        "",
+    ),
+    (
+        "atomic 64 bits",
+        "ld.relaxed.gpu.global.u64 %d3, [%d2];",
+        "ld.relaxed.gpu.global.v2.b32 {%r4, %r5}, [%d2];\nmov.b64 %d3, {%r4, %r5};",
+        "st.global.u64 [%d1], %d3;",
+    ),
+    (
+        "half of 64 bits",
+        "ld.global.u64 %d3, [%d2];",
+        "ld.global.b32 %r4, [%d2];\nmov.b64 %d3, {%r4, %r4};",
+        "st.global.b32 [%d1], %d3;",
     ),
 ];
 

@@ -266,6 +266,7 @@ pub mod op {
         AND_B32 AND B32,
         CVT_U16_U32 CVT U16 U32,
         CVT_U32_U16 CVT U32 U16,
+        CVT_U32_U64 CVT U32 U64,
         CVT_U8_U8 CVT U8 U8,
         DP2A_LO_S32_S32 DP2A LO S32 S32,
         DP2A_LO_U32_S32 DP2A LO U32 S32,

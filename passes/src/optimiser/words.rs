@@ -1,8 +1,10 @@
-//! Vector accesses to bytes and halves as accesses to the words that these make up; runs of others, see [`super::runs`].
+//! Vector accesses to bytes and halves as accesses to the words that these make up, and accesses to 64 bits of which
+//! bytes are taken or put together as accesses to two words; runs of others, see [`super::runs`].
 //!
 //! `ld.v4.u8` writes four registers and `st.v4.u8` reads four, so the word of memory between them is in no register,
 //! and nothing can compute with it. Here the word is loaded and its bytes are moved to the registers, or the bytes are
-//! put together and the word is stored. The moves are for the rules that follow: where they understand what happens to
+//! put together and the word is stored. Two words that are loaded to one register are in none of their own either. The
+//! moves are for the rules that follow: where they understand what happens to
 //! the bytes, the moves go. An access whose moves all stay has gained nothing; the caller leaves it as it was.
 //!
 //! It is sound because the manual says so: a vector access is to consecutive elements, memory is little-endian, and a
@@ -15,24 +17,32 @@
 //! are. The names of the elements stand in the same statement as before, so they mean the same registers. That a
 //! function does the same with these accesses is proved too before it is written (`variants`).
 
-use super::elements::{Holder, Place, put_together};
+use super::elements::{Holder, Place, WORD, put_together};
 use super::record::{How, Kind, Record, Why};
 use super::runs::{self, Run};
 use super::splice::{self, Fresh};
 use super::spliced::Spliced;
 use super::visible::is_integer_type;
 use crate::cost::Cost;
-use crate::graph::Graph;
+use crate::graph::{Graph, ValueId};
+use crate::recipe::{Source, Step};
 use crate::rules::Pass;
 use hashbrown::HashSet;
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::Function;
-use ptxopt_grammar::names::Component;
+use ptxopt_grammar::names::{Component, is_of_name};
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::table::types::TypeWord;
 use ptxopt_grammar::table::words::Modifier;
 use ptxopt_grammar::tree::{Module, NodeId, NodeKind, StmtId, StmtKind};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+/// How many bits the longest element has.
+const LONG: u32 = 64;
+
+/// The most words that one access has.
+const MOST_WORDS: u32 = 4;
 
 /// The name by which remarks call such a change.
 const NAME: &str = "words";
@@ -78,6 +88,7 @@ impl Words {
         }
         let stmts = function.body.clone().filter_map(StmtId::new);
         let mut vectors: Vec<Access> = stmts.filter_map(|stmt| Access::of(module, stmt)).collect();
+        vectors.retain(|access| !access.is_long() || access.is_of_bytes(graph));
         vectors.iter_mut().for_each(|access| access.leave_unused(graph));
         let may_run = runs::are_possible(module, function);
         let (runs, refused) = if may_run { runs::find(graph) } else { (Vec::new(), Vec::new()) };
@@ -95,15 +106,24 @@ impl Words {
         let stmts = function.body.clone().filter_map(StmtId::new);
         let left: HashSet<&[u8]> = stmts.map(|stmt| new.stmt_text(stmt)).collect();
         let is_left = |line: &String| left.contains(line.as_bytes());
-        let mut number = 0;
-        let mut names = fresh_words(fresh, &mut number);
+        // What is loaded to words may be moved to one register of 64 bits all the same, for what is not of bytes.
+        let is_read = |words: Range<u32>, own: &[String]| {
+            let others = left.iter().filter(|text| !own.iter().any(|line| line.as_bytes() == **text));
+            let names = words.map(|number| fresh.name(WORD, number));
+            let names: Vec<String> = names.collect();
+            others.clone().any(|text| names.iter().any(|name| mentions(text, name)))
+        };
+        let mut names = Names { fresh, counts: BTreeMap::new() };
         let mut useful = Self { vectors: Vec::new(), runs: Vec::new() };
         for access in &self.vectors {
+            let first = names.next_word();
             let lines = access.lines(&mut names);
-            useful.vectors.extend((!lines.iter().all(is_left)).then(|| access.clone()));
+            let words = first..names.next_word();
+            let gains = !lines.iter().all(is_left) || access.is_long() && is_read(words, &lines);
+            useful.vectors.extend(gains.then(|| access.clone()));
         }
         for run in &self.runs {
-            let lines = run.lines(&mut names);
+            let lines = run.lines(&mut || names.next(WORD));
             let costs = lines.iter().flat_map(|(_, lines)| lines).filter(|line| is_left(line) && costs(line));
             useful.runs.extend((costs.count() < lines.len()).then(|| run.clone()));
         }
@@ -131,22 +151,21 @@ impl Words {
         fresh: &Fresh,
         (spliced, edits): (&mut Spliced, &mut Edits),
     ) -> Vec<Record> {
-        let mut number = 0;
         let mut records = Vec::new();
-        let mut names = fresh_words(fresh, &mut number);
+        let mut names = Names { fresh, counts: BTreeMap::new() };
         for access in &self.vectors {
             let lines = access.lines(&mut names);
             spliced.replace(access.stmt, lines.clone());
             records.push(access.record(module, function, lines));
         }
-        for (stmt, lines) in self.runs.iter().flat_map(|run| run.lines(&mut names)) {
+        let runs = self.runs.iter().flat_map(|run| run.lines(&mut || names.next(WORD)));
+        for (stmt, lines) in runs {
             spliced.replace(stmt, lines.clone());
             let count = lines.iter().filter(|line| is_priced(line)).count();
             let after = u32::try_from(count).expect("a word has at most four parts");
             records.push(record(module, function, stmt, [1, after], lines));
         }
-        drop(names);
-        splice::declare(module, function, fresh, &BTreeMap::from([(32, number)]), edits);
+        splice::declare(module, function, fresh, &names.counts, edits);
         records
     }
 }
@@ -162,12 +181,29 @@ fn is_priced(line: &str) -> bool {
     !line.starts_with("cvt.") && !line.starts_with("mov.")
 }
 
-/// The names of new registers for words, from a number on.
-fn fresh_words(fresh: &Fresh, number: &mut u32) -> impl FnMut() -> String {
-    move || {
-        *number += 1;
-        fresh.name(32, *number - 1)
+/// The names of new registers, and how many there are, by their bits.
+struct Names<'f> {
+    fresh: &'f Fresh,
+    counts: BTreeMap<u32, u32>,
+}
+
+impl Names<'_> {
+    /// The number of the next word.
+    fn next_word(&self) -> u32 {
+        self.counts.get(&WORD).copied().unwrap_or(0)
     }
+
+    fn next(&mut self, width: u32) -> String {
+        let count = self.counts.entry(width).or_default();
+        *count += 1;
+        self.fresh.name(width, *count - 1)
+    }
+}
+
+/// Whether a statement has a name in it.
+fn mentions(text: &[u8], name: &str) -> bool {
+    let mut tokens = text.split(|&byte| !is_of_name(byte));
+    tokens.any(|token| token == name.as_bytes())
 }
 
 /// Whether an access with a modifier is weak, and what it does is known.
@@ -185,25 +221,43 @@ impl Access {
         let row = module.row(stmt).filter(|row| row.is(op::LD) || row.is(op::ST))?;
         let instruction = module.instruction(stmt)?;
         let ty = instruction.last_type()?.ty()?;
-        let before: Vec<Modifier> = instruction.modifiers().filter(|other| other.ty().is_none()).collect();
-        let (&vector, kept) = before.split_last()?;
-        if !(vector == op::V2 || vector == op::V4) || !kept.iter().all(|&modifier| is_weak(modifier)) {
+        let mut kept: Vec<Modifier> = instruction.modifiers().filter(|other| other.ty().is_none()).collect();
+        let is_vector = kept.pop_if(|last| *last == op::V2 || *last == op::V4).is_some();
+        let long = [op::U64, op::B64, op::S64].into_iter().any(|long| long.ty() == Some(ty));
+        let element = element(ty).filter(|_| is_vector).or(long.then_some((LONG, false)))?;
+        if !kept.iter().all(|&modifier| is_weak(modifier)) {
             return None;
         }
         let is_load = row.is(op::LD);
         let mut operands = module.operands(stmt);
         let at = usize::from(!is_load);
-        if operands.len() <= at || module.node_kind(operands[at]) != NodeKind::Vector {
+        if operands.len() <= at || (module.node_kind(operands[at]) == NodeKind::Vector) != is_vector {
             return None;
         }
-        let elements = module.children(operands.remove(at));
+        let operand = operands.remove(at);
+        let elements = if is_vector { module.children(operand) } else { vec![operand] };
         let parts: Vec<Part> =
             elements.into_iter().map(|node| Part::of(module, node)).collect::<Option<_>>()?;
         let opcode = kept.iter().fold(row.name.to_owned(), |text, modifier| text + "." + modifier.word());
         let text = |&node: &NodeId| String::from_utf8_lossy(module.node_text(node)).into_owned();
         let others = operands.iter().map(text).collect();
-        let access = Self { stmt, is_load, opcode, element: element(ty)?, parts, others };
+        let access = Self { stmt, is_load, opcode, element, parts, others };
         (access.is_possible() && splice::is_plain(module, stmt)).then_some(access)
+    }
+
+    /// Whether its elements have 64 bits.
+    fn is_long(&self) -> bool {
+        self.element.0 == LONG
+    }
+
+    /// Whether bytes of what is loaded are used, or what is stored is put together.
+    fn is_of_bytes(&self, graph: &Graph<'_, '_>) -> bool {
+        let of_node =
+            |part: &Part| graph.accesses(self.stmt).find(|(access, _)| access.node == Some(part.node));
+        let mut values = self.parts.iter().filter_map(of_node).map(|(_, value)| value);
+        values.any(
+            |value| if self.is_load { is_taken_apart(graph, value) } else { is_put_together(graph, value) },
+        )
     }
 
     /// Whether the elements fill words, and registers of these widths can be moved from and to words.
@@ -212,16 +266,20 @@ impl Access {
         let count = u32::try_from(self.parts.len()).expect("a vector has at most eight elements");
         let widths: BTreeSet<u32> = self.parts.iter().map(|part| part.holder.width).collect();
         let names: HashSet<&str> = self.parts.iter().map(|part| part.holder.name.as_str()).collect();
-        (bits * count).is_multiple_of(32)
+        let fits = |width| if self.is_long() { width == LONG } else { [16, 32].contains(&width) };
+        (bits * count).is_multiple_of(WORD)
+            && bits * count / WORD <= MOST_WORDS
             && widths.len() == 1
-            && widths.iter().all(|width| [16, 32].contains(width))
+            && widths.into_iter().all(fits)
             && (!self.is_load || names.len() == self.parts.len())
     }
 
-    /// The statements that stand for it; `fresh` makes the names of new registers of 32 bits.
-    fn lines(&self, fresh: &mut dyn FnMut() -> String) -> Vec<String> {
-        let per_word = 32 / self.element.0 as usize;
-        let words: Vec<String> = self.parts.chunks(per_word).map(|_| fresh()).collect();
+    /// The statements that stand for it.
+    fn lines(&self, names: &mut Names<'_>) -> Vec<String> {
+        // The elements of a word, or the one that has several words.
+        let (per_word, per_element) = (1.max(WORD / self.element.0), 1.max(self.element.0 / WORD));
+        let count = self.parts.len() * per_element as usize / per_word as usize;
+        let words: Vec<String> = (0..count).map(|_| names.next(WORD)).collect();
         let (vector, operand) = match &words[..] {
             [word] => (String::new(), word.clone()),
             words => (format!(".v{}", words.len()), format!("{{{}}}", words.join(", "))),
@@ -233,30 +291,53 @@ impl Access {
             [address, &operand].into_iter().chain(rest).cloned().collect()
         };
         let access = format!("{}{vector}.b32 {};", self.opcode, operands.join(", "));
-        let parts = words.iter().zip(self.parts.chunks(per_word));
+        let parts = words.chunks(per_element as usize).zip(self.parts.chunks(per_word as usize));
+        let moves = parts.flat_map(|(words, parts)| match self.is_load {
+            true => self.taken_apart(words, parts, names),
+            false => self.put_together(words, parts, names),
+        });
+        let moves: Vec<String> = moves.collect();
         if self.is_load {
-            let moves = parts.flat_map(|(word, parts)| self.taken_apart(word, parts, fresh));
-            let moves: Vec<String> = moves.collect();
             std::iter::once(access).chain(moves).collect()
         } else {
-            let moves = parts.flat_map(|(word, parts)| self.put_together(word, parts, fresh));
-            let moves: Vec<String> = moves.collect();
             moves.into_iter().chain([access]).collect()
         }
     }
 
-    /// The elements of a word to their registers.
-    fn taken_apart(&self, word: &str, parts: &[Part], fresh: &mut dyn FnMut() -> String) -> Vec<String> {
+    /// The elements of words to their registers.
+    fn taken_apart(&self, words: &[String], parts: &[Part], names: &mut Names<'_>) -> Vec<String> {
         let (bits, signed) = self.element;
         let place = |at: usize| Place { first: at * bits as usize, bits, signed };
-        parts.iter().enumerate().flat_map(|(at, part)| part.taken_from(word, place(at), fresh)).collect()
+        match words {
+            [word] => {
+                let parts = parts.iter().enumerate();
+                parts
+                    .flat_map(|(at, part)| part.taken_from(word, place(at), &mut || names.next(WORD)))
+                    .collect()
+            }
+            words => {
+                let used = parts.iter().filter(|part| !part.is_unused);
+                used.map(|part| format!("mov.b64 {}, {{{}}};", part.holder.name, words.join(", "))).collect()
+            }
+        }
     }
 
-    /// The low bits of registers to a word.
-    fn put_together(&self, word: &str, parts: &[Part], fresh: &mut dyn FnMut() -> String) -> Vec<String> {
-        let elements = parts.iter().map(|part| (self.element.0, part.holder.clone()));
+    /// The low bits of registers to words.
+    fn put_together(&self, words: &[String], parts: &[Part], names: &mut Names<'_>) -> Vec<String> {
         let mut lines = Vec::new();
-        put_together(word, elements.collect(), fresh, &mut lines);
+        match (words, parts) {
+            ([low, high], [Part { holder, .. }]) => {
+                let moved = names.next(LONG);
+                lines.push(format!("cvt.u32.u64 {low}, {};", holder.name));
+                lines.push(format!("shr.u64 {moved}, {}, {WORD};", holder.name));
+                lines.push(format!("cvt.u32.u64 {high}, {moved};"));
+            }
+            (words, parts) => {
+                let elements = parts.iter().map(|part| (self.element.0, part.holder.clone())).collect();
+                let word = words.first().expect("there is a word for some parts");
+                put_together(word, elements, &mut || names.next(WORD), &mut lines);
+            }
+        }
         lines
     }
 
@@ -288,6 +369,25 @@ fn record(
     record.cost = Some((before, after));
     record.after = lines;
     record
+}
+
+/// Whether bytes of a register of 64 bits are taken, and not only its two words.
+fn is_taken_apart(graph: &Graph<'_, '_>, value: ValueId) -> bool {
+    let users =
+        |value: ValueId| graph.uses(value).filter_map(|(user, _)| Some((user, graph.definition(user)?)));
+    let is_cut = |step: &Step| step.width < LONG && step.instruction().is_some_and(|of| of.row().is(op::CVT));
+    users(value).any(|(user, step)| {
+        let moved = step.instruction().is_some_and(|instruction| instruction.row().is(op::SHR));
+        let by =
+            step.sources.get(1).and_then(|&by| if let Source::Constant(by) = by { Some(by) } else { None });
+        let bytes = by.is_some_and(|by| by.is_multiple_of(8) && !by.is_multiple_of(WORD.into()));
+        step.width < WORD && is_cut(&step) || moved && bytes && users(user).any(|(_, step)| is_cut(&step))
+    })
+}
+
+/// Whether a register of 64 bits is put together.
+fn is_put_together(graph: &Graph<'_, '_>, value: ValueId) -> bool {
+    graph.definition(value).and_then(|step| step.instruction()).is_some_and(|of| of.row().is(op::OR))
 }
 
 /// How many bits an element has, and whether registers get its sign; `None` for what is no part of a word.

@@ -312,7 +312,11 @@ impl<'p> Readers<'p> {
                 changed.extend(others.iter().map(|(place, _)| place.stmt));
                 return;
             }
-            values.extend(readers.iter().flat_map(|place| uses.results(place.stmt)));
+            // Those that cannot do without are to go themselves, with what they compute.
+            let stays = |place: &&Place| !place.candidates.iter().any(|to| avoids(uses, &values, to));
+            let (stuck, free): (Vec<&Place>, Vec<&Place>) = readers.into_iter().partition(stays);
+            let next = if stuck.is_empty() { free } else { stuck };
+            values.extend(next.iter().flat_map(|place| uses.results(place.stmt)));
         }
     }
 
@@ -339,12 +343,17 @@ fn without<'p>(
     values: &[ValueId],
     readers: &[&'p Place],
 ) -> Option<Vec<(&'p Place, &'p Rc<Candidate>)>> {
-    let avoids = |to: &&Rc<Candidate>| !uses.reads_of(to).any(|read| values.contains(&read));
     let spelled = |place: &&'p Place| {
-        let least = place.candidates.iter().filter(avoids).min_by_key(|to| alone(nodes, to))?;
+        let without = place.candidates.iter().filter(|to| avoids(uses, values, to));
+        let least = without.min_by_key(|to| alone(nodes, to))?;
         Some((*place, least))
     };
     readers.iter().map(spelled).collect()
+}
+
+/// Whether a spelling reads none of these values.
+fn avoids(uses: &Uses<'_, '_, '_>, values: &[ValueId], to: &Candidate) -> bool {
+    !uses.reads_of(to).any(|read| values.contains(&read))
 }
 
 /// What a spelling costs if it shares nothing.

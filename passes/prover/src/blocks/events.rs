@@ -15,7 +15,7 @@ use super::Stop;
 use super::questions::Answer;
 use super::shape::{Class, Shape};
 use super::walk::{CANDIDATES, Walk};
-use super::words::Space;
+use super::words::{Space, pieces};
 use ptxopt_grammar::meaning::term::{Term, ones};
 use ptxopt_grammar::tree::StmtId;
 
@@ -171,7 +171,7 @@ impl Walk<'_, '_> {
             }
         })?;
         self.take(at, shape);
-        Ok(self.events[at].results.clone())
+        Ok(pieces(&mut self.arena.terms, &self.events[at].results, &shape.results))
     }
 
     pub(super) fn take(&mut self, at: usize, shape: &Shape) {

@@ -8,6 +8,9 @@
 //! That holds of weak accesses only, which other threads must not see half done: of others, elements count as accesses
 //! of their own. The space and the cache operator stay part of the shape.
 //!
+//! So is an access to 64 bits one to two words. What is stored are these; what is loaded stays in one piece, and is cut to
+//! words only where the other function loads words.
+//!
 //! An access to less than a word may be one of several that together are one to a word ([`super::neighbours`]): its
 //! shape says which access to a word that would be.
 
@@ -16,6 +19,9 @@ use ptxopt_grammar::meaning::term::{Term, Terms};
 
 /// How many bits a word has.
 pub(super) const WORD: u32 = 32;
+
+/// How many bits an element has at most.
+const MOST: u32 = 64;
 
 /// What the opcode of a weak access says besides the elements and the space.
 const WEAK: [&str; 6] = ["weak", "nc", "ca", "cg", "cs", "wt"];
@@ -59,22 +65,25 @@ pub(super) fn join(terms: &mut Terms, opcode: &str, address: &str, shape: &mut S
     if !is_whole && all > WORD {
         return;
     }
-    let per_word = (WORD / access.bits) as usize;
+    let per_word = (WORD / access.bits).max(1);
     match shape.operands[..] {
         [_, _] if access.loads && shape.targets.len() == elements => {
             if shape.results.iter().any(|&bits| bits != access.bits) {
                 return;
             }
             for (target, at) in shape.targets.iter_mut().zip(0..) {
-                target.from = (at as usize / per_word, at % (WORD / access.bits) * access.bits);
+                target.from = ((at / per_word) as usize, at % per_word * access.bits);
             }
-            shape.results = if is_whole { vec![WORD; elements / per_word] } else { vec![all] };
+            let result = if is_whole { per_word * access.bits } else { all };
+            shape.results = vec![result; elements.div_ceil(per_word as usize)];
         }
         [guard, at, ref stored @ ..] if !access.loads && stored.len() == elements => {
             if stored.iter().any(|&value| terms.width(value) != access.bits) {
                 return;
             }
-            let words: Vec<Term> = stored.chunks(per_word).map(|parts| concat(terms, parts)).collect();
+            let parts = stored.chunks(per_word as usize).map(|parts| concat(terms, parts));
+            let parts: Vec<Term> = parts.collect();
+            let words = parts.into_iter().flat_map(|part| cut(terms, part));
             shape.operands = [guard, at].into_iter().chain(words).collect();
         }
         _ => return,
@@ -83,6 +92,26 @@ pub(super) fn join(terms: &mut Terms, opcode: &str, address: &str, shape: &mut S
         shape.text.clone_from(&whole);
     }
     shape.part = (words == 1).then_some(Part { whole, bits: all });
+}
+
+/// What was loaded, in pieces of so many bits.
+pub(super) fn pieces(terms: &mut Terms, loaded: &[Term], widths: &[u32]) -> Vec<Term> {
+    if loaded.iter().map(|&term| terms.width(term)).eq(widths.iter().copied()) {
+        return loaded.to_vec();
+    }
+    let all = concat(terms, loaded);
+    let mut low = 0;
+    let mut piece = |&width: &u32| {
+        low += width;
+        terms.extract(all, low - width, width)
+    };
+    widths.iter().map(&mut piece).collect()
+}
+
+/// The words of a term, the lowest first, or the term itself if it has no more bits than one.
+fn cut(terms: &mut Terms, term: Term) -> Vec<Term> {
+    let width = terms.width(term);
+    (0..width).step_by(WORD as usize).map(|low| terms.extract(term, low, WORD.min(width - low))).collect()
 }
 
 /// Terms side by side, the lowest first.
@@ -105,7 +134,7 @@ struct Access {
 impl Access {
     fn parse(opcode: &str) -> Option<Self> {
         let (before, ty) = opcode.rsplit_once('.')?;
-        let bits = bits(ty).map(|(bits, _)| bits).filter(|&bits| bits <= WORD)?;
+        let bits = bits(ty).map(|(bits, _)| bits).filter(|&bits| bits <= MOST)?;
         let mut words = before.split('.');
         let mut rest = words.next()?.to_owned();
         let loads = rest == "ld";

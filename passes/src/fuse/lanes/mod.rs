@@ -25,7 +25,7 @@ mod taken;
 mod words;
 
 use crate::lanes::Byte;
-use crate::recipe::{Recipe, Source};
+use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
 pub(crate) use pieces::AllPieces;
@@ -138,6 +138,9 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
         let shifted = site.fact(x).zeros() << far | ones(far);
         return matches!(far, 8 | 16 | 24) && side_by_side([shifted, site.fact(y).zeros()]);
     }
+    if let Some([long]) = site.plain(op::CVT_U32_U64) {
+        return is_put_together(site, long);
+    }
     if let Some([Source::Value(x), Source::Value(y), Source::Value(selector)]) = site.plain(op::PRMT_B32) {
         return x != y && site.constant(Source::Value(selector)).is_some();
     }
@@ -161,6 +164,22 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
     from.sort_unstable();
     from.dedup();
     from.len() > 1
+}
+
+/// Whether two words that are put together lie in a register of 64 bits, perhaps moved down by one of them.
+fn is_put_together(site: &Site<'_, '_, '_>, long: Source) -> bool {
+    let Some(mut step) = site.definition(long) else { return false };
+    let is =
+        |step: &Step, mnemonic| step.instruction().is_some_and(|instruction| instruction.row().is(mnemonic));
+    if let (true, [moved, by]) = (is(&step, op::SHR), &step.sources[..])
+        && site.constant(*by) == Some(32)
+        && let Some(inner) = site.definition(*moved)
+    {
+        step = inner;
+    }
+    let [x, y] = step.sources[..] else { return false };
+    [op::OR, op::XOR, op::ADD].into_iter().any(|join| is(&step, join))
+        && side_by_side([x, y].map(|source| site.fact(source).zeros()))
 }
 
 /// Whether of each byte of two words one is zero, and not always the same one; given the bits of each that are zero.

@@ -16,6 +16,7 @@ use crate::recipe::Source;
 use crate::site::Site;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::meaning::term::{Term, Terms};
+use ptxopt_grammar::video::Sign;
 use std::cell::RefCell;
 use std::rc::Rc;
 
@@ -43,7 +44,7 @@ pub(super) struct Pieces {
     pub(super) words: HashMap<Term, Vec<ValueId>>,
     /// Where lanes can be read, in the order of the numbers of the words.
     pub(super) homes: HashMap<Term, Vec<Home>>,
-    /// The registers of 32 bits that hold one lane, and numbers above it.
+    /// The registers of 32 bits that hold one lane, and numbers or its sign above it.
     pub(super) single: HashSet<ValueId>,
     /// The registers of 16 bits whose low bits are a lane.
     pub(super) narrow: HashMap<Term, Vec<ValueId>>,
@@ -180,7 +181,7 @@ impl Pieces {
         self.homes(lane).any(|other| other == home)
     }
 
-    /// Whether a register holds one lane, and numbers above it.
+    /// Whether a register holds one lane, and numbers or its sign above it.
     pub(super) fn is_single(&self, word: ValueId) -> bool {
         self.single.contains(&word)
     }
@@ -207,6 +208,18 @@ impl Pieces {
         all.sort_unstable();
         all.dedup();
         all
+    }
+
+    /// The sign with which the lowest lane of a term is extended, if nothing else is above it.
+    pub(super) fn sign_of_lane(&mut self, term: Term) -> Option<Sign> {
+        let fact = self.fact(term);
+        let ((_, most), (least, greatest)) = (fact.unsigned(), fact.signed());
+        let half = 1_i128 << (self.bits - 1);
+        if most >> self.bits == 0 {
+            Some(Sign::Unsigned)
+        } else {
+            (-half <= least && greatest < half).then_some(Sign::Signed)
+        }
     }
 
     /// What is known of a term.

@@ -48,7 +48,8 @@ impl Pieces {
         if is_home(graph, value) {
             insert(self.words.entry(word).or_default(), value);
             let lanes = self.lanes_of(word);
-            if lanes[1..].iter().all(|&lane| self.terms.value(lane).is_some()) {
+            let are_numbers = lanes[1..].iter().all(|&lane| self.terms.value(lane).is_some());
+            if are_numbers || self.sign_of_lane(word).is_some() {
                 self.single.insert(value);
             }
             let is_demanded = |at: u32| demanded >> (at * bits) & ones(bits) != 0;
