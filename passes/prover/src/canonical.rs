@@ -5,6 +5,7 @@
 //! same text: it is the key of the cache, and what is done with it repeats exactly. Hashes only choose an order;
 //! that two questions are the same is decided by comparing all of them.
 
+use super::compared::Extreme;
 use super::query::Assumption;
 use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms};
@@ -92,6 +93,11 @@ impl Cone {
     /// Whether there is a product in it.
     pub(super) fn multiplies(&self) -> bool {
         self.words.iter().any(|word| word.kind == Kind::Mul)
+    }
+
+    /// Whether there are several words that are the smaller or the greater of two.
+    pub(super) fn has_several_extremes(&self) -> bool {
+        self.words.iter().filter(|word| Extreme::of(word, &self.words).is_some()).nth(1).is_some()
     }
 
     /// The other one and the value, if one of two words is a constant.

@@ -58,6 +58,10 @@ fn search(question: &Question, budget: Budget) -> Searched {
     if plain.vanishes() {
         return Searched::Proved(Proof::Parts);
     }
+    let in_order = question.cone.has_several_extremes();
+    if in_order && are_the_same_in_order(question) {
+        return Searched::Proved(Proof::Structural);
+    }
     if question.cone.multiplies() {
         if are_the_same_apart(question) {
             return Searched::Proved(Proof::Structural);
@@ -70,7 +74,16 @@ fn search(question: &Question, budget: Budget) -> Searched {
             return Searched::Proved(proof);
         }
     }
-    match swept(question, budget, lanes, seed) {
+    let again = in_order.then(|| lanes.clone());
+    let mut end = swept(question, budget, lanes, seed, |graph, cone, inputs| {
+        Circuit::new(graph, cone, inputs, Sums::AtOnce)
+    });
+    if let (Swept::Unknown, Some(lanes)) = (&end, again) {
+        end = swept(question, budget, lanes, seed, |graph, cone, inputs| {
+            Circuit::with_extremes(graph, cone, inputs, Sums::AtOnce)
+        });
+    }
+    match end {
         Swept::Proved { conflicts } => Searched::Proved(Proof::Sat { conflicts }),
         Swept::Found(bits) => Searched::Found(plain, values_of(&question.cone, &bits)),
         Swept::Unknown => Searched::Unknown,
@@ -88,6 +101,15 @@ fn are_the_same_apart(question: &Question) -> bool {
     let inputs = input_bits(&question.cone.inputs, &mut graph);
     name_ranges(&question.cone.inputs, &inputs, &mut graph);
     let mut circuit = Circuit::new(graph, &question.cone, &inputs, Sums::Apart);
+    let [before, after] = sides(&question.cone, &mut circuit);
+    are_the_same(&pairs(question, &before, &after))
+}
+
+/// Whether they are where extremes of extremes are taken in one order.
+fn are_the_same_in_order(question: &Question) -> bool {
+    let mut graph = Aig::new(Unwatched);
+    let inputs = input_bits(&question.cone.inputs, &mut graph);
+    let mut circuit = Circuit::with_extremes(graph, &question.cone, &inputs, Sums::Late);
     let [before, after] = sides(&question.cone, &mut circuit);
     are_the_same(&pairs(question, &before, &after))
 }
@@ -270,10 +292,13 @@ pub(super) enum Swept {
     Unknown,
 }
 
-fn swept(question: &Question, budget: Budget, lanes: Vec<Vec<Lane>>, seed: u64) -> Swept {
+/// Makes a circuit of a cone, given the bits of its inputs.
+type Make = for<'c> fn(Aig<Sweep>, &'c Cone, &[Vec<Lit>]) -> Circuit<'c, Sweep>;
+
+fn swept(question: &Question, budget: Budget, lanes: Vec<Vec<Lane>>, seed: u64, make: Make) -> Swept {
     let cone = &question.cone;
     let (graph, inputs) = sweep_of(&cone.inputs, lanes, budget, seed);
-    let mut circuit = Circuit::new(graph, cone, &inputs, Sums::AtOnce);
+    let mut circuit = make(graph, cone, &inputs);
     let [before, after] = sides(cone, &mut circuit);
     ended(circuit.graph, pairs(question, &before, &after), budget)
 }

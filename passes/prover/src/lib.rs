@@ -19,6 +19,7 @@ mod counterexample;
 mod cut;
 mod decide;
 mod distance;
+mod extremes;
 pub mod fragment;
 mod intermediate;
 mod linear;

@@ -24,10 +24,23 @@ use ptxopt_grammar::meaning::term::{Term, Terms, ones};
 
 /// The gates of a cone, and the bits of its results.
 fn circuit<W: Watch>(cone: &Cone, watch: W, sums: Sums) -> (Vec<Gate>, Vec<Vec<Lit>>) {
+    made(cone, watch, |graph, inputs| Circuit::new(graph, cone, inputs, sums))
+}
+
+/// The same with extremes of extremes as extremes of all words.
+fn with_extremes(cone: &Cone, sums: Sums) -> (Vec<Gate>, Vec<Vec<Lit>>) {
+    made(cone, Unwatched, |graph, inputs| Circuit::with_extremes(graph, cone, inputs, sums))
+}
+
+fn made<'c, W: Watch>(
+    cone: &'c Cone,
+    watch: W,
+    circuit: impl Fn(Aig<W>, &[Vec<Lit>]) -> Circuit<'c, W>,
+) -> (Vec<Gate>, Vec<Vec<Lit>>) {
     let mut graph = Aig::new(watch);
     let bits = |input: &ConeInput| (0..input.width).map(|_| graph.input()).collect();
     let inputs: Vec<Vec<Lit>> = cone.inputs.iter().map(bits).collect();
-    let mut circuit = Circuit::new(graph, cone, &inputs, sums);
+    let mut circuit = circuit(graph, &inputs);
     let outputs = cone.before.iter().map(|&word| circuit.bits(word).to_vec()).collect();
     (circuit.graph.gates().to_vec(), outputs)
 }
@@ -69,9 +82,8 @@ fn gates_compute_what_terms_do_on_random_fragments() {
         let plain = circuit(&cone, Unwatched, Sums::AtOnce);
         let swept = circuit(&cone, sweep(), Sums::AtOnce);
         gates_merged += plain.0.len() - swept.0.len().min(plain.0.len());
-        for (gates, outputs) in
-            [plain, swept, circuit(&cone, Unwatched, Sums::Late), circuit(&cone, Unwatched, Sums::Apart)]
-        {
+        let others = [Sums::Late, Sums::Apart].map(|sums| circuit(&cone, Unwatched, sums));
+        for (gates, outputs) in others.into_iter().chain([plain, swept, with_extremes(&cone, Sums::Late)]) {
             assert_eq!(run(&gates, &outputs, &cone, &ordered), right, "{terms:?}");
         }
     }
@@ -147,6 +159,42 @@ fn gates_compute_what_lies_above_products() {
     }
 }
 
+#[test]
+fn gates_compute_extremes_of_extremes() {
+    let mut numbers = Numbers::new(9);
+    for _tree in 0..400 {
+        let mut terms = Terms::new();
+        let inputs = [0, 1].map(|number| terms.input(number, 24));
+        let width = 4 + below(&mut numbers, 5);
+        let mut words: Vec<Term> = Vec::new();
+        for at in 0..6 {
+            words.push(terms.extract(inputs[at % 2], below(&mut numbers, 25 - width), width));
+        }
+        words.push(terms.constant(u128::from(numbers.next()) & ones(width), width));
+        for _extreme in 0..12 {
+            let pick = |numbers: &mut Numbers, words: &[Term]| {
+                words[below(numbers, u32::try_from(words.len()).expect("there are a few")) as usize]
+            };
+            let (mut x, mut y) = (pick(&mut numbers, &words), pick(&mut numbers, &words));
+            let wider = terms.width(x).max(terms.width(y)) + below(&mut numbers, 2);
+            for word in [&mut x, &mut y] {
+                let signed = numbers.below(2) == 0;
+                *word = match signed {
+                    true => terms.sign_extend(*word, wider),
+                    false => terms.zero_extend(*word, wider),
+                };
+            }
+            let signed = numbers.below(2) == 0;
+            let less = if signed { terms.signed_less(x, y) } else { terms.unsigned_less(x, y) };
+            let (then, otherwise) = if numbers.below(2) == 0 { (x, y) } else { (y, x) };
+            let extreme = terms.choose(less, then, otherwise);
+            let low = if numbers.below(3) == 0 { below(&mut numbers, wider) } else { 0 };
+            words.push(terms.extract(extreme, low, wider - low));
+        }
+        agree(&mut numbers, &terms, &words);
+    }
+}
+
 /// Checks that gates compute of two inputs of 24 bits what terms do, in every mode.
 fn agree(numbers: &mut Numbers, terms: &Terms, results: &[Term]) {
     let (cone, order) = cone(terms, results, &[], |_| Assumption::NONE, |_| false);
@@ -155,8 +203,9 @@ fn agree(numbers: &mut Numbers, terms: &Terms, results: &[Term]) {
     let ordered: Vec<Vec<u128>> =
         given.iter().map(|given| order.iter().map(|&number| given[number as usize]).collect()).collect();
     let right: Vec<Vec<u128>> = given.iter().map(|given| concrete::evaluate(terms, results, given)).collect();
-    for sums in [Sums::Late, Sums::Apart, Sums::AtOnce] {
-        let (gates, outputs) = circuit(&cone, Unwatched, sums);
+    let all = [Sums::Late, Sums::Apart, Sums::AtOnce].map(|sums| circuit(&cone, Unwatched, sums));
+    let others = [Sums::Late, Sums::AtOnce].map(|sums| with_extremes(&cone, sums));
+    for (gates, outputs) in all.into_iter().chain(others) {
         assert_eq!(run(&gates, &outputs, &cone, &ordered), right, "{terms:?}");
     }
 }

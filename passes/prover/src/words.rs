@@ -7,6 +7,7 @@ use super::aig::{Aig, Lit, Watch};
 use super::canonical::{Cone, Kind, Word};
 use super::compared::{Extreme, less};
 use super::distance::Distances;
+use super::extremes::Extremes;
 use super::linear::Linear;
 use super::numbers::parted;
 use hashbrown::HashMap;
@@ -40,11 +41,28 @@ pub(super) struct Circuit<'c, W> {
     /// Sums by their bits without the copies of the highest; the first that was made stands for all.
     named: HashMap<Vec<Lit>, Linear>,
     distances: Distances,
+    /// Where extremes of extremes are taken as extremes of all words.
+    extremes: Option<Extremes>,
 }
 
 impl<'c, W: Watch> Circuit<'c, W> {
     /// `inputs` are the bits of the inputs of the cone.
     pub(super) fn new(graph: Aig<W>, cone: &'c Cone, inputs: &[Vec<Lit>], sums: Sums) -> Self {
+        Self::with(graph, cone, inputs, sums, None)
+    }
+
+    /// The same, with extremes of extremes as extremes of all words.
+    pub(super) fn with_extremes(graph: Aig<W>, cone: &'c Cone, inputs: &[Vec<Lit>], sums: Sums) -> Self {
+        Self::with(graph, cone, inputs, sums, Some(Extremes::default()))
+    }
+
+    fn with(
+        graph: Aig<W>,
+        cone: &'c Cone,
+        inputs: &[Vec<Lit>],
+        sums: Sums,
+        extremes: Option<Extremes>,
+    ) -> Self {
         let count = cone.words.len();
         let mut circuit = Self {
             graph,
@@ -54,6 +72,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
             linear: vec![None; count],
             named: HashMap::new(),
             distances: Distances::default(),
+            extremes,
         };
         let parted = if sums == Sums::Named { parted(cone) } else { Vec::new() };
         for (at, word) in cone.words.iter().enumerate() {
@@ -138,7 +157,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
                 self.linear[at] = Some(sum);
             }
         } else {
-            self.bits[at] = Some(self.as_bits(word, inputs));
+            self.bits[at] = Some(self.as_bits(at, word, inputs));
         }
     }
 
@@ -312,7 +331,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
         Some(x.plus(&y.unwrap_or_else(|| self.as_linear(b).cut(width))))
     }
 
-    fn as_bits(&mut self, word: &Word, inputs: &[Vec<Lit>]) -> Vec<Lit> {
+    fn as_bits(&mut self, at: usize, word: &Word, inputs: &[Vec<Lit>]) -> Vec<Lit> {
         let [a, b, c] = word.operands;
         let width = word.width as usize;
         match word.kind {
@@ -327,7 +346,10 @@ impl<'c, W: Watch> Circuit<'c, W> {
             Kind::Shl => self.shift(a, b, Shift::Left),
             Kind::Lshr => self.shift(a, b, Shift::Right),
             Kind::Ashr => self.shift(a, b, Shift::RightSigned),
-            Kind::Extract => self.bits(a)[word.low()..word.low() + width].to_vec(),
+            Kind::Extract => {
+                let upper = self.upper_bits(a, word);
+                upper.unwrap_or_else(|| self.bits(a)[word.low()..word.low() + width].to_vec())
+            }
             Kind::Concat => {
                 let (high, low, _) = self.both(a, b);
                 [low, high].concat()
@@ -354,9 +376,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
             }
             Kind::Choose => {
                 if let Some(extreme) = Extreme::of(word, &self.cone.words) {
-                    let [a, b] = extreme.words;
-                    let (a, b, graph) = self.both(a, b);
-                    return extreme.bits([a, b], graph);
+                    return self.extreme(at, extreme);
                 }
                 let condition = self.bits(a)[0];
                 let (then, otherwise, graph) = self.both(b, c);
@@ -365,6 +385,29 @@ impl<'c, W: Watch> Circuit<'c, W> {
             }
             Kind::Add | Kind::Mul => unreachable!("sums and products are made as sums"),
         }
+    }
+
+    fn extreme(&mut self, at: usize, extreme: Extreme) -> Vec<Lit> {
+        let [a, b] = extreme.words;
+        self.bits(a);
+        self.bits(b);
+        let Self { graph, bits, extremes, .. } = self;
+        let words = [a, b].map(|at| bits[at as usize].as_deref().expect("it was made"));
+        let at = u32::try_from(at).expect("a cone has few words");
+        match extremes {
+            Some(extremes) => extremes.bits(at, extreme, words, graph),
+            None => extreme.bits(words, graph),
+        }
+    }
+
+    /// The upper bits of an extreme, if that is what is extracted.
+    fn upper_bits(&mut self, of: u32, word: &Word) -> Option<Vec<Lit>> {
+        let low = u32::try_from(word.low()).expect("a bit's number is small");
+        let (from, low) = self.extremes.as_ref().map(|_| self.behind_moves(of, low, word.width))?;
+        let is_upper = low > 0 && low + word.width == self.cone.words[from as usize].width;
+        let Self { graph, extremes, .. } = self;
+        let extremes = extremes.as_mut().filter(|_| is_upper)?;
+        extremes.above(from, (low as usize, word.width as usize), graph)
     }
 
     fn pairwise(&mut self, a: u32, b: u32, gate: fn(&mut Aig<W>, Lit, Lit) -> Lit) -> Vec<Lit> {

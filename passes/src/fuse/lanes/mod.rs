@@ -11,6 +11,7 @@ mod blended;
 mod clamped;
 mod cuts;
 mod evaluated;
+mod extrema;
 mod field;
 mod function;
 mod gather;
@@ -39,7 +40,7 @@ use ptxopt_grammar::video::Lanes;
 use words::Words;
 
 /// The rules.
-pub(super) const RULES: &[Rule] = &[LANES, sums::RULE, spread::RULE, joined::RULE];
+pub(super) const RULES: &[Rule] = &[LANES, sums::RULE, extrema::RULE, spread::RULE, joined::RULE];
 
 const LANES: Rule = Rule {
     name: "lanes",

@@ -201,6 +201,11 @@ impl Pieces {
         self.extended.contains(&narrow)
     }
 
+    /// The term of a value that the site may read.
+    pub(super) fn near_term(&self, value: ValueId) -> Option<Term> {
+        self.taken.get(&value).copied().filter(|_| self.near.contains(&value))
+    }
+
     /// All words that can be read, in the order in which they were taken apart.
     pub(super) fn all_words(&self) -> Vec<Term> {
         let words = self.near.iter().filter_map(|value| self.taken.get(value));

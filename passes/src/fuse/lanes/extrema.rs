@@ -1,0 +1,251 @@
+//! Extrema: the least or the greatest of lanes of words, found two lanes at a time.
+//!
+//! A reduction takes lanes out of words and keeps the greatest one by one. Halves are compared two at a time, and the
+//! upper byte of a half decides whatever lies below it, so words of bytes are compared as they are, for the bytes in odd
+//! places, and moved up by a byte, for those in even ones. Or words are compared lane by lane first, where that is one
+//! instruction.
+
+use super::operation::Table;
+use super::pieces::Pieces;
+use super::words::Words;
+use crate::graph::ValueId;
+use crate::recipe::{Recipe, Source, Step};
+use crate::rules::{Pass, Rule};
+use crate::site::Site;
+use ptxopt_grammar::meaning::term::Term;
+use ptxopt_grammar::table::instruction::{Instruction, op};
+use ptxopt_grammar::table::words::Modifier;
+use ptxopt_grammar::video::{Form, Lanes, Routing, Sign, Simd, SimdArithmetic};
+
+/// The most operands of an extremum that are taken together.
+const MOST_OPERANDS: usize = 64;
+
+/// The fewest words whose lanes are compared so.
+const LEAST_WORDS: usize = 2;
+
+/// The halves of a word changed over.
+const CHANGED_OVER: u64 = 0x1032;
+
+/// The rule.
+pub(super) const RULE: Rule = Rule {
+    name: "extremum",
+    pass: Pass::Fuse,
+    law: "the least or the greatest of lanes of words is found two lanes at a time",
+    examples: &[
+        "and.b32 %r0, %a, 255; bfe.u32 %r1, %a, 8, 8; bfe.u32 %r2, %a, 16, 8; shr.u32 %r3, %a, 24; \
+         and.b32 %r4, %b, 255; bfe.u32 %r5, %b, 8, 8; bfe.u32 %r6, %b, 16, 8; shr.u32 %r7, %b, 24; \
+         max.u32 %r0, %r0, %r1; max.u32 %r2, %r2, %r3; max.u32 %r4, %r4, %r5; max.u32 %r6, %r6, %r7; \
+         max.u32 %r0, %r0, %r2; max.u32 %r4, %r4, %r6; max.u32 %d, %r0, %r4;",
+        "cvt.s32.s16 %r0, %a; shr.s32 %r1, %a, 16; cvt.s32.s16 %r2, %b; shr.s32 %r3, %b, 16; \
+         min.s32 %r0, %r0, %r1; min.s32 %r2, %r2, %c; min.s32 %r0, %r0, %r2; min.s32 %d, %r0, %r3;",
+    ],
+    propose: extremum,
+};
+
+/// Which extremum, and of what.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Which {
+    is_greatest: bool,
+    sign: Sign,
+}
+
+impl Which {
+    /// What an instruction computes, if that is the extremum of two numbers.
+    fn of(instruction: Instruction) -> Option<Self> {
+        let is_greatest = instruction.mnemonic() == op::MAX;
+        if !is_greatest && instruction.mnemonic() != op::MIN {
+            return None;
+        }
+        let types = [(op::U16, Sign::Unsigned), (op::U32, Sign::Unsigned), (op::S16, Sign::Signed)];
+        let all = types.into_iter().chain([(op::S32, Sign::Signed)]);
+        let mut signs = all.filter(|&(ty, _)| instruction.mnemonic().of(ty) == instruction);
+        signs.next().map(|(_, sign)| Self { is_greatest, sign })
+    }
+
+    /// The instruction on numbers of a type, given the types with and without a sign.
+    fn on(self, unsigned: Modifier, signed: Modifier) -> Instruction {
+        let mnemonic = if self.is_greatest { op::MAX } else { op::MIN };
+        mnemonic.of(if self.sign == Sign::Signed { signed } else { unsigned })
+    }
+}
+
+/// Lanes that are read from the same words or computed of them, each with the operand that it is, by their places.
+struct Group {
+    from: Vec<ValueId>,
+    places: Vec<Option<(Term, Source)>>,
+}
+
+fn extremum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
+    let Some(which) = site.instruction().and_then(Which::of) else { return };
+    let sources = operands(site, which);
+    if sources.len() < 2 * LEAST_WORDS || is_inner(site, which) {
+        return;
+    }
+    for lanes in Lanes::ALL {
+        if sources.len() < LEAST_WORDS * usize::from(lanes.count()) {
+            continue;
+        }
+        Pieces::each(site, lanes.bits(), |pieces| {
+            let mut words = Words::over(pieces, lanes);
+            for first in [false, true] {
+                let recipe = words.extremum(site, which, &sources, first);
+                out.extend(recipe.filter(|recipe| !out.contains(recipe)));
+            }
+            words.pieces
+        });
+    }
+}
+
+/// Whether an extremum is an operand of another one, which has its operands among its own.
+fn is_inner(site: &Site<'_, '_, '_>, which: Which) -> bool {
+    let mut users = site.graph.uses(site.value).map(|(user, _)| site.graph.definition(user));
+    let (Some(user), None) = (users.next(), users.next()) else { return false };
+    // A move is not one, and its definition is the extremum itself.
+    let reads = |step: &Step| step.sources.contains(&Source::Value(site.value));
+    user.filter(reads).and_then(|step| step.instruction()).and_then(Which::of) == Some(which)
+}
+
+/// The operands of an extremum, those of extrema among them in their places.
+fn operands(site: &Site<'_, '_, '_>, which: Which) -> Vec<Source> {
+    let mut all: Vec<Source> = Vec::new();
+    let mut stack: Vec<Source> = site.step.sources.iter().rev().copied().collect();
+    while let Some(source) = stack.pop() {
+        let inner = site.definition(source).filter(|step| {
+            let same = step.instruction().and_then(Which::of) == Some(which);
+            same && all.len() + stack.len() < MOST_OPERANDS
+        });
+        match inner {
+            Some(step) => stack.extend(step.sources.iter().rev()),
+            None if !all.contains(&source) => all.push(source),
+            None => {}
+        }
+    }
+    all
+}
+
+impl Words {
+    /// An extremum of lanes; with words compared lane by lane before lanes are compared with others.
+    fn extremum(
+        &mut self,
+        site: &Site<'_, '_, '_>,
+        which: Which,
+        sources: &[Source],
+        lane_by_lane: bool,
+    ) -> Option<Recipe> {
+        let (mut lanes, mut others) = (Vec::new(), Vec::new());
+        let mut sign = None;
+        for &source in sources {
+            match self.operand(source, which.sign) {
+                Some((lane, of)) if *sign.get_or_insert(of) == of => lanes.push((lane, source)),
+                _ => others.push(source),
+            }
+        }
+        // Numbers without a sign are ordered alike by both comparisons.
+        let sign = sign.filter(|&sign| sign == Sign::Unsigned || which.sign == Sign::Signed)?;
+        let words = self.whole_words(lanes, &mut others);
+        if words.len() < LEAST_WORDS {
+            return None;
+        }
+        let total = self.reduced(Which { sign, ..which }, words, lane_by_lane)?;
+        let width = site.step.width;
+        let mut total = self.cut(total, width);
+        let own = site.instruction()?;
+        for other in others {
+            total = self.push(Step::wide(own, &[total, other], width));
+        }
+        self.made_of(total)
+    }
+
+    /// The lane that an operand is, and its sign, where it is compared with a sign or without.
+    fn operand(&mut self, source: Source, sign: Sign) -> Option<(Term, Sign)> {
+        let Source::Value(value) = source else { return None };
+        let term = self.pieces.near_term(value)?;
+        let is_whole = self.pieces.terms.width(term) == self.lanes.bits();
+        let sign = if is_whole { sign } else { self.pieces.sign_of_lane(term)? };
+        Some((self.pieces.part(term, 0, self.lanes.bits()), sign))
+    }
+
+    /// The words of which all lanes are there; what else there is goes to the others.
+    fn whole_words(&mut self, lanes: Vec<(Term, Source)>, others: &mut Vec<Source>) -> Vec<Source> {
+        let count = usize::from(self.lanes.count());
+        let mut groups: Vec<Group> = Vec::new();
+        for (lane, source) in lanes {
+            let Some((from, place)) = self.origin(lane) else {
+                others.push(source);
+                continue;
+            };
+            let fits = |group: &&mut Group| group.from == from && group.places[place].is_none();
+            match groups.iter_mut().find(fits) {
+                Some(group) => group.places[place] = Some((lane, source)),
+                None => {
+                    let mut places = vec![None; count];
+                    places[place] = Some((lane, source));
+                    groups.push(Group { from, places });
+                }
+            }
+        }
+        let mut words = Vec::new();
+        for Group { places, .. } in groups {
+            let lanes: Vec<Option<Term>> = places.iter().map(|place| Some((*place)?.0)).collect();
+            let is_whole = lanes.iter().all(Option::is_some);
+            match self.word(&lanes, 1).filter(|_| is_whole) {
+                Some(word) => words.push(word),
+                None => others.extend(places.into_iter().flatten().map(|(_, source)| source)),
+            }
+        }
+        words
+    }
+
+    /// The words that a lane is read from or computed of, and its place in them.
+    fn origin(&mut self, lane: Term) -> Option<(Vec<ValueId>, usize)> {
+        let home = |words: &Self, lane: Term| {
+            words.pieces.homes(lane).find(|&(word, _)| !words.pieces.is_single(word))
+        };
+        if let Some((word, place)) = home(self, lane) {
+            return Some((vec![word], place));
+        }
+        let cuts = self.pieces.cuts(lane);
+        cuts.iter().find_map(|cut| {
+            let lanes = self.pieces.operands(cut);
+            let homes: Option<Vec<_>> = lanes.into_iter().map(|lane| home(self, lane)).collect();
+            let homes = homes?;
+            let &(_, place) = homes.first()?;
+            let together = homes.iter().all(|&(_, other)| other == place);
+            together.then(|| (homes.iter().map(|&(word, _)| word).collect(), place))
+        })
+    }
+
+    /// The extremum of all lanes of some words.
+    fn reduced(&mut self, which: Which, mut words: Vec<Source>, lane_by_lane: bool) -> Option<Source> {
+        if lane_by_lane {
+            let bound = if which.is_greatest { SimdArithmetic::Max } else { SimdArithmetic::Min };
+            let extremum = Table::of(self.lanes).extremum(bound, which.sign)?;
+            let simd = Simd {
+                op: extremum.op,
+                atype: which.sign,
+                btype: which.sign,
+                routing: Routing::plain(self.lanes),
+            };
+            let one = words.into_iter().reduce(|one, other| {
+                let sources = [one, other].map(|word| self.register(word));
+                self.push(Step::video(Form::Simd(simd), &sources))
+            });
+            words = vec![one?];
+        }
+        if self.lanes == Lanes::Four {
+            let moved = |words: &mut Self, word| {
+                words.push(Step::plain(op::SHL_B32, &[word, Source::Constant(Lanes::Four.bits().into())]))
+            };
+            let even: Vec<Source> = words.iter().map(|&word| moved(self, word)).collect();
+            words.extend(even);
+        }
+        let of_halves = which.on(op::U16X2, op::S16X2);
+        let one = words.into_iter().reduce(|one, other| self.push(Step::plain(of_halves, &[one, other])))?;
+        let changed = Step::plain(op::PRMT_B32, &[one, Source::Constant(0), Source::Constant(CHANGED_OVER)]);
+        let changed = self.push(changed);
+        let both = self.push(Step::plain(of_halves, &[one, changed]));
+        let above = Source::Constant((32 - self.lanes.bits()).into());
+        let moved = if which.sign == Sign::Signed { op::SHR_S32 } else { op::SHR_U32 };
+        Some(self.push(Step::plain(moved, &[both, above])))
+    }
+}
