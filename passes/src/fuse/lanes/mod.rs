@@ -61,7 +61,10 @@ pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
         number.is_some_and(wanted)
     };
     row.is(op::PRMT)
-        || row.is(op::AND) && number(2, |mask| matches!(mask, 0xff | 0xffff) || spread::is_mask(mask))
+        || row.is(op::AND)
+            && number(2, |mask| {
+                matches!(mask, 0xff | 0xffff) || spread::is_mask(mask) || is_in_upper_lane(mask)
+            })
         || row.is(op::CVT) && converts_lane(module, stmt)
         || row.is(op::BFE) && number(3, |bits| matches!(bits, 8 | 16))
         || row.is(op::BFI) && number(4, |bits| matches!(bits, 8 | 16))
@@ -98,6 +101,11 @@ fn lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
 }
 
 /// Whether a conversion has a byte as its operand, or a signed half.
+/// Whether a mask keeps several bits, all of them of one byte of a word, which is not the lowest.
+fn is_in_upper_lane(mask: u64) -> bool {
+    mask.count_ones() > 1 && [8, 16, 24].into_iter().any(|low| mask & !(0xff << low) == 0)
+}
+
 fn converts_lane(module: &Module<'_>, stmt: StmtId) -> bool {
     module.instruction(stmt).is_some_and(|instruction| {
         instruction.last_bits() == Some(8) || instruction.last_type() == Some(op::S16)

@@ -44,7 +44,7 @@ pub(super) struct Pieces {
     pub(super) words: HashMap<Term, Vec<ValueId>>,
     /// Where lanes can be read, in the order of the numbers of the words.
     pub(super) homes: HashMap<Term, Vec<Home>>,
-    /// The registers of 32 bits that hold one lane, and numbers or its sign above it.
+    /// The registers of 32 bits that hold one lane, and numbers beside it or its sign above it.
     pub(super) single: HashSet<ValueId>,
     /// The registers of 16 bits whose low bits are a lane.
     pub(super) narrow: HashMap<Term, Vec<ValueId>>,
@@ -181,7 +181,7 @@ impl Pieces {
         self.homes(lane).any(|other| other == home)
     }
 
-    /// Whether a register holds one lane, and numbers or its sign above it.
+    /// Whether a register holds one lane, and numbers beside it or its sign above it.
     pub(super) fn is_single(&self, word: ValueId) -> bool {
         self.single.contains(&word)
     }

@@ -48,8 +48,8 @@ impl Pieces {
         if is_home(graph, value) {
             insert(self.words.entry(word).or_default(), value);
             let lanes = self.lanes_of(word);
-            let are_numbers = lanes[1..].iter().all(|&lane| self.terms.value(lane).is_some());
-            if are_numbers || self.sign_of_lane(word).is_some() {
+            let computed = lanes.iter().filter(|&&lane| self.terms.value(lane).is_none());
+            if computed.count() < 2 || self.sign_of_lane(word).is_some() {
                 self.single.insert(value);
             }
             let is_demanded = |at: u32| demanded >> (at * bits) & ones(bits) != 0;
@@ -78,6 +78,13 @@ impl Pieces {
             self.compared(term, [a, b], Terms::unsigned_less)
         } else if let Op::SignedLess(a, b) = op {
             self.compared(term, [a, b], Terms::signed_less)
+        } else if let Op::Equal(a, b) = op {
+            self.equal(term, [a, b])
+        } else if let Op::Not(inner) = op
+            && let Op::Equal(a, b) = self.terms.op(inner)
+        {
+            let equal = self.equal(inner, [a, b]);
+            self.terms.not(equal)
         } else if let Op::SignExtend(inner) = op {
             let [inner_width, width] = [inner, term].map(|of| self.terms.width(of));
             let inner = self.part(inner, 0, inner_width);
@@ -102,6 +109,30 @@ impl Pieces {
         }
         let [a, b] = [a, b].map(|of| self.terms.extract(of, low, width - low));
         less(&mut self.terms, a, b)
+    }
+
+    /// A comparison of a number with a word that is zero but for one lane, as a comparison of that lane: a lane may be
+    /// compared in its place, and only some of its bits.
+    fn equal(&mut self, term: Term, [a, b]: [Term; 2]) -> Term {
+        let (word, number) = match (self.terms.value(a), self.terms.value(b)) {
+            (Some(number), None) => (b, number),
+            (None, Some(number)) => (a, number),
+            _ => return term,
+        };
+        let (width, bits) = (self.terms.width(word), self.bits);
+        if width <= bits {
+            return term;
+        }
+        let zeros = self.fact(word).zeros();
+        let is_alone = |low: &u32| {
+            let others = ones(width) & !(ones(bits) << low);
+            number & others == 0 && zeros & others == others
+        };
+        let mut lanes = (0..=width - bits).step_by(bits as usize);
+        let Some(low) = lanes.find(is_alone) else { return term };
+        let lane = self.part(word, low, bits);
+        let number = self.terms.constant(number >> low, bits);
+        self.terms.equal(lane, number)
     }
 
     /// A term under a mask that keeps whole bytes as these bytes side by side, so that it is not made of the others.

@@ -243,6 +243,21 @@ impl Rest {
     }
 }
 
+/// Adds up the weights of lanes that are added several times, if there are several lanes.
+fn merge(group: &mut Vec<Addend>) {
+    if group.iter().all(|addend| addend.lanes == group[0].lanes) {
+        return;
+    }
+    let mut merged: Vec<Addend> = Vec::with_capacity(group.len());
+    for addend in group.drain(..) {
+        match merged.iter_mut().find(|other| other.lanes == addend.lanes) {
+            Some(other) => other.weight += addend.weight,
+            None => merged.push(addend),
+        }
+    }
+    *group = merged;
+}
+
 struct Sum {
     words: Words,
     /// How many bits of it there are: those of a word, or fewer.
@@ -257,6 +272,7 @@ impl Sum {
     fn recipe(&mut self, root: Term) -> Option<Recipe> {
         let mut all = Vec::new();
         self.split(root, 0, &mut all)?;
+        self.align(&mut all);
         let mut groups: Vec<(Kind, Vec<Addend>)> = Vec::new();
         let mut rest = Rest::default();
         for operand in all {
@@ -268,6 +284,9 @@ impl Sum {
                 Some((_, group)) => group.push(addend),
                 None => groups.push((addend.kind, vec![addend])),
             }
+        }
+        for (_, group) in groups.iter_mut().filter(|(kind, _)| matches!(kind, Kind::Weighted(_))) {
+            merge(group);
         }
         // One that is added several times is no other lane, if it can be added as it is.
         let is_several = |group: &[Addend]| group.iter().any(|addend| addend.term != group[0].term);
@@ -329,12 +348,37 @@ impl Sum {
         }
         let whole = self.words.pieces.terms.width(term).max(32);
         let term = self.words.pieces.terms.zero_extend(term, whole);
-        let operand = match self.addend(term) {
+        let operand = match self.addend(term, |_| true) {
             Some(addend) => Operand::Lanes(addend),
             None => self.rest(term)?,
         };
         all.push(operand);
         Some(())
+    }
+
+    /// Takes operands to be what most of them are, if they can be that as well.
+    fn align(&mut self, all: &mut [Operand]) {
+        let mut counts: Vec<(Kind, usize)> = Vec::new();
+        for operand in all.iter() {
+            let Operand::Lanes(addend) = operand else { continue };
+            match counts.iter_mut().find(|(kind, _)| *kind == addend.kind) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((addend.kind, 1)),
+            }
+        }
+        if counts.len() < 2 {
+            return;
+        }
+        counts.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+        let (most, _) = counts[0];
+        for operand in all {
+            if let Operand::Lanes(addend) = operand
+                && addend.kind != most
+                && let Some(other) = self.addend(addend.term, |summand| summand.kind == most)
+            {
+                *addend = other;
+            }
+        }
     }
 
     /// An operand as it is.
@@ -437,19 +481,20 @@ impl Sum {
         }
     }
 
-    /// An operand as a function of lanes.
-    fn addend(&mut self, term: Term) -> Option<Addend> {
+    /// An operand as a function of lanes, the first that is wanted.
+    fn addend(&mut self, term: Term, wanted: impl Fn(&Summand) -> bool) -> Option<Addend> {
         let narrow = self.narrowed(term);
         let cuts = self.words.pieces.cuts(narrow);
         let found = cuts.iter().enumerate().find_map(|(at, cut)| {
             let lanes = self.words.pieces.operands(cut);
             let asked = (narrow, at, lanes.first().copied());
-            if let Some(known) = self.words.pieces.summands.get(&asked) {
-                return known.clone();
-            }
-            let summand = self.summand(narrow, cut, &lanes);
-            self.words.pieces.summands.insert(asked, summand.clone());
-            summand
+            let known = self.words.pieces.summands.get(&asked).cloned();
+            let summand = known.unwrap_or_else(|| {
+                let summand = self.summand(narrow, cut, &lanes);
+                self.words.pieces.summands.insert(asked, summand.clone());
+                summand
+            });
+            summand.filter(&wanted)
         });
         found.map(|Summand { kind, lanes, weight }| Addend { kind, term, lanes, weight })
     }
