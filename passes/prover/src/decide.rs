@@ -58,8 +58,8 @@ fn search(question: &Question, budget: Budget) -> Searched {
     if plain.vanishes() {
         return Searched::Proved(Proof::Parts);
     }
-    let in_order = question.cone.has_several_extremes();
-    if in_order && are_the_same_in_order(question) {
+    let in_order = question.cone.has_several_extremes().then(|| are_the_same_in_order(question)).flatten();
+    if in_order == Some(true) {
         return Searched::Proved(Proof::Structural);
     }
     if question.cone.multiplies() {
@@ -74,7 +74,7 @@ fn search(question: &Question, budget: Budget) -> Searched {
             return Searched::Proved(proof);
         }
     }
-    let again = in_order.then(|| lanes.clone());
+    let again = in_order.map(|_| lanes.clone());
     let mut end = swept(question, budget, lanes, seed, |graph, cone, inputs| {
         Circuit::new(graph, cone, inputs, Sums::AtOnce)
     });
@@ -105,13 +105,13 @@ fn are_the_same_apart(question: &Question) -> bool {
     are_the_same(&pairs(question, &before, &after))
 }
 
-/// Whether they are where extremes of extremes are taken in one order.
-fn are_the_same_in_order(question: &Question) -> bool {
+/// Whether they are where extremes of extremes are taken in one order; `None` if there are too many.
+fn are_the_same_in_order(question: &Question) -> Option<bool> {
     let mut graph = Aig::new(Unwatched);
     let inputs = input_bits(&question.cone.inputs, &mut graph);
     let mut circuit = Circuit::with_extremes(graph, &question.cone, &inputs, Sums::Late);
     let [before, after] = sides(&question.cone, &mut circuit);
-    are_the_same(&pairs(question, &before, &after))
+    circuit.has_whole_extremes().then(|| are_the_same(&pairs(question, &before, &after)))
 }
 
 /// The bits of the results before and after.

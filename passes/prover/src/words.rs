@@ -87,6 +87,11 @@ impl<'c, W: Watch> Circuit<'c, W> {
         circuit
     }
 
+    /// Whether all extremes of extremes are extremes of all words.
+    pub(super) fn has_whole_extremes(&self) -> bool {
+        self.extremes.as_ref().is_some_and(Extremes::are_whole)
+    }
+
     /// The bits of a word.
     pub(super) fn bits(&mut self, at: u32) -> &[Lit] {
         let at = at as usize;

@@ -77,7 +77,7 @@ struct Group {
 
 fn extremum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let Some(which) = site.instruction().and_then(Which::of) else { return };
-    let sources = operands(site, which);
+    let Some(sources) = operands(site, which) else { return };
     if sources.len() < 2 * LEAST_WORDS || is_inner(site, which) {
         return;
     }
@@ -105,22 +105,25 @@ fn is_inner(site: &Site<'_, '_, '_>, which: Which) -> bool {
     user.filter(reads).and_then(|step| step.instruction()).and_then(Which::of) == Some(which)
 }
 
-/// The operands of an extremum, those of extrema among them in their places.
-fn operands(site: &Site<'_, '_, '_>, which: Which) -> Vec<Source> {
+/// The operands of an extremum, those of extrema among them in their places; `None` if they are too many.
+fn operands(site: &Site<'_, '_, '_>, which: Which) -> Option<Vec<Source>> {
     let mut all: Vec<Source> = Vec::new();
     let mut stack: Vec<Source> = site.step.sources.iter().rev().copied().collect();
+    let mut seen = 0;
     while let Some(source) = stack.pop() {
-        let inner = site.definition(source).filter(|step| {
-            let same = step.instruction().and_then(Which::of) == Some(which);
-            same && all.len() + stack.len() < MOST_OPERANDS
-        });
-        match inner {
+        seen += 1;
+        let is_inner = |step: &Step| step.instruction().and_then(Which::of) == Some(which);
+        match site.definition(source).filter(is_inner) {
             Some(step) => stack.extend(step.sources.iter().rev()),
             None if !all.contains(&source) => all.push(source),
             None => {}
         }
+        // Those that are operands of several extrema are looked through several times.
+        if all.len() + stack.len() > MOST_OPERANDS || seen > 2 * MOST_OPERANDS {
+            return None;
+        }
     }
-    all
+    Some(all)
 }
 
 impl Words {
