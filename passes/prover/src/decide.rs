@@ -75,13 +75,9 @@ fn search(question: &Question, budget: Budget) -> Searched {
         }
     }
     let again = in_order.map(|_| lanes.clone());
-    let mut end = swept(question, budget, lanes, seed, |graph, cone, inputs| {
-        Circuit::new(graph, cone, inputs, Sums::AtOnce)
-    });
+    let mut end = swept(question, budget, lanes, seed, Circuit::new);
     if let (Swept::Unknown, Some(lanes)) = (&end, again) {
-        end = swept(question, budget, lanes, seed, |graph, cone, inputs| {
-            Circuit::with_extremes(graph, cone, inputs, Sums::AtOnce)
-        });
+        end = swept(question, budget, lanes, seed, Circuit::with_extremes);
     }
     match end {
         Swept::Proved { conflicts } => Searched::Proved(Proof::Sat { conflicts }),
@@ -293,12 +289,18 @@ pub(super) enum Swept {
 }
 
 /// Makes a circuit of a cone, given the bits of its inputs.
-type Make = for<'c> fn(Aig<Sweep>, &'c Cone, &[Vec<Lit>]) -> Circuit<'c, Sweep>;
+type Make<'c> = fn(Aig<Sweep>, &'c Cone, &[Vec<Lit>], Sums) -> Circuit<'c, Sweep>;
 
-fn swept(question: &Question, budget: Budget, lanes: Vec<Vec<Lane>>, seed: u64, make: Make) -> Swept {
+fn swept<'q>(
+    question: &'q Question,
+    budget: Budget,
+    lanes: Vec<Vec<Lane>>,
+    seed: u64,
+    make: Make<'q>,
+) -> Swept {
     let cone = &question.cone;
     let (graph, inputs) = sweep_of(&cone.inputs, lanes, budget, seed);
-    let mut circuit = make(graph, cone, &inputs);
+    let mut circuit = make(graph, cone, &inputs, Sums::AtOnce);
     let [before, after] = sides(cone, &mut circuit);
     ended(circuit.graph, pairs(question, &before, &after), budget)
 }

@@ -15,7 +15,7 @@ use std::rc::Rc;
 const MOST: usize = 64;
 
 /// How many bits of words are compared, together; what is left is made of two words at a time.
-const MOST_BITS: usize = 1 << 16;
+const MOST_COMPARED: usize = 1 << 16;
 
 /// A word that is compared: the bits that say what it is, and whether it may be negative, the last being the sign.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -100,7 +100,7 @@ pub(super) struct Extremes {
 
 impl Default for Extremes {
     fn default() -> Self {
-        Self { known: HashMap::new(), of_word: HashMap::new(), left: MOST_BITS }
+        Self { known: HashMap::new(), of_word: HashMap::new(), left: MOST_COMPARED }
     }
 }
 

@@ -27,7 +27,7 @@ use crate::cost::Cost;
 use crate::graph::{Graph, ValueId};
 use crate::recipe::{Source, Step};
 use crate::rules::Pass;
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::names::{Component, is_of_name};
@@ -35,6 +35,7 @@ use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::table::types::TypeWord;
 use ptxopt_grammar::table::words::Modifier;
 use ptxopt_grammar::tree::{Module, NodeId, NodeKind, StmtId, StmtKind};
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -47,7 +48,7 @@ const MOST_WORDS: u32 = 4;
 /// The name by which remarks call such a change.
 const NAME: &str = "words";
 
-/// A vector access that can be one to words.
+/// An access to several elements, or to 64 bits, that can be one to words.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Access {
     stmt: StmtId,
@@ -58,7 +59,7 @@ struct Access {
     element: (u32, bool),
     /// The registers.
     parts: Vec<Part>,
-    /// The operands besides the vector, as they are written.
+    /// The operands besides these, as they are written.
     others: Vec<String>,
 }
 
@@ -71,7 +72,7 @@ pub(super) struct Part {
     pub(super) is_unused: bool,
 }
 
-/// The accesses of a function that can be accesses to words: vectors, and runs of others.
+/// The accesses of a function that can be accesses to words: vectors and 64 bits, and runs of others.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Words {
     vectors: Vec<Access>,
@@ -106,12 +107,15 @@ impl Words {
         let stmts = function.body.clone().filter_map(StmtId::new);
         let left: HashSet<&[u8]> = stmts.map(|stmt| new.stmt_text(stmt)).collect();
         let is_left = |line: &String| left.contains(line.as_bytes());
+        let mentions = LazyCell::new(|| mentions(&left));
         // What is loaded to words may be moved to one register of 64 bits all the same, for what is not of bytes.
-        let is_read = |words: Range<u32>, own: &[String]| {
-            let others = left.iter().filter(|text| !own.iter().any(|line| line.as_bytes() == **text));
-            let names = words.map(|number| fresh.name(WORD, number));
-            let names: Vec<String> = names.collect();
-            others.clone().any(|text| names.iter().any(|name| mentions(text, name)))
+        let is_read = |mut words: Range<u32>, own: &[String]| {
+            let own: HashSet<&[u8]> = own.iter().filter(|line| is_left(line)).map(String::as_bytes).collect();
+            words.any(|number| {
+                let name = fresh.name(WORD, number);
+                let here = own.iter().filter(|line| names_of(line).any(|other| other == name.as_bytes()));
+                mentions.get(name.as_bytes()).is_some_and(|&all| all > here.count())
+            })
         };
         let mut names = Names { fresh, counts: BTreeMap::new() };
         let mut useful = Self { vectors: Vec::new(), runs: Vec::new() };
@@ -200,10 +204,19 @@ impl Names<'_> {
     }
 }
 
-/// Whether a statement has a name in it.
-fn mentions(text: &[u8], name: &str) -> bool {
-    let mut tokens = text.split(|&byte| !is_of_name(byte));
-    tokens.any(|token| token == name.as_bytes())
+/// The names in a statement, each once.
+fn names_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let names: HashSet<&[u8]> = text.split(|&byte| !is_of_name(byte)).collect();
+    names.into_iter()
+}
+
+/// In how many statements each name is.
+fn mentions<'t>(stmts: &HashSet<&'t [u8]>) -> HashMap<&'t [u8], usize> {
+    let mut mentions = HashMap::new();
+    for name in stmts.iter().copied().flat_map(names_of) {
+        *mentions.entry(name).or_default() += 1;
+    }
+    mentions
 }
 
 /// Whether an access with a modifier is weak, and what it does is known.

@@ -7,6 +7,7 @@
 use super::pieces::Pieces;
 use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::{Op, Term};
+use ptxopt_grammar::video::Sign;
 use std::collections::BinaryHeap;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
@@ -121,19 +122,7 @@ impl Pieces {
         if width < self.bits {
             return None;
         }
-        let half = 1_i128 << (self.bits - 1);
-        let signed = if width == self.bits {
-            false
-        } else {
-            let fact = self.fact(term);
-            let (least, most) = fact.signed();
-            let unsigned = fact.unsigned().1 >> self.bits == 0;
-            let signed = -half <= least && most < half;
-            if !(unsigned || signed) {
-                return None;
-            }
-            !unsigned
-        };
+        let signed = width != self.bits && self.sign_of_lane(term)? == Sign::Signed;
         Some(Leaf { lane: self.part(term, 0, self.bits), term, signed })
     }
 

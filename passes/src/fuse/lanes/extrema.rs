@@ -87,9 +87,10 @@ fn extremum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         }
         Pieces::each(site, lanes.bits(), |pieces| {
             let mut words = Words::over(pieces, lanes);
-            for first in [false, true] {
-                let recipe = words.extremum(site, which, &sources, first);
-                out.extend(recipe.filter(|recipe| !out.contains(recipe)));
+            for recipe in words.extremum(site, which, &sources) {
+                if !out.contains(&recipe) {
+                    out.push(recipe);
+                }
             }
             words.pieces
         });
@@ -127,14 +128,9 @@ fn operands(site: &Site<'_, '_, '_>, which: Which) -> Option<Vec<Source>> {
 }
 
 impl Words {
-    /// An extremum of lanes; with words compared lane by lane before lanes are compared with others.
-    fn extremum(
-        &mut self,
-        site: &Site<'_, '_, '_>,
-        which: Which,
-        sources: &[Source],
-        lane_by_lane: bool,
-    ) -> Option<Recipe> {
+    /// An extremum of lanes, of whole words first, and with words compared lane by lane before lanes are compared with
+    /// others.
+    fn extremum(&mut self, site: &Site<'_, '_, '_>, which: Which, sources: &[Source]) -> Vec<Recipe> {
         let (mut lanes, mut others) = (Vec::new(), Vec::new());
         let mut sign = None;
         for &source in sources {
@@ -144,19 +140,21 @@ impl Words {
             }
         }
         // Numbers without a sign are ordered alike by both comparisons.
-        let sign = sign.filter(|&sign| sign == Sign::Unsigned || which.sign == Sign::Signed)?;
+        let sign = sign.filter(|&sign| sign == Sign::Unsigned || which.sign == Sign::Signed);
+        let (Some(sign), Some(own)) = (sign, site.instruction()) else { return Vec::new() };
         let words = self.whole_words(lanes, &mut others);
         if words.len() < LEAST_WORDS {
-            return None;
+            return Vec::new();
         }
-        let total = self.reduced(Which { sign, ..which }, words, lane_by_lane)?;
         let width = site.step.width;
-        let mut total = self.cut(total, width);
-        let own = site.instruction()?;
-        for other in others {
-            total = self.push(Step::wide(own, &[total, other], width));
-        }
-        self.made_of(total)
+        let recipes = [false, true].into_iter().filter_map(|lane_by_lane| {
+            let total = self.reduced(Which { sign, ..which }, words.clone(), lane_by_lane)?;
+            let total = self.cut(total, width);
+            let total =
+                others.iter().fold(total, |total, &other| self.push(Step::wide(own, &[total, other], width)));
+            self.made_of(total)
+        });
+        recipes.collect()
     }
 
     /// The lane that an operand is, and its sign, where it is compared with a sign or without.

@@ -100,12 +100,12 @@ fn lanes(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     }
 }
 
-/// Whether a conversion has a byte as its operand, or a signed half.
 /// Whether a mask keeps several bits, all of them of one byte of a word, which is not the lowest.
 fn is_in_upper_lane(mask: u64) -> bool {
     mask.count_ones() > 1 && [8, 16, 24].into_iter().any(|low| mask & !(0xff << low) == 0)
 }
 
+/// Whether a conversion has a byte as its operand, or a signed half.
 fn converts_lane(module: &Module<'_>, stmt: StmtId) -> bool {
     module.instruction(stmt).is_some_and(|instruction| {
         instruction.last_bits() == Some(8) || instruction.last_type() == Some(op::S16)

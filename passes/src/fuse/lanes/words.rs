@@ -329,10 +329,10 @@ impl Words {
             (Key::Masked, &[word, Source::Constant(kept), Source::Constant(inverted)]) => {
                 // Lanes that may be anything are kept as well.
                 let ones = u64::MAX >> (u64::BITS - self.lanes.bits());
-                let computed = (0..self.lanes.count().into()).filter(|at| mask >> at & 1 == 1);
-                let word = match computed.map(|at| kept >> (at * self.lanes.bits()) & ones).min() {
-                    Some(least) if least == ones => word,
-                    _ => self.push(Step::plain(op::AND_B32, &[word, Source::Constant(kept)])),
+                let mut computed = (0..self.lanes.count().into()).filter(|at| mask >> at & 1 == 1);
+                let word = match computed.all(|at| kept >> (at * self.lanes.bits()) & ones == ones) {
+                    true => word,
+                    false => self.push(Step::plain(op::AND_B32, &[word, Source::Constant(kept)])),
                 };
                 match inverted {
                     0 => word,
