@@ -32,6 +32,7 @@ mod spell;
 mod splice;
 mod spliced;
 mod stays;
+mod together;
 mod unused;
 mod variants;
 mod visible;

@@ -6,13 +6,13 @@
 use super::repeats::{Repeats, is_sign_extended};
 use super::spell::{Spelling, Target};
 use crate::cost::{Cost, Costs};
-use crate::graph::{Graph, Origin, ValueId};
+use crate::graph::{Graph, ValueId};
 use crate::lower;
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{Pass, is_byte_move, is_dot_product, is_interesting};
 use crate::select::{Gain, Price, underlying};
 use crate::site::Knowledge;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::ones;
 use ptxopt_grammar::table::Row;
 use ptxopt_grammar::table::instruction::op;
@@ -191,18 +191,11 @@ impl Profit<'_, '_, '_> {
             let others = [self.shifted_into_place(gain, spelling), self.extended_in_place(gain, spelling)];
             let fused = others.into_iter().flatten().fold(self.overpriced(gain), i64::max);
             return gain.saved - fused >= LEAST_OF_FUSING
+                && gain.saved > self.overpriced_with_what_stays(gain, spelling)
                 && (self.is_cheaper_alone(gain, spelling) || self.are_cheaper_together(gain, spelling_of));
         }
         gain.saved >= self.least_gain(gain, &spelling.recipe)
             && !self.is_left_to_the_assembler(gain, spelling)
-    }
-
-    /// By how much the prices of the statements that go with one, itself included, are more than what these cost as a
-    /// sequence, as what takes their place is priced: the assembler fuses some of them, and some have no price.
-    fn overpriced(&self, gain: &Gain<'_>) -> i64 {
-        let stmts: Vec<StmtId> = gain.gone.iter().copied().chain([gain.stmt]).collect();
-        let (alone, together) = self.together(self.target.costs, &stmts);
-        i64::from(alone) - i64::from(together)
     }
 
     /// How many shifts the assembler does together with what puts bytes into one word: it knows that `x << 8 | y` is a
@@ -221,7 +214,7 @@ impl Profit<'_, '_, '_> {
 
     /// Whether a statement puts a word together from halves, which costs an instruction that is in no table, since it has
     /// a vector for its operand; from negated halves, as an operand of a packed sum, it costs nothing.
-    fn is_pack(&self, stmt: StmtId) -> bool {
+    pub(super) fn is_pack(&self, stmt: StmtId) -> bool {
         let is_negated = |source: &Source| match *source {
             Source::Value(value) => self.graph.definition(value).is_some_and(|step| is_negation(&step)),
             Source::Step(_) | Source::Constant(_) => false,
@@ -235,7 +228,7 @@ impl Profit<'_, '_, '_> {
     /// How many halves, of a word that a statement takes apart, are moved to where arithmetic takes them: an upper one for
     /// arithmetic of halves, either for what extends it with zeros. That is an instruction for each, which is in no table:
     /// the statement has a vector for its result, and the extension is free where nothing else is in the register.
-    fn halves_moved(&self, stmt: StmtId) -> u32 {
+    pub(super) fn halves_moved(&self, stmt: StmtId) -> u32 {
         let is_arithmetic = |row: &Row| {
             [op::ADD, op::SUB, op::MIN, op::MAX, op::SETP].into_iter().any(|arithmetic| row.is(arithmetic))
         };
@@ -255,7 +248,7 @@ impl Profit<'_, '_, '_> {
     }
 
     /// Whether a statement negates a half of an operand of a packed sum.
-    fn negates_operand(&self, stmt: StmtId) -> bool {
+    pub(super) fn negates_operand(&self, stmt: StmtId) -> bool {
         let words = || self.graph.results(stmt).flat_map(|half| self.graph.uses(half)).map(|(word, _)| word);
         self.graph.step(stmt).is_some_and(|step| is_negation(&step))
             && words().any(|word| self.is_added_packed(word))
@@ -290,102 +283,6 @@ impl Profit<'_, '_, '_> {
         self.graph.step(stmt).is_some_and(|step| adds_words(&step))
             && !recipe.steps.iter().any(adds_packed)
             && recipe.values().any(is_bare)
-    }
-
-    /// Whether a spelling of a statement costs less than all that now computes its result from the words that the
-    /// spelling reads, priced alike: so no spelling takes the place of one that is as good, and there is a last one.
-    /// Nothing that is chosen changes that, so it is remembered.
-    fn is_cheaper_alone(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
-        let key = (gain.stmt, gain.number, self.target.costs);
-        if let Some(&known) = self.compared.borrow().get(&key) {
-            return known;
-        }
-        let is_cheaper = self.compare(&[(gain.stmt, spelling)]);
-        self.compared.borrow_mut().insert(key, is_cheaper);
-        is_cheaper
-    }
-
-    /// The same of all statements that are changed together: what they share counts once, before and after.
-    fn are_cheaper_together<'s>(
-        &self,
-        gain: &Gain<'_>,
-        spelling_of: &dyn Fn((StmtId, usize)) -> &'s Spelling,
-    ) -> bool {
-        let all: Vec<(StmtId, &Spelling)> =
-            gain.together.iter().map(|&one| (one.0, spelling_of(one))).collect();
-        all.len() > 1 && all.iter().all(|(_, spelling)| is_fused(spelling)) && self.compare(&all)
-    }
-
-    /// Whether spellings cost less than what now computes the results of their statements.
-    fn compare(&self, all: &[(StmtId, &Spelling)]) -> bool {
-        let mut stmts: Vec<StmtId> = all.iter().map(|&(stmt, _)| stmt).collect();
-        let mut known: HashSet<ValueId> =
-            all.iter().flat_map(|(_, spelling)| spelling.recipe.values()).collect();
-        let mut work = stmts.clone();
-        while let Some(next) = work.pop() {
-            let Some(step) = self.graph.step(next) else { continue };
-            for source in &step.sources {
-                let Source::Value(value) = *source else { continue };
-                let Origin::Result(writer) = self.graph.value(value).origin else { continue };
-                let plain = self.graph.module().guard(writer).is_none() && self.graph.only_computes(writer);
-                if plain && known.insert(value) && stmts.len() < MOST_COMPARED {
-                    stmts.push(writer);
-                    work.push(writer);
-                }
-            }
-        }
-        let mut steps = Vec::new();
-        all.iter().for_each(|(_, spelling)| add_without_copies(&spelling.recipe.steps, &mut steps));
-        // What is like a statement's own instruction costs the same on both sides, however much that is.
-        let own: Vec<Step> = all.iter().filter_map(|&(stmt, _)| self.graph.step(stmt)).collect();
-        let unsure = |costs: Costs| -> u32 {
-            let unsure = |step: &Step| {
-                let like = own.iter().find(|own| self.graph.are_alike(step, own))?;
-                Some(costs.step(step).most.saturating_sub(costs.step(like).least))
-            };
-            steps.iter().filter_map(unsure).fold(0, u32::saturating_add)
-        };
-        let most = |costs: Costs| costs.sequence(&steps).most.saturating_sub(unsure(costs));
-        self.target.costs.each().all(|costs| most(costs) < self.together(costs, &stmts).1)
-    }
-
-    /// What statements cost by themselves, and as a sequence. Products in code that is fused are of lanes, so on GPUs
-    /// that multiply words step by step they are one step, and no more is saved with them.
-    fn together(&self, costs: Costs, stmts: &[StmtId]) -> (u32, u32) {
-        let mut stmts = stmts.to_vec();
-        stmts.sort_unstable();
-        stmts.dedup();
-        let gpus = u32::try_from(costs.each().count()).expect("there are not so many GPUs");
-        let mut steps: Vec<Step> = Vec::with_capacity(stmts.len());
-        let mut places: HashMap<ValueId, Source> = HashMap::new();
-        let moves = stmts.iter().map(|&stmt| self.halves_moved(stmt)).sum::<u32>();
-        let (mut alone, mut packs, mut narrow) = (moves, 0, 0);
-        for (stmt, step) in stmts.iter().filter_map(|&stmt| Some((stmt, self.graph.step(stmt)?))) {
-            let step = step.over(|source| match *source {
-                Source::Value(value) => places.get(&value).copied().unwrap_or(*source),
-                Source::Step(_) | Source::Constant(_) => *source,
-            });
-            let cost = costs.step(&step);
-            alone += cost.least;
-            if step.instruction().is_some_and(|instruction| is_product(instruction.row())) {
-                narrow += cost.least.saturating_sub(gpus);
-            }
-            let place = match step.copied() {
-                Some(source) => source,
-                // Halves that are taken apart, negated and put together again are an operand of a packed sum, so
-                // their negation counts as if it cost nothing; so does what was not measured.
-                None if self.negates_operand(stmt) || cost.most == u32::MAX => {
-                    packs += u32::from(self.is_pack(stmt));
-                    continue;
-                }
-                None => {
-                    steps.push(step);
-                    Source::Step(steps.len() - 1)
-                }
-            };
-            places.extend(self.graph.results(stmt).map(|value| (value, place)));
-        }
-        (alone, ((costs.sequence(&steps).most + moves).min(alone) + packs).saturating_sub(narrow))
     }
 
     /// How much a rewrite must save. The tables measure instructions alone. The assembler fuses plain ones with their
@@ -459,35 +356,9 @@ const LEAST_OF_FUSING: i64 = 2;
 /// Through how many conversions a byte is followed to what moved it.
 const MOST_COPIES: usize = 2;
 
-/// How many statements are compared with what could take their place, at most.
-const MOST_COMPARED: usize = 640;
-
-/// Adds steps without those that only copy, and without those that are there.
-fn add_without_copies(steps: &[Step], kept: &mut Vec<Step>) {
-    let mut places: Vec<Source> = Vec::with_capacity(steps.len());
-    for step in steps {
-        let step = step.over(|source| match *source {
-            Source::Step(before) => places[before],
-            Source::Value(_) | Source::Constant(_) => *source,
-        });
-        places.push(step.copied().unwrap_or_else(|| {
-            let known = kept.iter().position(|known| *known == step);
-            Source::Step(known.unwrap_or_else(|| {
-                kept.push(step);
-                kept.len() - 1
-            }))
-        }));
-    }
-}
-
 /// Whether a step converts a number to one of other bits.
-fn is_conversion(step: &Step) -> bool {
+pub(super) fn is_conversion(step: &Step) -> bool {
     step.instruction().is_some_and(|instruction| instruction.row().is(op::CVT))
-}
-
-/// Whether an instruction multiplies words.
-fn is_product(row: &Row) -> bool {
-    row.is(op::MUL) || row.is(op::MAD)
 }
 
 /// Whether a step adds halves side by side.

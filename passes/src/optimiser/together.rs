@@ -1,0 +1,213 @@
+//! What statements cost together where they stand, and whether what takes their place costs less.
+//!
+//! Prices are of statements by themselves. Before code is taken for what it means, all of it is priced once more as a
+//! sequence, in which the assembler fuses what it can, as the recipe in its place is.
+
+use super::profit::{Profit, is_conversion, is_fused};
+use super::spell::Spelling;
+use crate::cost::{Cost, Costs};
+use crate::graph::{Origin, ValueId};
+use crate::recipe::{Recipe, Source, Step};
+use crate::select::Gain;
+use hashbrown::{HashMap, HashSet};
+use ptxopt_grammar::table::Row;
+use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::tree::StmtId;
+
+impl Profit<'_, '_, '_> {
+    /// By how much the prices of the statements that go with one, itself included, are more than what these cost as a
+    /// sequence, as what takes their place is priced: the assembler fuses some of them, and some have no price.
+    pub(super) fn overpriced(&self, gain: &Gain<'_>) -> i64 {
+        let stmts: Vec<StmtId> = gain.gone.iter().copied().chain([gain.stmt]).collect();
+        let (alone, together) = self.together(self.target.costs, &stmts);
+        i64::from(alone) - i64::from(together)
+    }
+
+    /// The same with the shifts that stay and were fused with sums that go, since nothing else reads them: they are then
+    /// instructions of their own, but for those that are fused with what takes the place of their readers.
+    pub(super) fn overpriced_with_what_stays(&self, gain: &Gain<'_>, spelling: &Spelling) -> i64 {
+        let mut stmts: Vec<StmtId> = gain.gone.iter().copied().chain([gain.stmt]).collect();
+        let read = spelling.recipe.values().filter_map(|value| self.shifted_for(value, &stmts));
+        let stays: Vec<(ValueId, StmtId)> = read.collect();
+        stmts.extend(stays.iter().map(|&(_, stmt)| stmt));
+        let (alone, together) = self.together(self.target.costs, &stmts);
+        i64::from(alone) - i64::from(together) - self.fused_with(&stays, &spelling.recipe)
+    }
+
+    /// The statement that shifts a value which only these statements read: the assembler adds and shifts at once.
+    fn shifted_for(&self, value: ValueId, readers: &[StmtId]) -> Option<(ValueId, StmtId)> {
+        let Origin::Result(writer) = self.graph.value(value).origin else { return None };
+        let module = self.graph.module();
+        let plain = module.guard(writer).is_none() && module.row(writer).is_some_and(is_shift);
+        let is_reader = |(result, _): (ValueId, _)| matches!(self.graph.value(result).origin, Origin::Result(stmt) if readers.contains(&stmt));
+        (plain && !readers.contains(&writer) && self.graph.uses(value).all(is_reader))
+            .then_some((value, writer))
+    }
+
+    /// How many instructions the assembler fuses of those that compute the values that a recipe reads with those of the
+    /// recipe.
+    fn fused_with(&self, read: &[(ValueId, StmtId)], recipe: &Recipe) -> i64 {
+        let known = read.iter().filter_map(|&(value, stmt)| Some((value, self.graph.step(stmt)?)));
+        let (values, mut steps): (Vec<ValueId>, Vec<Step>) = known.unzip();
+        let costs = self.target.costs;
+        let alone: Cost =
+            steps.iter().map(|step| costs.step(step)).chain([costs.sequence(&recipe.steps)]).sum();
+        let first = steps.len();
+        steps.extend(recipe.steps.iter().map(|step| {
+            step.over(|&source| match source {
+                Source::Value(value) => {
+                    values.iter().position(|&of| of == value).map_or(source, Source::Step)
+                }
+                Source::Step(before) => Source::Step(first + before),
+                Source::Constant(_) => source,
+            })
+        }));
+        i64::from(alone.most) - i64::from(costs.sequence(&steps).most)
+    }
+
+    /// Whether a spelling of a statement costs less than all that now computes its result from the words that the
+    /// spelling reads, priced alike: so no spelling takes the place of one that is as good, and there is a last one.
+    /// Nothing that is chosen changes that, so it is remembered.
+    pub(super) fn is_cheaper_alone(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
+        let key = (gain.stmt, gain.number, self.target.costs);
+        if let Some(&known) = self.compared.borrow().get(&key) {
+            return known;
+        }
+        let is_cheaper = self.compare(&[(gain.stmt, spelling)]);
+        self.compared.borrow_mut().insert(key, is_cheaper);
+        is_cheaper
+    }
+
+    /// The same of all statements that are changed together: what they share counts once, before and after.
+    pub(super) fn are_cheaper_together<'s>(
+        &self,
+        gain: &Gain<'_>,
+        spelling_of: &dyn Fn((StmtId, usize)) -> &'s Spelling,
+    ) -> bool {
+        let all: Vec<(StmtId, &Spelling)> =
+            gain.together.iter().map(|&one| (one.0, spelling_of(one))).collect();
+        all.len() > 1 && all.iter().all(|(_, spelling)| is_fused(spelling)) && self.compare(&all)
+    }
+
+    /// Whether spellings cost less than what now computes the results of their statements.
+    fn compare(&self, all: &[(StmtId, &Spelling)]) -> bool {
+        let mut stmts: Vec<StmtId> = all.iter().map(|&(stmt, _)| stmt).collect();
+        let mut known: HashSet<ValueId> =
+            all.iter().flat_map(|(_, spelling)| spelling.recipe.values()).collect();
+        let mut work = stmts.clone();
+        while let Some(next) = work.pop() {
+            let Some(step) = self.graph.step(next) else { continue };
+            for source in &step.sources {
+                let Source::Value(value) = *source else { continue };
+                let Origin::Result(writer) = self.graph.value(value).origin else { continue };
+                let plain = self.graph.module().guard(writer).is_none() && self.graph.only_computes(writer);
+                if plain && known.insert(value) && stmts.len() < MOST_COMPARED {
+                    stmts.push(writer);
+                    work.push(writer);
+                }
+            }
+        }
+        let mut steps = Vec::new();
+        all.iter().for_each(|(_, spelling)| add_without_copies(&spelling.recipe.steps, &mut steps));
+        // What is like a statement's own instruction costs the same on both sides, however much that is.
+        let own: Vec<Step> = all.iter().filter_map(|&(stmt, _)| self.graph.step(stmt)).collect();
+        let unsure = |costs: Costs| -> u32 {
+            let unsure = |step: &Step| {
+                let like = own.iter().find(|own| self.graph.are_alike(step, own))?;
+                Some(costs.step(step).most.saturating_sub(costs.step(like).least))
+            };
+            steps.iter().filter_map(unsure).fold(0, u32::saturating_add)
+        };
+        let most = |costs: Costs| costs.sequence(&steps).most.saturating_sub(unsure(costs));
+        self.target.costs.each().all(|costs| most(costs) < self.together(costs, &stmts).1)
+    }
+
+    /// What statements cost by themselves, and as a sequence. Products in code that is fused are of lanes, so on GPUs
+    /// that multiply words step by step they are one step, and no more is saved with them.
+    fn together(&self, costs: Costs, stmts: &[StmtId]) -> (u32, u32) {
+        let mut stmts = stmts.to_vec();
+        stmts.sort_unstable();
+        stmts.dedup();
+        let gpus = u32::try_from(costs.each().count()).expect("there are not so many GPUs");
+        let mut steps: Vec<Step> = Vec::with_capacity(stmts.len());
+        let mut places: HashMap<ValueId, Source> = HashMap::new();
+        let moves = stmts.iter().map(|&stmt| self.halves_moved(stmt)).sum::<u32>();
+        let (mut alone, mut packs, mut narrow) = (moves, 0, 0);
+        for (stmt, step) in stmts.iter().filter_map(|&stmt| Some((stmt, self.graph.step(stmt)?))) {
+            let step = step.over(|source| match *source {
+                Source::Value(value) => places.get(&value).copied().unwrap_or(*source),
+                Source::Step(_) | Source::Constant(_) => *source,
+            });
+            let cost = costs.step(&step);
+            alone += cost.least;
+            if step.instruction().is_some_and(|instruction| is_product(instruction.row())) {
+                narrow += cost.least.saturating_sub(gpus);
+            }
+            let place = match step.copied().or_else(|| free_conversion(cost, &step)) {
+                Some(source) => source,
+                // Halves that are taken apart, negated and put together again are an operand of a packed sum, so
+                // their negation counts as if it cost nothing; so does what was not measured.
+                None if self.negates_operand(stmt) || cost.most == u32::MAX => {
+                    packs += u32::from(self.is_pack(stmt));
+                    continue;
+                }
+                None => {
+                    steps.push(on_words(step, &steps));
+                    Source::Step(steps.len() - 1)
+                }
+            };
+            places.extend(self.graph.results(stmt).map(|value| (value, place)));
+        }
+        (alone, ((costs.sequence(&steps).most + moves).min(alone) + packs).saturating_sub(narrow))
+    }
+}
+
+/// How many statements are compared with what could take their place, at most.
+const MOST_COMPARED: usize = 640;
+
+/// Adds steps without those that only copy, and without those that are there.
+fn add_without_copies(steps: &[Step], kept: &mut Vec<Step>) {
+    let mut places: Vec<Source> = Vec::with_capacity(steps.len());
+    for step in steps {
+        let step = step.over(|source| match *source {
+            Source::Step(before) => places[before],
+            Source::Value(_) | Source::Constant(_) => *source,
+        });
+        places.push(step.copied().unwrap_or_else(|| {
+            let known = kept.iter().position(|known| *known == step);
+            Source::Step(known.unwrap_or_else(|| {
+                kept.push(step);
+                kept.len() - 1
+            }))
+        }));
+    }
+}
+
+/// What a conversion reads that costs nothing: it is no instruction, so what reads its result may be one with what it
+/// converts.
+fn free_conversion(cost: Cost, step: &Step) -> Option<Source> {
+    (is_conversion(step) && cost == Cost::NOTHING).then(|| step.sources[0])
+}
+
+/// A sum of halves of which one is a shifted word, as the machine computes it: it has such an instruction for words only.
+/// Steps are those before it.
+fn on_words(step: Step, steps: &[Step]) -> Step {
+    let is_shift = |source: &Source| match *source {
+        Source::Step(at) => {
+            steps[at].width == 32 && steps[at].instruction().is_some_and(|own| is_shift(own.row()))
+        }
+        Source::Value(_) | Source::Constant(_) => false,
+    };
+    let is_sum = step.instruction().is_some_and(|own| own.row().is(op::ADD)) && step.width == 16;
+    if is_sum && step.sources.iter().any(is_shift) { Step::plain(op::ADD_U32, &step.sources) } else { step }
+}
+
+/// Whether an instruction shifts a word.
+fn is_shift(row: &Row) -> bool {
+    row.is(op::SHL) || row.is(op::SHR)
+}
+
+/// Whether an instruction multiplies words.
+fn is_product(row: &Row) -> bool {
+    row.is(op::MUL) || row.is(op::MAD)
+}
