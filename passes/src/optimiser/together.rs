@@ -39,7 +39,10 @@ impl Profit<'_, '_, '_> {
         let Origin::Result(writer) = self.graph.value(value).origin else { return None };
         let module = self.graph.module();
         let plain = module.guard(writer).is_none() && module.row(writer).is_some_and(is_shift);
-        let is_reader = |(result, _): (ValueId, _)| matches!(self.graph.value(result).origin, Origin::Result(stmt) if readers.contains(&stmt));
+        let is_reader = |(result, _): (ValueId, _)| match self.graph.value(result).origin {
+            Origin::Result(stmt) => readers.contains(&stmt),
+            Origin::Undefined | Origin::Read(_) | Origin::Opaque | Origin::Phi(_) | Origin::Sink(_) => false,
+        };
         (plain && !readers.contains(&writer) && self.graph.uses(value).all(is_reader))
             .then_some((value, writer))
     }

@@ -204,7 +204,7 @@ impl Words {
     }
 }
 
-/// What computes a function of two lanes: an operation that commutes, in both orders.
+/// What computes a function of two lanes: an operation that commutes, and logic, in both orders.
 fn of_two(table: &Table, function: Function) -> Vec<Shape> {
     let [x, y] = [0, 1].map(Argument::Leaf);
     let ordered = |swapped| if swapped { vec![y, x] } else { vec![x, y] };
@@ -220,7 +220,13 @@ fn of_two(table: &Table, function: Function) -> Vec<Shape> {
         Function::Biased(operation, swapped) => one(Key::Biased(operation), ordered(swapped)),
         Function::Logic(0b1100) => one(Key::Same, vec![x]),
         Function::Logic(0b1010) => one(Key::Same, vec![y]),
-        Function::Logic(table) => one(Key::Logic(table), vec![x, y]),
+        Function::Logic(table) => {
+            // The table of the other order has the results for different bits exchanged.
+            let exchanged = table & 0b1001 | table >> 1 & 0b0010 | table << 1 & 0b0100;
+            let orders = [(table, false), (exchanged, true)];
+            let shape = |(table, swapped)| Shape { function: Key::Logic(table), operands: ordered(swapped) };
+            orders.into_iter().map(shape).collect()
+        }
     }
 }
 

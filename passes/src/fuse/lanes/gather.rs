@@ -22,13 +22,18 @@ impl Words {
 
     /// A word whose lowest lane is the low bits of a register of 16, and the others are zeros.
     pub(super) fn extended(&mut self, lane: Term) -> Option<Source> {
-        let narrow = self.pieces.narrow(lane)?;
-        let wide = self.push(Step::plain(op::CVT_U32_U16, &[Source::Value(narrow)]));
-        if self.pieces.is_extended(narrow) {
+        let wide = self.widened(lane)?;
+        if self.pieces.narrow(lane).is_some_and(|narrow| self.pieces.is_extended(narrow)) {
             return Some(wide);
         }
         let ones = u32::MAX >> (32 - self.lanes.bits());
         Some(self.push(Step::plain(op::AND_B32, &[wide, Source::Constant(ones.into())])))
+    }
+
+    /// A word whose lowest lane is the low bits of a register of 16; what is above it may be anything.
+    pub(super) fn widened(&mut self, lane: Term) -> Option<Source> {
+        let narrow = self.pieces.narrow(lane)?;
+        Some(self.push(Step::plain(op::CVT_U32_U16, &[Source::Value(narrow)])))
     }
 
     fn number(&self, lane: Term) -> Option<u32> {

@@ -15,7 +15,7 @@ use crate::graph::{Use, ValueId};
 use crate::recipe::Source;
 use crate::site::Site;
 use hashbrown::{HashMap, HashSet};
-use ptxopt_grammar::meaning::term::{Term, Terms};
+use ptxopt_grammar::meaning::term::{Op, Term, Terms};
 use ptxopt_grammar::video::Sign;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,6 +23,9 @@ use std::rc::Rc;
 /// The most words that a site may read: four lanes of some forty statements, and where there are more, of two hundred.
 /// What lies near can be more to the point: words further away may be overwritten, or not known to be the same.
 const MOST_VALUES: [usize; 2] = [160, 800];
+
+/// How many terms below one are looked at for what it is made of.
+const MOST_BELOW: usize = 40;
 
 /// A place where a lane can be read: a word in a register, and the number of the lane.
 pub(super) type Home = (ValueId, usize);
@@ -174,6 +177,20 @@ impl Pieces {
     pub(super) fn homes(&self, lane: Term) -> impl Iterator<Item = Home> + Clone + '_ {
         let all = self.homes.get(&lane).map_or(&[][..], Vec::as_slice).iter();
         all.copied().filter(|(word, _)| self.near.contains(word))
+    }
+
+    /// The lanes that a term is made of, if these are few.
+    pub(super) fn inputs_of(&self, term: Term) -> Vec<Term> {
+        let mut inputs = Vec::new();
+        let mut seen: HashSet<Term> = [term].into_iter().collect();
+        let mut stack = vec![term];
+        while let Some(next) = stack.pop().filter(|_| seen.len() < MOST_BELOW) {
+            if matches!(self.terms.op(next), Op::Input(_)) {
+                inputs.push(next);
+            }
+            stack.extend(self.terms.children(next).filter(|&child| seen.insert(child)));
+        }
+        inputs
     }
 
     /// Whether a lane can be read at a place.

@@ -5,13 +5,15 @@
 //! since what is seven places apart does not meet; a mask takes the wanted ones out.
 
 use super::pieces::Pieces;
+use super::words::Words;
 use crate::facts::Fact;
 use crate::graph::Join;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
-use ptxopt_grammar::meaning::term::{Op, Term};
+use ptxopt_grammar::meaning::term::{Op, Term, ones};
 use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::video::Lanes;
 
 /// The most operands of a chain that are taken together.
 const MOST_OPERANDS: usize = 16;
@@ -80,17 +82,17 @@ fn joins_bits(site: &Site<'_, '_, '_>) -> bool {
         for &source in &step.sources {
             match site.definition(source).filter(|step| seen < MOST_OPERANDS && joins(step)) {
                 Some(step) => stack.push(step),
-                None => bits += usize::from(is_bit(&site.fact(source)).is_some()),
+                None => bits += usize::from(is_bit(&site.fact(source), LANES * BITS).is_some()),
             }
         }
     }
     bits >= LEAST_BITS
 }
 
-/// The only bit that may not be zero, if there is one.
-fn is_bit(fact: &Fact) -> Option<u32> {
+/// The only bit of so many that may not be zero, if there is one.
+fn is_bit(fact: &Fact, width: u32) -> Option<u32> {
     let (known, value) = fact.known();
-    let unknown = !known & u128::from(u32::MAX);
+    let unknown = !known & ones(width);
     (unknown.count_ones() == 1 && value == 0).then(|| unknown.trailing_zeros())
 }
 
@@ -122,7 +124,11 @@ fn recipe(pieces: &mut Pieces) -> Option<Recipe> {
         rest.map(|&operand| pieces.word(operand).map(Source::Value)).collect::<Option<_>>()?;
     let mut steps = Vec::new();
     for group in &groups {
-        words.push(group.product(pieces, &mut steps)?);
+        let word = Source::Value(pieces.word(group.word)?);
+        words.push(group.product(word, |step| {
+            steps.push(step);
+            Source::Step(steps.len() - 1)
+        }));
     }
     let joined = |one: Source, other: Source| {
         steps.push(Step::plain(op::OR_B32, &[one, other]));
@@ -146,27 +152,65 @@ fn split(pieces: &Pieces, root: Term, operands: &mut Vec<Term>) {
 
 /// An operand that is a bit of a word, if it stands where it can be moved to with others.
 fn moved_bit(pieces: &mut Pieces, operand: Term) -> Option<Group> {
-    let at = is_bit(&pieces.fact(operand))?;
+    let at = is_bit(&pieces.fact(operand), LANES * BITS)?;
     let bit = pieces.part(operand, at, 1);
-    let Op::Extract(word, low) = pieces.terms.op(bit) else { return None };
-    pieces.word(word)?;
-    let (lane, place) = (at / BITS, at % BITS);
-    let first = low.checked_sub(lane).filter(|first| first + LANES <= pieces.terms.width(word))?;
-    Some(Group { word, first, place, lanes: vec![lane], operands: vec![operand] })
+    let group = Group::of(pieces, bit, at)?;
+    pieces.word(group.word)?;
+    Some(Group { operands: vec![operand], ..group })
+}
+
+impl Words {
+    /// A word whose lanes are neighbouring bits of a register, each at the same place of its lane.
+    pub(super) fn spread(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
+        if self.lanes != Lanes::Four {
+            return None;
+        }
+        let mut spread: Option<Group> = None;
+        for (at, lane) in (0..).zip(lanes) {
+            let &Some(lane) = lane else { continue };
+            let place = is_bit(&self.pieces.fact(lane), BITS)?;
+            let bit = self.pieces.part(lane, place, 1);
+            let next = Group::of(&self.pieces, bit, at * BITS + place)?;
+            match &mut spread {
+                Some(group)
+                    if (group.word, group.first, group.place) == (next.word, next.first, next.place) =>
+                {
+                    group.lanes.push(at);
+                }
+                Some(_) => return None,
+                None => spread = Some(next),
+            }
+        }
+        let group = spread.filter(|group| group.lanes.len() == lanes.len())?;
+        // The bits are those of a lane, which may be any of a word. A narrow register is what a word with it was made of.
+        let (word, place) = match self.widened(group.word) {
+            Some(word) => (word, 0),
+            None => {
+                let (word, place) = self.pieces.homes(group.word).min_by_key(|&(_, place)| place)?;
+                (Source::Value(word), u32::try_from(place).ok()?)
+            }
+        };
+        let group = Group { first: group.first + place * BITS, ..group };
+        Some(group.product(word, |step| self.push(step)))
+    }
 }
 
 impl Group {
-    /// The word with these bits in their lanes, and zeros elsewhere.
-    fn product(&self, pieces: &Pieces, steps: &mut Vec<Step>) -> Option<Source> {
-        let mut push = |step| {
-            steps.push(step);
-            Source::Step(steps.len() - 1)
-        };
+    /// A bit that stands at so many bits of a word, as the only one of a group.
+    fn of(pieces: &Pieces, bit: Term, at: u32) -> Option<Self> {
+        let Op::Extract(word, low) = pieces.terms.op(bit) else { return None };
+        let (lane, place) = (at / BITS, at % BITS);
+        let first = low.checked_sub(lane).filter(|first| first + LANES <= pieces.terms.width(word))?;
+        Some(Self { word, first, place, lanes: vec![lane], operands: Vec::new() })
+    }
+
+    /// The word with these bits in their lanes, and zeros elsewhere; `word` holds that which they are taken from.
+    fn product(&self, word: Source, mut push: impl FnMut(Step) -> Source) -> Source {
         let number = |bit: fn(u32) -> u32| {
             let bits = self.lanes.iter().map(|&lane| 1_u64 << (bit(lane) + self.place));
             Source::Constant(bits.sum())
         };
-        let mut field = Source::Value(pieces.word(self.word)?);
+        let mut field = word;
         if self.first > 0 {
             field = push(Step::plain(op::SHR_U32, &[field, Source::Constant(self.first.into())]));
         }
@@ -174,6 +218,6 @@ impl Group {
             field = push(Step::plain(op::AND_B32, &[field, Source::Constant((1 << LANES) - 1)]));
         }
         let product = push(Step::plain(op::MUL_LO_U32, &[field, number(|lane| (BITS - 1) * lane)]));
-        Some(push(Step::plain(op::AND_B32, &[product, number(|lane| BITS * lane)])))
+        push(Step::plain(op::AND_B32, &[product, number(|lane| BITS * lane)]))
     }
 }

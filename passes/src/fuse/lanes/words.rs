@@ -203,6 +203,9 @@ impl Words {
 
     /// A word whose lanes are computed of lanes of other words: all alike, or most of them, and the others merged in.
     fn computed(&mut self, lanes: &[Option<Term>], depth: usize) -> Option<Source> {
+        if let Some(spread) = self.spread(lanes) {
+            return Some(spread);
+        }
         for alike in self.alike(lanes) {
             let words: Option<Vec<Source>> =
                 alike.operands.iter().map(|operand| self.word(operand, depth + 1)).collect();
@@ -258,12 +261,8 @@ impl Words {
     /// those of the lane before lie.
     fn side_by_side<'m>(&self, of: &'m [Rc<[Made]>], function: Key) -> Vec<Option<&'m Made>> {
         let mut last: Option<&Made> = None;
-        let near = |made: &Made, last: &Made| {
-            let shares = |(one, other): (&Term, &Term)| {
-                let [mut one, other] = [one, other].map(|&lane| self.pieces.homes(lane));
-                one.any(|(word, _)| other.clone().any(|(there, _)| word == there))
-            };
-            made.operands.iter().zip(&last.operands).filter(|&pair| shares(pair)).count()
+        let near = |made: &Made, last: &Made| -> u32 {
+            made.operands.iter().zip(&last.operands).map(|(&one, &other)| self.nearness(one, other)).sum()
         };
         let mut all = Vec::with_capacity(of.len());
         for made in of {
@@ -276,6 +275,21 @@ impl Words {
             all.push(best);
         }
         all
+    }
+
+    /// How near two lanes are to each other: most if they lie in one word, less if they are made of lanes that do, or of
+    /// the same one.
+    fn nearness(&self, one: Term, other: Term) -> u32 {
+        let share = |one: Term, other: Term| {
+            let [mut one, other] = [one, other].map(|lane| self.pieces.homes(lane));
+            one.any(|(word, _)| other.clone().any(|(there, _)| word == there))
+        };
+        if share(one, other) {
+            return 2;
+        }
+        let [inputs, others] = [one, other].map(|lane| self.pieces.inputs_of(lane));
+        let is_near = |&input: &Term| others.iter().any(|&other| input == other || share(input, other));
+        u32::from(inputs.iter().any(is_near))
     }
 
     /// The instruction that makes the lanes of a mask of those of other words, and takes the rest from another word.
