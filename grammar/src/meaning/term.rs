@@ -315,6 +315,13 @@ impl Terms {
                     let sum = self.constant(value.wrapping_add(more), width);
                     return self.add(inner, sum);
                 }
+                // Less one bit is as many ones as there are.
+                if let (1, Op::Not(inverted)) = (value, self.op(a))
+                    && let Op::ZeroExtend(bit) = self.op(inverted)
+                    && self.width(bit) == 1
+                {
+                    return self.sign_extend(bit, width);
+                }
                 self.make(Op::Add(a, b), width)
             }
             (_, None) if self.complementary(a, b) => self.constant(ones(width), width),
@@ -626,8 +633,21 @@ impl Terms {
             (None, Some(_zero)) if width == 1 => self.not(a),
             (_, _) if a == b => self.bit(true),
             (_, _) if self.complementary(a, b) => self.bit(false),
+            (None, Some(value)) => self.equal_to_number(a, b, value),
             (_, _) => self.make(Op::Equal(a, b), 1),
         }
+    }
+
+    /// Whether a term equals a number, which is `number` too: of a masked word, one bit of it may tell.
+    fn equal_to_number(&mut self, a: Term, number: Term, value: u128) -> Term {
+        if let Op::And(word, mask) = self.op(a)
+            && let Some(mask) = self.value(mask).filter(|mask| mask.is_power_of_two())
+            && (value == 0 || value == mask)
+        {
+            let bit = self.extract(word, mask.trailing_zeros(), 1);
+            return if value == 0 { self.not(bit) } else { bit };
+        }
+        self.make(Op::Equal(a, number), 1)
     }
 
     /// One bit: whether the first is less, both unsigned.
@@ -699,6 +719,33 @@ mod tests {
         assert_eq!(left, terms.add(a, two));
         let minus = terms.sub(a, b);
         assert_ne!(minus, terms.sub(b, a));
+    }
+
+    #[test]
+    fn a_bit_that_is_masked_and_compared_is_that_bit() {
+        let mut terms = Terms::new();
+        let a = terms.input(0, 32);
+        let [mask, zero, other] = [16, 0, 1].map(|value| terms.constant(value, 32));
+        let masked = terms.and(a, mask);
+        let bit = terms.extract(a, 4, 1);
+        assert_eq!(terms.equal(masked, mask), bit);
+        let clear = terms.not(bit);
+        assert_eq!(terms.equal(masked, zero), clear);
+        let equal = terms.equal(masked, other);
+        assert!(matches!(terms.op(equal), Op::Equal(..)));
+    }
+
+    #[test]
+    fn less_one_bit_is_as_many_ones() {
+        let mut terms = Terms::new();
+        let bit = terms.input(0, 1);
+        let wide = terms.zero_extend(bit, 8);
+        let negated = terms.neg(wide);
+        assert_eq!(negated, terms.sign_extend(bit, 8));
+        let two = terms.input(1, 2);
+        let wide = terms.zero_extend(two, 8);
+        let negated = terms.neg(wide);
+        assert!(matches!(terms.op(negated), Op::Add(..)));
     }
 
     #[test]

@@ -160,16 +160,21 @@ fn moved_bit(pieces: &mut Pieces, operand: Term) -> Option<Group> {
 }
 
 impl Words {
-    /// A word whose lanes are neighbouring bits of a register, each at the same place of its lane.
+    /// A word whose lanes are neighbouring bits of a register, each at the same place of its lane or in all of it.
     pub(super) fn spread(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
         if self.lanes != Lanes::Four {
             return None;
         }
         let mut spread: Option<Group> = None;
+        let filled = lanes.iter().flatten().all(|&lane| self.filling(lane).is_some());
         for (at, lane) in (0..).zip(lanes) {
             let &Some(lane) = lane else { continue };
-            let place = is_bit(&self.pieces.fact(lane), BITS)?;
-            let bit = self.pieces.part(lane, place, 1);
+            let (bit, place) = if filled {
+                (self.filling(lane)?, 0)
+            } else {
+                let place = is_bit(&self.pieces.fact(lane), BITS)?;
+                (self.pieces.part(lane, place, 1), place)
+            };
             let next = Group::of(&self.pieces, bit, at * BITS + place)?;
             match &mut spread {
                 Some(group)
@@ -191,7 +196,19 @@ impl Words {
             }
         };
         let group = Group { first: group.first + place * BITS, ..group };
-        Some(group.product(word, |step| self.push(step)))
+        let bits = group.product(word, |step| self.push(step));
+        let ones = Source::Constant((1 << BITS) - 1);
+        Some(if filled { self.push(Step::plain(op::MUL_LO_U32, &[bits, ones])) } else { bits })
+    }
+
+    /// The bit that all bits of a lane are.
+    fn filling(&self, lane: Term) -> Option<Term> {
+        let terms = &self.pieces.terms;
+        if let Op::SignExtend(bit) = terms.op(lane) {
+            return Some(bit).filter(|&bit| terms.width(bit) == 1);
+        }
+        let Op::Choose(bit, then, otherwise) = terms.op(lane) else { return None };
+        (terms.value(then) == Some(ones(BITS)) && terms.value(otherwise) == Some(0)).then_some(bit)
     }
 }
 
