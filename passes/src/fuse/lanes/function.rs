@@ -30,6 +30,8 @@ pub(super) enum Argument {
     Leaf(usize),
     /// A number.
     Number(u32),
+    /// The only lane of the cut, and a number added to it.
+    Moved(u32),
 }
 
 /// What must be the same for lanes to be computed together.
@@ -138,6 +140,10 @@ impl Words {
         match operand {
             Argument::Leaf(number) => leaves[number],
             Argument::Number(number) => self.pieces.terms.constant(number.into(), self.lanes.bits()),
+            Argument::Moved(number) => {
+                let number = self.pieces.terms.constant(number.into(), self.lanes.bits());
+                self.pieces.terms.add(leaves[0], number)
+            }
         }
     }
 
@@ -176,6 +182,10 @@ impl Words {
         if !found.is_empty() {
             return found.into_iter().map(|(with, numbers)| with_number(with, numbers)).collect();
         }
+        let within = range(table, bits, behaviour, run);
+        if !within.is_empty() {
+            return within;
+        }
         let field = Field::of(bits, |lane| run(&[[lane, 0]])[0]);
         let field = field.filter(|field| is(&|lane| field.at(lane)));
         field.map(|field| alone(Key::Field(field))).unwrap_or_default()
@@ -202,6 +212,47 @@ impl Words {
         all.dedup();
         all
     }
+}
+
+/// What tells whether a byte lies between two numbers: it is moved down by the first, and then compared with one.
+fn range(
+    table: &Table,
+    bits: u32,
+    behaviour: &Behaviour,
+    run: &dyn Fn(&[[u32; 2]]) -> Vec<u32>,
+) -> Vec<Shape> {
+    let Some(&inside) = behaviour.iter().find(|&&result| result != 0) else { return Vec::new() };
+    let is_either = |&result: &u32| result == 0 || result == inside;
+    if bits != 8 || !behaviour.iter().all(is_either) {
+        return Vec::new();
+    }
+    let every: Vec<[u32; 2]> = (0..1 << bits).map(|lane| [lane, 0]).collect();
+    let results = run(&every);
+    let ones = u32::MAX >> (32 - bits);
+    let result = |lane: u32| results[(lane & ones) as usize];
+    let mut firsts = (0..=ones).filter(|&lane| result(lane) != 0 && result(lane.wrapping_sub(1)) == 0);
+    let (Some(first), None, true) = (firsts.next(), firsts.next(), results.iter().all(is_either)) else {
+        return Vec::new();
+    };
+    let count =
+        u32::try_from(results.iter().filter(|&&result| result != 0).count()).expect("a lane has few bits");
+    let mut moved = *behaviour;
+    for (result_of, &[lane, _]) in moved.iter_mut().zip(&table.samples) {
+        *result_of = result(lane.wrapping_add(first));
+    }
+    let near = [count - 1, count, count + 1].map(|number| number & ones);
+    let numbers = near.map(|number| [number, result(number.wrapping_add(first))]);
+    let by = Argument::Moved(first.wrapping_neg() & ones);
+    let shape = |(with, numbers)| {
+        let mut shape = with_number(with, numbers);
+        for operand in &mut shape.operands {
+            if matches!(operand, Argument::Leaf(_)) {
+                *operand = by;
+            }
+        }
+        shape
+    };
+    table.with_number(&moved, &numbers).into_iter().map(shape).collect()
 }
 
 /// What computes a function of two lanes: an operation that commutes, and logic, in both orders.

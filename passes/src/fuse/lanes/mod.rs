@@ -69,6 +69,10 @@ pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
         || row.is(op::BFE) && number(3, |bits| matches!(bits, 8 | 16))
         || row.is(op::BFI) && number(4, |bits| matches!(bits, 8 | 16))
         || row.is(op::SHL) && number(2, |bits| matches!(bits, 8 | 16 | 24))
+        || row.is(op::SHR) && number(2, |bits| bits == 28)
+        || row.is(op::SELP)
+            && number(1, |bit| bit.is_power_of_two() && bit > 2)
+            && number(2, |other| other == 0)
         || row.is(op::MOV) && packs_word(module, stmt)
         || [op::ADD, op::SUB, op::MIN, op::MAX].into_iter().any(|of| row.is(of)) && has_half(module, stmt)
 }
