@@ -134,6 +134,7 @@ impl Profit<'_, '_, '_> {
         let gpus = u32::try_from(costs.each().count()).expect("there are not so many GPUs");
         let mut steps: Vec<Step> = Vec::with_capacity(stmts.len());
         let mut places: HashMap<ValueId, Source> = HashMap::new();
+        let mut sums: Vec<Source> = Vec::new();
         let moves = stmts.iter().map(|&stmt| self.halves_moved(stmt)).sum::<u32>();
         let (mut alone, mut packs, mut narrow) = (moves, 0, 0);
         for (stmt, step) in stmts.iter().filter_map(|&stmt| Some((stmt, self.graph.step(stmt)?))) {
@@ -146,6 +147,7 @@ impl Profit<'_, '_, '_> {
             if step.instruction().is_some_and(|instruction| is_product(instruction.row())) {
                 narrow += cost.least.saturating_sub(gpus);
             }
+            packs += u32::from(widens_sum(&step, &sums));
             let place = match step.copied().or_else(|| free_conversion(cost, &step)) {
                 Some(source) => source,
                 // Halves that are taken apart, negated and put together again are an operand of a packed sum, so
@@ -155,6 +157,7 @@ impl Profit<'_, '_, '_> {
                     continue;
                 }
                 None => {
+                    sums.extend(is_sum_of_halves(&step).then_some(Source::Step(steps.len())));
                     steps.push(on_words(step, &steps));
                     Source::Step(steps.len() - 1)
                 }
@@ -201,8 +204,21 @@ fn on_words(step: Step, steps: &[Step]) -> Step {
         }
         Source::Value(_) | Source::Constant(_) => false,
     };
-    let is_sum = step.instruction().is_some_and(|own| own.row().is(op::ADD)) && step.width == 16;
-    if is_sum && step.sources.iter().any(is_shift) { Step::plain(op::ADD_U32, &step.sources) } else { step }
+    if is_sum_of_halves(&step) && step.sources.iter().any(is_shift) {
+        Step::plain(op::ADD_U32, &step.sources)
+    } else {
+        step
+    }
+}
+
+/// Whether a step adds numbers of 16 bits.
+fn is_sum_of_halves(step: &Step) -> bool {
+    step.instruction().is_some_and(|own| own.row().is(op::ADD)) && step.width == 16
+}
+
+/// Whether a step widens such a sum, of which the machine has all 32 bits: that takes an instruction, which no table has.
+fn widens_sum(step: &Step, sums: &[Source]) -> bool {
+    step.instruction() == Some(op::CVT_U32_U16) && step.sources.iter().any(|source| sums.contains(source))
 }
 
 /// Whether an instruction shifts a word.
