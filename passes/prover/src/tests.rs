@@ -95,6 +95,14 @@ fn below(numbers: &mut Numbers, count: u32) -> u32 {
     u32::try_from(numbers.next() % u64::from(count)).expect("it is below a number of 32 bits")
 }
 
+/// A term with zeros or copies of its sign above it.
+fn extended(numbers: &mut Numbers, terms: &mut Terms, term: Term, width: u32) -> Term {
+    match numbers.below(2) {
+        0 => terms.sign_extend(term, width),
+        _ => terms.zero_extend(term, width),
+    }
+}
+
 #[test]
 fn gates_compute_what_lies_above_products() {
     let mut numbers = Numbers::new(8);
@@ -105,11 +113,7 @@ fn gates_compute_what_lies_above_products() {
         let mut sum = terms.constant(u128::from(numbers.next()) & ones(width), width);
         for input in inputs {
             let part = terms.extract(input, below(&mut numbers, 12), 1 + below(&mut numbers, 12));
-            let part = if numbers.below(2) == 0 {
-                terms.zero_extend(part, width)
-            } else {
-                terms.sign_extend(part, width)
-            };
+            let part = extended(&mut numbers, &mut terms, part, width);
             let factor = terms.constant(u128::from(numbers.next() >> numbers.below(60)) & ones(width), width);
             let product = terms.mul(part, factor);
             sum = terms.add(sum, product);
@@ -144,11 +148,7 @@ fn gates_compute_extremes_of_extremes() {
             let (mut x, mut y) = (pick(&mut numbers, &words), pick(&mut numbers, &words));
             let wider = terms.width(x).max(terms.width(y)) + below(&mut numbers, 2);
             for word in [&mut x, &mut y] {
-                let signed = numbers.below(2) == 0;
-                *word = match signed {
-                    true => terms.sign_extend(*word, wider),
-                    false => terms.zero_extend(*word, wider),
-                };
+                *word = extended(&mut numbers, &mut terms, *word, wider);
             }
             let signed = numbers.below(2) == 0;
             let less = if signed { terms.signed_less(x, y) } else { terms.unsigned_less(x, y) };

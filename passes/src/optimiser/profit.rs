@@ -191,7 +191,9 @@ impl Profit<'_, '_, '_> {
             let others = [self.shifted_into_place(gain, spelling), self.extended_in_place(gain, spelling)];
             let fused = others.into_iter().flatten().fold(self.overpriced(gain), i64::max);
             return gain.saved - fused >= LEAST_OF_FUSING
-                && gain.saved > self.overpriced_with_what_stays(gain, spelling)
+                && self
+                    .overpriced_with_what_stays(gain, spelling)
+                    .is_none_or(|overpriced| gain.saved > overpriced)
                 && (self.is_cheaper_alone(gain, spelling) || self.are_cheaper_together(gain, spelling_of));
         }
         gain.saved >= self.least_gain(gain, &spelling.recipe)

@@ -18,20 +18,27 @@ impl Profit<'_, '_, '_> {
     /// By how much the prices of the statements that go with one, itself included, are more than what these cost as a
     /// sequence, as what takes their place is priced: the assembler fuses some of them, and some have no price.
     pub(super) fn overpriced(&self, gain: &Gain<'_>) -> i64 {
-        let stmts: Vec<StmtId> = gain.gone.iter().copied().chain([gain.stmt]).collect();
-        let (alone, together) = self.together(self.target.costs, &stmts);
-        i64::from(alone) - i64::from(together)
+        self.saved_together(&going(gain))
     }
 
     /// The same with the shifts that stay and were fused with sums that go, since nothing else reads them: they are then
-    /// instructions of their own, but for those that are fused with what takes the place of their readers.
-    pub(super) fn overpriced_with_what_stays(&self, gain: &Gain<'_>, spelling: &Spelling) -> i64 {
-        let mut stmts: Vec<StmtId> = gain.gone.iter().copied().chain([gain.stmt]).collect();
+    /// instructions of their own, but for those that are fused with what takes the place of their readers. `None` if
+    /// there are no such shifts.
+    pub(super) fn overpriced_with_what_stays(&self, gain: &Gain<'_>, spelling: &Spelling) -> Option<i64> {
+        let mut stmts = going(gain);
         let read = spelling.recipe.values().filter_map(|value| self.shifted_for(value, &stmts));
         let stays: Vec<(ValueId, StmtId)> = read.collect();
+        if stays.is_empty() {
+            return None;
+        }
         stmts.extend(stays.iter().map(|&(_, stmt)| stmt));
-        let (alone, together) = self.together(self.target.costs, &stmts);
-        i64::from(alone) - i64::from(together) - self.fused_with(&stays, &spelling.recipe)
+        Some(self.saved_together(&stmts) - self.fused_with(&stays, &spelling.recipe))
+    }
+
+    /// By how much statements cost less as a sequence than by themselves.
+    fn saved_together(&self, stmts: &[StmtId]) -> i64 {
+        let (alone, together) = self.together(self.target.costs, stmts);
+        i64::from(alone) - i64::from(together)
     }
 
     /// The statement that shifts a value which only these statements read: the assembler adds and shifts at once.
@@ -166,6 +173,11 @@ impl Profit<'_, '_, '_> {
         }
         (alone, ((costs.sequence(&steps).most + moves).min(alone) + packs).saturating_sub(narrow))
     }
+}
+
+/// The statements that go with one, and itself.
+fn going(gain: &Gain<'_>) -> Vec<StmtId> {
+    gain.gone.iter().copied().chain([gain.stmt]).collect()
 }
 
 /// How many statements are compared with what could take their place, at most.

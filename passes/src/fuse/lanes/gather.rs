@@ -14,8 +14,10 @@ impl Words {
     pub(super) fn repeated(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
         let mut wanted = lanes.iter().flatten();
         let &lane = wanted.next()?;
-        let narrow = self.pieces.narrow(lane).filter(|_| wanted.all(|&other| other == lane))?;
-        let wide = self.push(Step::plain(op::CVT_U32_U16, &[Source::Value(narrow)]));
+        if wanted.any(|&other| other != lane) {
+            return None;
+        }
+        let wide = self.widened(lane)?;
         let selector = Source::Constant(self.digits(&vec![0; lanes.len()]));
         Some(self.push(Step::plain(op::PRMT_B32, &[wide, Source::Constant(0), selector])))
     }
@@ -23,7 +25,7 @@ impl Words {
     /// A word whose lowest lane is the low bits of a register of 16, and the others are zeros.
     pub(super) fn extended(&mut self, lane: Term) -> Option<Source> {
         let wide = self.widened(lane)?;
-        if self.pieces.narrow(lane).is_some_and(|narrow| self.pieces.is_extended(narrow)) {
+        if self.pieces.is_extended(self.pieces.narrow(lane)?) {
             return Some(wide);
         }
         let ones = u32::MAX >> (32 - self.lanes.bits());

@@ -54,7 +54,8 @@ const LANES: Rule = Rule {
     propose: lanes,
 };
 
-/// Whether a statement takes a byte of a word, or puts a word together.
+/// Whether a statement takes a byte of a word, puts a word together, or makes one of several flags of bytes: the sign of
+/// the highest one, moved to the fourth bit, or a bit that is chosen.
 pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
     let number = |at: usize, wanted: fn(u64) -> bool| {
         let number = module.operands(stmt).get(at).and_then(|&node| constant::value(module, node));

@@ -102,10 +102,7 @@ fn recipe(pieces: &mut Pieces) -> Option<Recipe> {
     let mut groups: Vec<Group> = Vec::new();
     for &operand in &operands {
         let Some(bit) = moved_bit(pieces, operand) else { continue };
-        let same = |group: &&mut Group| {
-            (group.word, group.first, group.place) == (bit.word, bit.first, bit.place)
-                && !group.lanes.contains(&bit.lanes[0])
-        };
+        let same = |group: &&mut Group| group.from() == bit.from() && !group.lanes.contains(&bit.lanes[0]);
         match groups.iter_mut().find(same) {
             Some(group) => {
                 group.lanes.extend(bit.lanes);
@@ -165,10 +162,10 @@ impl Words {
         if self.lanes != Lanes::Four {
             return None;
         }
+        let lanes: Vec<Term> = lanes.iter().copied().collect::<Option<_>>()?;
+        let filled = lanes.iter().all(|&lane| self.filling(lane).is_some());
         let mut spread: Option<Group> = None;
-        let filled = lanes.iter().flatten().all(|&lane| self.filling(lane).is_some());
         for (at, lane) in (0..).zip(lanes) {
-            let &Some(lane) = lane else { continue };
             let (bit, place) = if filled {
                 (self.filling(lane)?, 0)
             } else {
@@ -177,16 +174,12 @@ impl Words {
             };
             let next = Group::of(&self.pieces, bit, at * BITS + place)?;
             match &mut spread {
-                Some(group)
-                    if (group.word, group.first, group.place) == (next.word, next.first, next.place) =>
-                {
-                    group.lanes.push(at);
-                }
+                Some(group) if group.from() == next.from() => group.lanes.push(at),
                 Some(_) => return None,
                 None => spread = Some(next),
             }
         }
-        let group = spread.filter(|group| group.lanes.len() == lanes.len())?;
+        let group = spread?;
         // The bits are those of a lane, which may be any of a word. A narrow register is what a word with it was made of.
         let (word, place) = match self.widened(group.word) {
             Some(word) => (word, 0),
@@ -219,6 +212,11 @@ impl Group {
         let (lane, place) = (at / BITS, at % BITS);
         let first = low.checked_sub(lane).filter(|first| first + LANES <= pieces.terms.width(word))?;
         Some(Self { word, first, place, lanes: vec![lane], operands: Vec::new() })
+    }
+
+    /// What bits of one group have in common: the word, the bit of it for the lowest lane, and the place in a lane.
+    const fn from(&self) -> (Term, u32, u32) {
+        (self.word, self.first, self.place)
     }
 
     /// The word with these bits in their lanes, and zeros elsewhere; `word` holds that which they are taken from.
