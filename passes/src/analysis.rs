@@ -49,7 +49,7 @@ impl Knowledge {
         match source {
             Source::Constant(value) => Some(value),
             Source::Value(value) => {
-                self.facts[value.index()].constant().and_then(|value| u64::try_from(value).ok())
+                self.facts.get(value.index()).constant().and_then(|value| u64::try_from(value).ok())
             }
             Source::Step(_) => None,
         }
@@ -59,7 +59,7 @@ impl Knowledge {
     #[must_use]
     pub fn core_fact(&self, graph: &Graph<'_, '_>, value: ValueId) -> Fact {
         let entry = graph.value(value);
-        let mut input = |number, _| self.facts[ValueId::of_input(number).index()];
+        let mut input = |number, _| self.facts.get(ValueId::of_input(number).index());
         entry
             .core
             .map_or_else(|| Fact::top(entry.width.max(1)), |core| forward(graph.terms(), core, &mut input))
@@ -83,7 +83,7 @@ fn facts(graph: &Graph<'_, '_>) -> Facts {
     let mut work = Queue::new(graph.values().len());
     graph.values().filter(|&value| graph.is_known(value)).for_each(|value| work.insert(value.index()));
     while let Some(value) = work.pop_first().map(ValueId::numbered) {
-        let old = facts[value.index()];
+        let old = facts.get(value.index());
         if old.is_top() {
             continue;
         }
@@ -107,7 +107,7 @@ fn facts(graph: &Graph<'_, '_>) -> Facts {
                 }
             }
         }
-        facts.set(value.index(), new);
+        facts.set(value.index(), &new);
         for (user, _) in graph.uses(value).filter(|&(user, _)| graph.is_known(user)) {
             work.insert(user.index());
             if is_wide(graph, user) {
@@ -129,11 +129,11 @@ fn one(graph: &Graph<'_, '_>, value: ValueId, facts: &Facts) -> Fact {
     let width = entry.width.max(1);
     match (entry.origin, entry.def) {
         (Origin::Phi(_), _) => {
-            let incoming = graph.operands(value).map(|(operand, _)| &facts[operand.index()]);
-            incoming.fold(Fact::bottom(width), |all, fact| all.join(fact))
+            let incoming = graph.operands(value).map(|(operand, _)| facts.get(operand.index()));
+            incoming.fold(Fact::bottom(width), |all, fact| all.join(&fact))
         }
         (_, Some(def)) => {
-            forward(graph.terms(), def, &mut |number, _| facts[ValueId::of_input(number).index()])
+            forward(graph.terms(), def, &mut |number, _| facts.get(ValueId::of_input(number).index()))
         }
         (
             Origin::Undefined | Origin::Read(_) | Origin::Opaque | Origin::Result(_) | Origin::Sink(_),
@@ -158,7 +158,7 @@ fn demands(graph: &Graph<'_, '_>, facts: &Facts, whole: &dyn Fn(ValueId) -> bool
         let more = match more {
             0 => 0,
             _ if whole(value) => ones(graph.value(value).width),
-            _ => more | zeros_above(&facts[value.index()], more),
+            _ => more | zeros_above(&facts.get(value.index()), more),
         };
         let known = bits[value.index()];
         if known | more != known {

@@ -75,7 +75,7 @@ impl Site<'_, '_, '_> {
     #[must_use]
     pub fn fact(&self, source: Source) -> Fact {
         match source {
-            Source::Value(value) => self.knowledge.facts[value.index()],
+            Source::Value(value) => self.knowledge.facts.get(value.index()),
             Source::Constant(value) => Fact::exact(u128::from(value), 64),
             Source::Step(_) => Fact::top(self.step.width),
         }

@@ -6,11 +6,11 @@
 //! only where its condition holds, so what is known under the condition is known of the choice.
 
 use super::arithmetic::{Difference, Minuend, gap, sum};
-use super::cone::Node;
+use super::cone::{Node, Nodes};
 use super::fact::{Fact, signed_limits};
+use super::store::Known;
 use super::transfer::transfer;
 use ptxopt_grammar::meaning::term::{Op, ones};
-use std::ops::Index;
 
 /// How many steps below a branch the operands of a comparison are looked for: `a - b` is three, a field four.
 const DEPTH: u32 = 4;
@@ -18,10 +18,10 @@ const DEPTH: u32 = 4;
 const PARTS: usize = 4;
 
 /// What is known of a choice.
-pub(super) fn choose(nodes: &[Node], facts: &impl Index<usize, Output = Fact>, node: &Node) -> Fact {
+pub(super) fn choose(nodes: &(impl Nodes + ?Sized), facts: &impl Known, node: &Node) -> Fact {
     let [condition, then, otherwise] = node.operands;
     let branch = |place, holds: bool| {
-        if facts[condition as usize].contains(holds.into()) {
+        if facts.at(condition).contains(holds.into()) {
             Under::new(nodes, facts, condition, holds).fact(place)
         } else {
             Fact::bottom(node.width)
@@ -41,8 +41,8 @@ struct Order {
 }
 
 /// What is known where a condition holds.
-struct Under<'c, F> {
-    nodes: &'c [Node],
+struct Under<'c, N: ?Sized, F> {
+    nodes: &'c N,
     facts: &'c F,
     /// What it says of some terms, by place.
     sharper: [Option<(u32, Fact)>; 2 * PARTS],
@@ -53,8 +53,8 @@ struct Under<'c, F> {
     never: bool,
 }
 
-impl<'c, F: Index<usize, Output = Fact>> Under<'c, F> {
-    fn new(nodes: &'c [Node], facts: &'c F, condition: u32, holds: bool) -> Self {
+impl<'c, N: Nodes + ?Sized, F: Known> Under<'c, N, F> {
+    fn new(nodes: &'c N, facts: &'c F, condition: u32, holds: bool) -> Self {
         let mut under =
             Self { nodes, facts, sharper: [None; 2 * PARTS], order: None, lowest: u32::MAX, never: false };
         let mut waiting = [Some((condition, holds)), None, None, None];
@@ -74,7 +74,7 @@ impl<'c, F: Index<usize, Output = Fact>> Under<'c, F> {
 
     /// Takes in that a condition holds or does not; the conditions that follow and are to be taken in too.
     fn assume(&mut self, place: u32, holds: bool) -> [Option<(u32, bool)>; 2] {
-        let node = &self.nodes[place as usize];
+        let node = &self.nodes.node(place);
         let [a, b, _] = node.operands;
         match node.op {
             Op::Not(_) => return [Some((a, !holds)), None],
@@ -160,15 +160,15 @@ impl<'c, F: Index<usize, Output = Fact>> Under<'c, F> {
 
     /// What is known of a place, with what the condition says of it itself.
     fn at(&self, place: u32) -> Fact {
-        self.said(place).unwrap_or(self.facts[place as usize])
+        self.said(place).unwrap_or(self.facts.at(place))
     }
 
     /// What is known of a place, with what the condition says of its operands.
     fn fact(&self, place: u32) -> Fact {
         if self.never {
-            return Fact::bottom(self.nodes[place as usize].width);
+            return Fact::bottom(self.nodes.node(place).width);
         }
-        self.again(place, DEPTH).unwrap_or(self.facts[place as usize])
+        self.again(place, DEPTH).unwrap_or(self.facts.at(place))
     }
 
     /// A place evaluated once more; `None` if the condition says nothing of what it is made of.
@@ -180,7 +180,7 @@ impl<'c, F: Index<usize, Output = Fact>> Under<'c, F> {
         if let Some(fact) = self.said(place) {
             return Some(fact);
         }
-        let node = &self.nodes[place as usize];
+        let node = &self.nodes.node(place);
         let leaf = matches!(node.op, Op::Input(_) | Op::Constant(_) | Op::Choose(..));
         if depth == 0 || leaf {
             return None;
@@ -191,7 +191,7 @@ impl<'c, F: Index<usize, Output = Fact>> Under<'c, F> {
         if x.is_none() && y.is_none() {
             return None;
         }
-        let known = |fact: Option<Fact>, place: u32| fact.unwrap_or(self.facts[place as usize]);
+        let known = |fact: Option<Fact>, place: u32| fact.unwrap_or(self.facts.at(place));
         let (x, y) = (known(x, a), known(y, b));
         let fact = match node.op {
             Op::Add(..) => sum(&x, &y, false),
@@ -216,7 +216,7 @@ impl<'c, F: Index<usize, Output = Fact>> Under<'c, F> {
             | Op::SignedLess(..)
             | Op::Choose(..) => transfer(node.op, node.width, &x, &y),
         };
-        let fact = fact.meet(&self.facts[place as usize]);
+        let fact = fact.meet(&self.facts.at(place));
         Some(Difference::of(self.nodes, node).map_or(fact, |difference| {
             self.apart(difference, fact.meet(&difference.fact(node.width, |place| self.at(place))))
         }))

@@ -27,6 +27,26 @@ pub struct Cone {
     unconditional: OnceLock<Vec<Fact>>,
 }
 
+/// Terms by place.
+pub(super) trait Nodes {
+    /// The term at a place.
+    fn node(&self, place: u32) -> Node;
+}
+
+impl Nodes for [Node] {
+    fn node(&self, place: u32) -> Node {
+        self[place as usize]
+    }
+}
+
+/// The terms of an arena are their own cone: places are their numbers.
+impl Nodes for Terms {
+    fn node(&self, place: u32) -> Node {
+        let term = self.since(place as usize).next().expect("the arena has the operands of its terms");
+        Node::of(self, term)
+    }
+}
+
 impl Node {
     /// A term of an arena in which places are the numbers of terms.
     pub(super) fn of(terms: &Terms, term: Term) -> Self {

@@ -33,6 +33,23 @@ pub(super) const fn signed_limits(width: u32) -> (i128, i128) {
 }
 
 impl Fact {
+    /// How many numbers it is made of.
+    pub(super) const NUMBERS: usize = 6;
+
+    /// The numbers that it is made of, none with bits above the width.
+    pub(super) fn numbers(&self) -> [u128; Self::NUMBERS] {
+        let cut = |number: i128| number.cast_unsigned() & ones(self.width);
+        let (low, high) = self.signed;
+        [self.zeros, self.ones, self.unsigned.0, self.unsigned.1, cut(low), cut(high)]
+    }
+
+    /// What is made of these numbers.
+    pub(super) fn of_numbers(numbers: [u128; Self::NUMBERS], width: u32) -> Self {
+        let [zeros, ones, least, most, low, high] = numbers;
+        let signed = (signed(low, width), signed(high, width));
+        Self { width, zeros, ones, unsigned: (least, most), signed }
+    }
+
     /// Nothing is known.
     #[must_use]
     pub fn top(width: u32) -> Self {

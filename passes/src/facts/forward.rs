@@ -6,11 +6,11 @@
 
 use super::arithmetic;
 use super::branch;
-use super::cone::{Cone, Node};
+use super::cone::{Cone, Node, Nodes};
 use super::fact::Fact;
+use super::store::Known;
 use super::transfer::transfer;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms};
-use std::ops::Index;
 
 /// What is known of `root`, given what is known of the inputs, which are asked for by number and width.
 pub fn forward(terms: &Terms, root: Term, input: &mut dyn FnMut(u32, u32) -> Fact) -> Fact {
@@ -24,7 +24,7 @@ impl Cone {
     pub fn forward(&self, input: &mut dyn FnMut(u32, u32) -> Fact) -> Vec<Fact> {
         let mut facts = Vec::with_capacity(self.nodes.len());
         for node in &self.nodes {
-            let fact = evaluate(&self.nodes, &facts, node, input);
+            let fact = evaluate(self.nodes.as_slice(), &facts, node, input);
             facts.push(fact);
         }
         facts
@@ -33,12 +33,12 @@ impl Cone {
 
 /// What is known of a node, given what is known of those before it.
 pub(super) fn evaluate(
-    nodes: &[Node],
-    facts: &impl Index<usize, Output = Fact>,
+    nodes: &(impl Nodes + ?Sized),
+    facts: &impl Known,
     node: &Node,
     input: &mut dyn FnMut(u32, u32) -> Fact,
 ) -> Fact {
-    let operand = |number: usize| &facts[node.operands[number] as usize];
+    let operand = |number: usize| facts.at(node.operands[number]);
     match node.op {
         Op::Input(number) => {
             let fact = input(number, node.width);
@@ -47,9 +47,9 @@ pub(super) fn evaluate(
         }
         Op::Constant(value) => Fact::exact(value, node.width),
         Op::Add(..) => {
-            let sum = arithmetic::sum(operand(0), operand(1), false);
+            let sum = arithmetic::sum(&operand(0), &operand(1), false);
             match arithmetic::Difference::of(nodes, node) {
-                Some(difference) => sum.meet(&difference.fact(node.width, |place| facts[place as usize])),
+                Some(difference) => sum.meet(&difference.fact(node.width, |place| facts.at(place))),
                 None => sum,
             }
         }
@@ -70,6 +70,6 @@ pub(super) fn evaluate(
         | Op::SignExtend(_)
         | Op::Equal(..)
         | Op::UnsignedLess(..)
-        | Op::SignedLess(..) => transfer(node.op, node.width, operand(0), operand(1)),
+        | Op::SignedLess(..) => transfer(node.op, node.width, &operand(0), &operand(1)),
     }
 }

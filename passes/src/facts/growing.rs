@@ -11,23 +11,20 @@ use ptxopt_grammar::meaning::term::{Term, Terms};
 
 /// What is known of the first terms of an arena, whatever their inputs are.
 #[derive(Debug, Default)]
-pub(crate) struct Growing {
-    nodes: Vec<Node>,
-    facts: Facts,
-}
+pub(crate) struct Growing(Facts);
 
 impl Growing {
     /// What is known of a term; always of the same arena.
     pub(crate) fn of(&mut self, terms: &Terms, term: Term) -> Fact {
-        if self.facts.len() <= term.index() {
-            for next in terms.since(self.facts.len()) {
+        let Self(facts) = self;
+        if facts.len() <= term.index() {
+            for next in terms.since(facts.len()) {
                 let node = Node::of(terms, next);
-                let fact = evaluate(&self.nodes, &self.facts, &node, &mut |_number, width| Fact::top(width));
-                self.nodes.push(node);
-                self.facts.push(fact);
+                let fact = evaluate(terms, facts, &node, &mut |_number, width| Fact::top(width));
+                facts.push(&fact);
             }
         }
-        self.facts[term.index()]
+        facts.get(term.index())
     }
 }
 

@@ -110,7 +110,7 @@ fn a_guarded_write_keeps_the_old_value_where_the_guard_fails() {
     with(body, |module, graph| {
         let guarded = result(graph, stmt(module, "@%p1"));
         let knowledge = Knowledge::of(graph);
-        let fact = &knowledge.facts[guarded.index()];
+        let fact = &knowledge.facts.get(guarded.index());
         assert!(fact.contains(1) && fact.contains(2) && !fact.contains(4));
         assert_eq!(
             graph.kept(stmt(module, "@%p1")).collect::<Vec<_>>(),
@@ -129,7 +129,7 @@ fn each_read_of_an_undefined_register_is_a_value_of_its_own() {
             .collect();
         assert_ne!(read[0], read[1]);
         let knowledge = Knowledge::of(graph);
-        assert_eq!(knowledge.facts[result(graph, stmt(module, "xor")).index()].constant(), None);
+        assert_eq!(knowledge.facts.get(result(graph, stmt(module, "xor")).index()).constant(), None);
     });
 }
 
@@ -158,7 +158,7 @@ fn a_loaded_byte_is_at_most_255() {
         "ld.global.u8 %r1, [0]; ld.global.s8 %r2, [1]; add.u32 %r3, %r1, %r2; st.global.u32 [4], %r3; ret;",
         |module, graph| {
             let knowledge = Knowledge::of(graph);
-            let fact = |start| knowledge.facts[result(graph, stmt(module, start)).index()];
+            let fact = |start| knowledge.facts.get(result(graph, stmt(module, start)).index());
             assert_eq!(fact("ld.global.u8").unsigned(), (0, 255));
             assert_eq!(fact("ld.global.s8").signed(), (-128, 127));
             assert_eq!(fact("add").signed(), (-128, 382));
@@ -172,7 +172,7 @@ fn a_loop_counter_is_bounded_by_its_mask() {
                 st.global.u32 [0], %r1; @%p1 bra L; ret;";
     with(body, |module, graph| {
         let knowledge = Knowledge::of(graph);
-        assert_eq!(knowledge.facts[result(graph, stmt(module, "and")).index()].unsigned(), (0, 255));
+        assert_eq!(knowledge.facts.get(result(graph, stmt(module, "and")).index()).unsigned(), (0, 255));
     });
 }
 
@@ -204,7 +204,7 @@ fn a_disputed_result_is_anything() {
     let body = "mov.b32 %r1, 0x80000001; vadd.u32.u32.u32.sat %r2, %r1, %r1; st.global.u32 [0], %r2; ret;";
     with(body, |module, graph| {
         let knowledge = Knowledge::of(graph);
-        assert!(knowledge.facts[result(graph, stmt(module, "vadd")).index()].is_top());
+        assert!(knowledge.facts.get(result(graph, stmt(module, "vadd")).index()).is_top());
     });
 }
 
@@ -339,7 +339,7 @@ fn the_carry_flag_goes_from_one_to_the_next() {
         "ld.global.u32 %r0, [0]; add.cc.u32 %r1, %r0, %r0; addc.u32 %r2, 0, 0; st.global.u32 [0], %r2; ret;";
     with(body, |module, graph| {
         let knowledge = Knowledge::of(graph);
-        assert_eq!(knowledge.facts[result(graph, stmt(module, "addc")).index()].unsigned(), (0, 1));
+        assert_eq!(knowledge.facts.get(result(graph, stmt(module, "addc")).index()).unsigned(), (0, 1));
     });
 }
 
@@ -421,7 +421,7 @@ fn a_phi_of_many_incoming_edges_knows_what_comes_from_each() {
     let incoming: String = (0..count).map(|at| format!("L{at}: mov.b32 %r2, {}; bra E;\n", 2 * at)).collect();
     let end = "E: add.u32 %r3, %r2, 1; st.global.u32 [0], %r3; ret;";
     with(&(branches + &incoming + end), |module, graph| {
-        let fact = Knowledge::of(graph).facts[result(graph, stmt(module, "add")).index()];
+        let fact = Knowledge::of(graph).facts.get(result(graph, stmt(module, "add")).index());
         assert_eq!((fact.unsigned(), fact.ones()), ((1, 79), 1));
     });
 }
@@ -451,11 +451,11 @@ fn a_part_of_a_graph_says_the_same_of_its_values() {
                     break;
                 }
                 if part.is_known(value) {
-                    assert_eq!(some.facts[value.index()], all.facts[value.index()]);
+                    assert_eq!(some.facts.get(value.index()), all.facts.get(value.index()));
                     assert_eq!(some.demanded[value.index()], all.demanded[value.index()]);
                     compared += 1;
                 } else {
-                    assert!(some.facts[value.index()].is_top());
+                    assert!(some.facts.get(value.index()).is_top());
                 }
             }
         }

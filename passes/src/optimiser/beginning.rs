@@ -21,6 +21,11 @@ pub(super) struct Beginning {
 }
 
 impl Beginning {
+    /// Whether the function can begin with something.
+    pub(super) const fn is_something(&self) -> bool {
+        self.words.is_some() || self.carried.is_some()
+    }
+
     pub(super) fn of(
         graph: &Graph<'_, '_>,
         knowledge: &Knowledge,

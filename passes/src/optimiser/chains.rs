@@ -162,7 +162,7 @@ impl Work<'_, '_, '_> {
         let prefixes: Vec<[Option<Before<'_>>; 2]> = first.chain(second).chain(both).collect();
         let knowledge = self.knowledge;
         let range = |value: ValueId| {
-            let zeros = knowledge.facts[value.index()].zeros() & u128::from(u32::MAX);
+            let zeros = knowledge.facts.get(value.index()).zeros() & u128::from(u32::MAX);
             lower::with_zeros(u32::try_from(zeros).expect("it was cut to 32 bits"))
         };
         let mut all: Vec<Spelling> = Vec::new();

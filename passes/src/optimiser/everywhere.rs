@@ -12,9 +12,10 @@ use super::settle::Settling;
 use super::spell::Target;
 use crate::cost::{Cost, Costs};
 use crate::recipe::Step;
-use crate::select::{Candidate, Gain, Near, Place, StepId, Uses};
+use crate::select::{Candidate, Gain, Place, StepId, Uses};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -181,8 +182,7 @@ impl Work<'_, '_, '_> {
                 let mut uses = unchanged();
                 let open = |offer: &Offer| offer.reach.is_some_and(|needed| needed <= reach);
                 let settling = Settling::of(spelled, self, &uses, &self.profit.target, &open);
-                let near = Near::of(&uses, &settling.nodes, &settling.places);
-                settling.search(&near, pays).everywhere(&mut uses);
+                settling.search(&OnceCell::new(), pays).everywhere(&mut uses);
                 saved = saved.max(total - uses.total());
             }
             if let Some(potential) = &mut self.progress.potential {

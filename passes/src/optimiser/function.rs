@@ -161,14 +161,18 @@ pub(super) fn run(
     let mut spelled: BTreeMap<StmtId, Spelled> = BTreeMap::new();
     for stmt in all.into_iter().filter(|_| !hopeless) {
         let next = settled(&work, stmt).unwrap_or_else(|| work.gather(stmt, &spelled, &mut records));
-        if let Some(hashes) = &*hashes {
-            work.memo.settled.insert(hashes, stmt, &next);
-        }
         spelled.insert(stmt, next);
     }
+    knowledge.pieces.clear();
     let open = spelled.values().any(|spelled| spelled.offers.iter().any(|offer| offer.obstacle.is_none()));
     if open || shared.options.explain || !work.dead.is_empty() {
         records.extend(work.settle(&spelled, edits));
+    }
+    // What was found is remembered for a later round or a variant, if there will be one.
+    let changes = records.iter().any(|record| matches!(record.kind, Kind::Passed(_)));
+    let begins = beginning.as_ref().is_some_and(Beginning::is_something);
+    if let Some(hashes) = (changes || begins || work.has_video).then(|| hashes.as_ref()).flatten() {
+        spelled.iter().for_each(|(&stmt, spelled)| work.memo.settled.insert(hashes, stmt, spelled));
     }
     Examined { records, beginning }
 }

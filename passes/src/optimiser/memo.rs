@@ -177,7 +177,7 @@ impl Memo {
             origin,
             in_register: graph.register_of(member).is_some(),
             guarded: stmt.is_some_and(|stmt| graph.module().guard(stmt).is_some()),
-            fact: knowledge.facts[member.index()],
+            fact: knowledge.facts.get(member.index()),
             demanded: knowledge.demanded[member.index()],
             def,
             code,

@@ -133,7 +133,7 @@ impl Profit<'_, '_, '_> {
         else {
             return false;
         };
-        let zeros = || self.knowledge.facts[value.index()].zeros();
+        let zeros = || self.knowledge.facts.get(value.index()).zeros();
         let mask = || step.sources.get(1).and_then(|&mask| self.knowledge.constant(mask));
         let keeps_all = || mask().is_some_and(|mask| ones(step.width) & !zeros() & !u128::from(mask) == 0);
         let row = instruction.row();

@@ -23,7 +23,7 @@ use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::table::instruction::Instruction;
 use ptxopt_grammar::tree::StmtId;
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
@@ -134,8 +134,17 @@ impl<'s> Settling<'s> {
         Some(Candidate { number, nodes, paid, last, least: all.least, values, reach })
     }
 
-    pub(super) fn search<'a>(&'a self, near: &'a Near, pays: &'a dyn Fn(&Gain<'_>) -> bool) -> Search<'a> {
+    pub(super) fn search<'a>(
+        &'a self,
+        near: &'a OnceCell<Near>,
+        pays: &'a dyn Fn(&Gain<'_>) -> bool,
+    ) -> Search<'a> {
         Search { nodes: &self.nodes, places: &self.places, near, pays }
+    }
+
+    /// The records, in the order of the text.
+    fn told(self) -> Vec<Record> {
+        self.told.into_values().flatten().collect()
     }
 
     /// The chosen spellings of the statements that are there, in the order of the text.
@@ -192,7 +201,7 @@ impl Work<'_, '_, '_> {
         let mut uses = unchanged();
         let open = |offer: &Offer| offer.obstacle.is_none();
         let mut settling = Settling::of(spelled, self, &uses, &profit.target, &open);
-        let near = Near::of(&uses, &settling.nodes, &settling.places);
+        let near = OnceCell::new();
         let mut struck: Vec<StmtId> = Vec::new();
         for attempt in 0..ATTEMPTS {
             let search = settling.search(&near, &pays);
@@ -204,6 +213,10 @@ impl Work<'_, '_, '_> {
             struck.clear();
             if attempt == 0 && self.options.explain {
                 self.note_potential(spelled, uses.total(), &unchanged, &pays);
+            }
+            let is_chosen = |place: &Place| uses.chosen(place.stmt).is_some();
+            if !settling.places.iter().any(is_chosen) && self.dead.is_empty() && !self.options.explain {
+                return settling.told();
             }
             uses = settling.again(&uses, &unchanged);
             for (stmt, number) in self.worse_somewhere(&settling, &uses) {
@@ -230,7 +243,7 @@ impl Work<'_, '_, '_> {
         if self.options.explain {
             self.explain(&mut settling, &mut uses, &pays);
         }
-        settling.told.into_values().flatten().collect()
+        settling.told()
     }
 
     /// Whether a chosen spelling may be written.

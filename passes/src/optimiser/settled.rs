@@ -61,7 +61,7 @@ impl Hashes {
                         Some(operand) => operand.hash(&mut hasher),
                         None => name(graph, value).hash(&mut hasher),
                     }
-                    knowledge.facts[value.index()].hash(&mut hasher);
+                    knowledge.facts.get(value.index()).hash(&mut hasher);
                 }
                 below.insert(stmt, hasher.finish());
             }

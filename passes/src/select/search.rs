@@ -9,6 +9,7 @@ use super::{Near, Nodes, StepId, Uses};
 use crate::graph::ValueId;
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -69,7 +70,8 @@ pub(crate) struct Search<'s> {
     pub(crate) nodes: &'s Nodes,
     /// In the order of the text.
     pub(crate) places: &'s [Place],
-    pub(crate) near: &'s Near,
+    /// Which places are near which, once that was asked.
+    pub(crate) near: &'s OnceCell<Near>,
     /// Whether a gain is worth a change.
     pub(crate) pays: &'s dyn Fn(&Gain<'_>) -> bool,
 }
@@ -82,7 +84,7 @@ impl Search<'_> {
 
     /// Chooses spellings again after those of some statements were struck out.
     pub(crate) fn around(&self, uses: &mut Uses<'_, '_, '_>, struck: &[StmtId]) {
-        self.search(uses, self.near(struck));
+        self.search(uses, self.near(uses, struck));
     }
 
     /// Chooses spellings of these places, and of those near what changes.
@@ -100,7 +102,7 @@ impl Search<'_> {
             readers.retire(self, uses, &self.places[at], &mut retired);
         }
         if !retired.is_empty() {
-            let all = self.near(&retired).into_iter().chain(active).collect::<BTreeSet<usize>>();
+            let all = self.near(uses, &retired).into_iter().chain(active).collect::<BTreeSet<usize>>();
             self.sweeps(uses, &readers, &groups, all.into_iter().collect());
         }
         if retired.is_empty() || uses.total() >= least {
@@ -127,10 +129,11 @@ impl Search<'_> {
     }
 
     /// The places near these statements, which have places themselves.
-    fn near(&self, stmts: &[StmtId]) -> Vec<usize> {
+    fn near(&self, uses: &Uses<'_, '_, '_>, stmts: &[StmtId]) -> Vec<usize> {
         let at = |stmt: &StmtId| self.places.binary_search_by_key(stmt, |place| place.stmt);
         let at = |stmt| at(stmt).expect("places are in the order of the text, and this is one");
-        self.near.around(stmts.iter().map(at))
+        let near = self.near.get_or_init(|| Near::of(uses, self.nodes, self.places));
+        near.around(stmts.iter().map(at))
     }
 
     /// Improves places, and then those near what changed, until nothing changes.
@@ -163,7 +166,7 @@ impl Search<'_> {
             if changed.is_empty() {
                 break;
             }
-            active = self.near(&changed);
+            active = self.near(uses, &changed);
         }
     }
 

@@ -8,6 +8,7 @@ use ptxopt_grammar::function::functions;
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
@@ -72,8 +73,7 @@ fn text() -> String {
 }
 
 fn searched(it: &Fixture<'_, '_>, uses: &mut Uses<'_, '_, '_>, places: &[Place]) {
-    let near = Near::of(uses, &it.nodes, places);
-    Search { nodes: &it.nodes, places, near: &near, pays: &pays }.everywhere(uses);
+    Search { nodes: &it.nodes, places, near: &OnceCell::new(), pays: &pays }.everywhere(uses);
 }
 
 fn pays(gain: &Gain<'_>) -> bool {

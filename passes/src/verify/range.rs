@@ -25,7 +25,7 @@ pub(super) fn most(
     knowledge: &Knowledge,
     value: ValueId,
 ) -> Option<u128> {
-    let (_, most) = knowledge.facts[value.index()].assumption()?.unsigned?;
+    let (_, most) = knowledge.facts.get(value.index()).assumption()?.unsigned?;
     if most > MOST || graph.value(value).def.is_none() {
         return None;
     }

@@ -319,7 +319,7 @@ impl<'b, 'r, 'm, 't> Building<'b, 'r, 'm, 't> {
     fn assumption(&mut self, value: ValueId) -> Option<Assumption> {
         let entry = self.graph.value(value);
         if let Origin::Phi(_) = entry.origin {
-            return self.knowledge.facts[value.index()].assumption();
+            return self.knowledge.facts.get(value.index()).assumption();
         }
         let most = self.most.as_mut().and_then(|most| most(value))?;
         let known = ones(entry.width) & !ones(u128::BITS - most.leading_zeros());

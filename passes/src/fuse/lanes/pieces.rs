@@ -84,6 +84,13 @@ pub(super) struct Pieces {
 pub(crate) struct AllPieces([RefCell<Option<Pieces>>; 3]);
 
 impl AllPieces {
+    /// Forgets them all: they are as much as all else that is known of a function.
+    pub(crate) fn clear(&self) {
+        for pieces in &self.0 {
+            *pieces.borrow_mut() = None;
+        }
+    }
+
     fn of(&self, bits: u32) -> &RefCell<Option<Pieces>> {
         match bits {
             8 => &self.0[0],

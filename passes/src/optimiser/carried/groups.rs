@@ -63,7 +63,7 @@ pub(super) fn find(graph: &Graph<'_, '_>, knowledge: &Knowledge) -> Vec<Group> {
 /// Whether nothing of a value but its lowest bits matters, or the others are zeros.
 pub(super) fn is_lane(knowledge: &Knowledge, value: ValueId, width: u32, bits: u32) -> bool {
     let above = ones(width) & !ones(bits);
-    let known = knowledge.facts[value.index()].zeros() & above == above;
+    let known = knowledge.facts.get(value.index()).zeros() & above == above;
     known || knowledge.demanded[value.index()] & above == 0
 }
 
@@ -175,7 +175,7 @@ impl Finder<'_, '_, '_> {
 
     /// Whether a value may be more than one lane: it does not fit into fewer bits.
     fn is_word(&self, value: ValueId) -> bool {
-        let fact = &self.knowledge.facts[value.index()];
+        let fact = &self.knowledge.facts.get(value.index());
         let ((_, most), (least, greatest)) = (fact.unsigned(), fact.signed());
         let fits = most <= ones(16) || least >= i16::MIN.into() && greatest <= i16::MAX.into();
         self.graph.value(value).width >= 32 && !fits
