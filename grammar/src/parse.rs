@@ -68,9 +68,11 @@ pub fn parse(text: &[u8]) -> Result<Module<'_>, Vec<Diagnostic>> {
     loop {
         let mut builder = Builder::new(text, &tokens);
         let result = fast::grammar::ModuleParser::new().parse(&mut builder, grammar_tokens(&tokens));
-        let Builder { stmts, nodes, decls, scopes, spellings, mut diagnostics, .. } = builder;
+        let Builder { mut stmts, mut nodes, decls, scopes, spellings, mut diagnostics, .. } = builder;
         match result {
             Ok(()) => {
+                stmts.shrink_to_fit();
+                nodes.shrink_to_fit();
                 let mut module = Module { text, tokens, stmts, nodes, decls, scopes, spellings };
                 diagnostics.extend(header::check(&module));
                 diagnostics.extend(backslash::check(&module));

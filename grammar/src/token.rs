@@ -362,8 +362,7 @@ impl Tokens {
     pub fn new(text: &[u8]) -> Self {
         assert!(u32::try_from(text.len()).is_ok(), "offsets have 32 bits");
         let mut tokens = Self::default();
-        // Kernels have about five bytes per token. A guess that is too low costs a copy, one that is too high only
-        // address space.
+        // Kernels have about five bytes per token. A guess that is too low costs a copy.
         let guess = text.len() / 5;
         tokens.kinds.reserve(guess);
         tokens.starts.reserve(guess);
@@ -373,6 +372,9 @@ impl Tokens {
             let span = lexer.span();
             tokens.push(tok.unwrap_or(Tok::Junk), index32(span.start), index32(span.len()));
         }
+        tokens.kinds.shrink_to_fit();
+        tokens.starts.shrink_to_fit();
+        tokens.lengths.shrink_to_fit();
         tokens
     }
 

@@ -234,32 +234,6 @@ impl Recipe {
         Self { steps }
     }
 
-    /// A recipe over numbers with the values that have these numbers.
-    pub(crate) fn over_values(&self, values: &[ValueId]) -> Self {
-        let source = |source: &Source| match *source {
-            Source::Value(number) => Source::Value(values[number.index()]),
-            Source::Step(_) | Source::Constant(_) => *source,
-        };
-        Self::of(self.steps.iter().map(|step| step.over(source)).collect())
-    }
-
-    /// How it puts its result together.
-    #[must_use]
-    pub fn packing(&self) -> Packing {
-        let packs = |step: &Step| {
-            step.is(op::PRMT_B32)
-                && matches!(step.sources[..], [Source::Step(_), Source::Step(_), Source::Constant(_)])
-        };
-        match self.steps.last() {
-            Some(last) if packs(last) => Packing::Halves,
-            Some(last) if last.is(op::XOR_B32) => match last.sources[..] {
-                [Source::Step(of), Source::Constant(_)] if packs(&self.steps[of]) => Packing::Biased,
-                _ => Packing::None,
-            },
-            Some(_) | None => Packing::None,
-        }
-    }
-
     /// The same with each instruction once: what is computed twice is computed once and read twice.
     #[must_use]
     pub fn shared(self) -> Self {
@@ -306,6 +280,22 @@ pub enum Packing {
     Halves,
     /// Like that, and then with some bits inverted.
     Biased,
+}
+
+/// How steps put their result together.
+pub(crate) fn packing(steps: &[Step]) -> Packing {
+    let packs = |step: &Step| {
+        step.is(op::PRMT_B32)
+            && matches!(step.sources[..], [Source::Step(_), Source::Step(_), Source::Constant(_)])
+    };
+    match steps.last() {
+        Some(last) if packs(last) => Packing::Halves,
+        Some(last) if last.is(op::XOR_B32) => match last.sources[..] {
+            [Source::Step(of), Source::Constant(_)] if packs(&steps[of]) => Packing::Biased,
+            _ => Packing::None,
+        },
+        Some(_) | None => Packing::None,
+    }
 }
 
 /// A recipe as text.

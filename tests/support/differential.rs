@@ -98,7 +98,7 @@ impl Claims {
                     (false, false)
                 }
             };
-            let fact = knowledge.facts[value.index()];
+            let fact = knowledge.facts.get(value.index());
             // What one read of a register ignores, the next one may need.
             let demanded = if own { u128::MAX } else { knowledge.demanded[value.index()] };
             self.list.insert((stmt, node, written), Claim { fact, demanded, unwritten });

@@ -66,13 +66,13 @@ impl Place {
 
 /// Facts in lists, by the width of the word.
 #[derive(Clone, Debug, Default)]
-struct Lists {
+struct ByWidth {
     narrow: Vec<Packed<u32>>,
     middle: Vec<Packed<u64>>,
     wide: Vec<Packed<u128>>,
 }
 
-impl Lists {
+impl ByWidth {
     fn push(&mut self, fact: &Fact) -> Place {
         match fact.width() {
             ..=32 => {
@@ -112,7 +112,7 @@ impl Lists {
 #[derive(Clone, Debug)]
 pub struct Facts {
     places: Vec<Place>,
-    lists: Lists,
+    lists: ByWidth,
     /// By width: the place of the fact that says nothing, and of the one that says that no number is possible. All
     /// values of which these are true share them.
     shared: [[Option<Place>; 2]; WIDTHS],
@@ -176,7 +176,7 @@ impl Facts {
 /// Of no values.
 impl Default for Facts {
     fn default() -> Self {
-        Self { places: Vec::new(), lists: Lists::default(), shared: [[None; 2]; WIDTHS] }
+        Self { places: Vec::new(), lists: ByWidth::default(), shared: [[None; 2]; WIDTHS] }
     }
 }
 

@@ -9,7 +9,7 @@
 
 use super::function::Work;
 use super::gather::{Offer, Spelled};
-use super::spell::{self, Spelling, Target};
+use super::spell::{self, Spelling, Target, Trail};
 use crate::graph::{Origin, ValueId};
 use crate::lower::{self, Available};
 use crate::recipe::{Code, Packing, Recipe, Source, Sources, Step};
@@ -19,6 +19,7 @@ use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_grammar::video::{Form, Lanes, Simd};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The most steps of a spelling that others are spelled after. A chain begins anew with the word that lies there.
 const MOST_STEPS: usize = 32;
@@ -51,7 +52,7 @@ struct ChainShape {
 }
 
 /// Steps, and what is spelled after them, with numbers in the place of values, and the values.
-fn numbered(steps: &[Step], sources: &[Source]) -> (Vec<Step>, Vec<Source>, Vec<ValueId>) {
+fn numbered(steps: &[Step], sources: &[Source]) -> (Vec<Step>, Vec<Source>, Arc<[ValueId]>) {
     let mut values: Vec<ValueId> = Vec::new();
     let mut number = |value: ValueId| {
         let known = values.iter().position(|&known| known == value);
@@ -63,7 +64,7 @@ fn numbered(steps: &[Step], sources: &[Source]) -> (Vec<Step>, Vec<Source>, Vec<
     let all = "each value gets a number";
     let sources = sources.iter().map(|source| source.numbered(&mut number).expect(all)).collect();
     let steps = steps.iter().map(|step| step.numbered(&mut number).expect(all)).collect();
-    (steps, sources, values)
+    (steps, sources, values.into())
 }
 
 impl Chains {
@@ -78,10 +79,8 @@ impl Chains {
     ) -> Vec<Spelling> {
         let (before, sources, values) = numbered(before, sources);
         let named = |all: &[Spelling]| -> Vec<Spelling> {
-            let name = |spelling: &Spelling| Spelling {
-                recipe: spelling.recipe.over_values(&values),
-                ..spelling.clone()
-            };
+            let name =
+                |spelling: &Spelling| Spelling { recipe: spelling.recipe.over(&values), ..spelling.clone() };
             all.iter().map(name).collect()
         };
         let ranges = values.iter().map(|&value| range(value)).collect();
@@ -94,7 +93,7 @@ impl Chains {
             .iter()
             .flat_map(|&with| key.recipes(with))
             .filter(|recipe| recipe.steps.len() <= MOST_STEPS)
-            .map(|recipe| Spelling::of(recipe, Vec::new(), target))
+            .map(|recipe| Spelling::of(recipe, Trail::default(), target))
             .collect();
         made.retain(|spelling| spelling.lacks.is_none() && spelling.cost().most != u32::MAX);
         made.sort_by_key(|spelling| spelling.cost().most);
@@ -120,7 +119,11 @@ impl ChainShape {
 }
 
 /// A spelling that can be continued: its steps, and the rules that led to it.
-type Before<'s> = (&'s [Step], &'s [&'static Rule]);
+#[derive(Clone)]
+struct Before<'s> {
+    steps: Vec<Step>,
+    trail: &'s [&'static Rule],
+}
 
 impl Work<'_, '_, '_> {
     /// The spellings of a SIMD instruction, or of a move of bytes, after those of its operands.
@@ -136,7 +139,7 @@ impl Work<'_, '_, '_> {
         if let Some((form, sources)) = self.multiplied(stmt, own) {
             let range = |_| lower::ANY;
             let made = self.chains.spell(&[], Last::Masks(form), &sources, &self.profit.target, &range);
-            return made.into_iter().map(|made| Spelling { trail: vec![&LOWER], ..made }).collect();
+            return made.into_iter().map(|made| Spelling { trail: [&LOWER].into(), ..made }).collect();
         }
         let last = match own.code {
             Code::Video(Form::Simd(form)) => Last::Simd(form),
@@ -156,10 +159,10 @@ impl Work<'_, '_, '_> {
         let of = |source| self.continued(stmt, source, spelled, &from);
         let (of_a, of_b) = (of(a), of(b));
         let of_b = if a == b { Vec::new() } else { of_b };
-        let first = of_a.iter().map(|before| [Some(*before), None]);
-        let second = of_b.iter().map(|before| [None, Some(*before)]);
-        let both = of_a.first().zip(of_b.first()).map(|(a, b)| [Some(*a), Some(*b)]);
-        let prefixes: Vec<[Option<Before<'_>>; 2]> = first.chain(second).chain(both).collect();
+        let first = of_a.iter().map(|before| [Some(before), None]);
+        let second = of_b.iter().map(|before| [None, Some(before)]);
+        let both = of_a.first().zip(of_b.first()).map(|(a, b)| [Some(a), Some(b)]);
+        let prefixes: Vec<[Option<&Before<'_>>; 2]> = first.chain(second).chain(both).collect();
         let knowledge = self.knowledge;
         let range = |value: ValueId| {
             let zeros = knowledge.facts.get(value.index()).zeros() & u128::from(u32::MAX);
@@ -171,8 +174,9 @@ impl Work<'_, '_, '_> {
             if steps.len() <= MOST_STEPS {
                 let spellings = self.chains.spell(&steps, last, &sources, &self.profit.target, &range);
                 for spelling in spellings {
-                    if !all.iter().any(|known| known.recipe == spelling.recipe) {
-                        all.push(Spelling { trail: trail.clone(), ..spelling });
+                    let recipe = spelling.recipe.recipe();
+                    if !all.iter().any(|known| known.recipe.is(&recipe)) {
+                        all.push(Spelling { trail: Arc::clone(&trail), ..spelling });
                     }
                 }
             }
@@ -216,11 +220,11 @@ impl Work<'_, '_, '_> {
         let here =
             graph.flow().block(writer) == graph.flow().block(stmt) && graph.module().guard(writer).is_none();
         let Some(spelled) = spelled.get(&writer).filter(|_| here) else { return Vec::new() };
-        let plain = |step: &Step| matches!(step.code, Code::Plain(_));
+        let plain = |step: Step| matches!(step.code, Code::Plain(_));
         let fits = |offer: &&Offer| {
             offer.obstacle.is_none()
                 && offer.spelling.cost().most != u32::MAX
-                && offer.spelling.recipe.steps.last().is_some_and(plain)
+                && offer.spelling.recipe.steps().next_back().is_some_and(plain)
         };
         let offers = spelled.offers.iter().filter(|_| from(writer));
         let mut offers: Vec<&Offer> = offers.filter(fits).collect();
@@ -229,20 +233,22 @@ impl Work<'_, '_, '_> {
             offers.iter().copied().find(move |offer| offer.spelling.recipe.packing() == packing)
         };
         let kinds = [Packing::Halves, Packing::Biased, Packing::None].into_iter().filter_map(of);
-        let offered =
-            kinds.map(|offer| (offer.spelling.recipe.steps.as_slice(), offer.spelling.trail.as_slice()));
-        let own = spelled.own.iter().map(|(_, own)| own.steps.as_slice());
-        own.filter(|own| lower::is_move(&own[0])).map(|own| (own, &[][..])).chain(offered).collect()
+        let offered = kinds.map(|offer| {
+            let Spelling { recipe, trail, .. } = &offer.spelling;
+            Before { steps: recipe.steps().collect(), trail }
+        });
+        let own = spelled.own.and_then(|_| graph.step(writer)).filter(lower::is_move);
+        own.into_iter().map(|own| Before { steps: vec![own], trail: &[] }).chain(offered).collect()
     }
 }
 
 /// The steps before an instruction, its sources after them, and the rules that led to all this.
-fn joined(own: &Step, prefix: [Option<Before<'_>>; 2]) -> (Vec<Step>, Sources, Vec<&'static Rule>) {
+fn joined(own: &Step, prefix: [Option<&Before<'_>>; 2]) -> (Vec<Step>, Sources, Trail) {
     let mut steps: Vec<Step> = Vec::new();
     let mut trail: Vec<&'static Rule> = Vec::new();
     let mut sources = own.sources;
     for (at, before) in prefix.into_iter().enumerate() {
-        let Some((more, rules)) = before else { continue };
+        let Some(Before { steps: more, trail: rules }) = before else { continue };
         let result = append(&mut steps, more);
         // A `c` that is not read repeats an operand, which need not be computed any more.
         for (source, old) in sources.iter_mut().zip(&own.sources) {
@@ -250,7 +256,7 @@ fn joined(own: &Step, prefix: [Option<Before<'_>>; 2]) -> (Vec<Step>, Sources, V
                 *source = result;
             }
         }
-        for &rule in rules {
+        for &rule in *rules {
             if !trail.iter().any(|known| known.name == rule.name) {
                 trail.push(rule);
             }
@@ -259,7 +265,7 @@ fn joined(own: &Step, prefix: [Option<Before<'_>>; 2]) -> (Vec<Step>, Sources, V
     if trail.is_empty() {
         trail.push(&LOWER);
     }
-    (steps, sources, trail)
+    (steps, sources, trail.into())
 }
 
 /// Adds the steps of a recipe after others, each once, and copies not at all; its result.

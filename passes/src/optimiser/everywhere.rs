@@ -133,8 +133,9 @@ impl Work<'_, '_, '_> {
         let spelling = &offer.spelling;
         let own = self.profit.graph.step(stmt);
         let each = |costs: Costs| {
-            let alone = costs.shares(&spelling.recipe.steps);
-            let steps = spelling.recipe.steps.iter().zip(&*spelling.costs).zip(alone);
+            let recipe = spelling.recipe.recipe();
+            let alone = costs.shares(&recipe.steps);
+            let steps = recipe.steps.iter().zip(&*spelling.costs).zip(alone);
             let cost = |((step, &together), alone): ((&Step, &Cost), Cost)| match &own {
                 _ if together == Cost::NOTHING => Cost::NOTHING,
                 // As on all of them together.

@@ -4,6 +4,7 @@
 //! their names must mean them; instructions must be legal for the module's target. What then is proved and cheaper is
 //! decided for the whole function.
 
+use super::applied::Applied;
 use super::function::Work;
 use super::profit::is_fused;
 use super::raise::Reach;
@@ -27,12 +28,12 @@ use std::collections::BTreeMap;
 /// A statement with its spellings.
 #[derive(Debug)]
 pub(super) struct Spelled {
-    /// Its result, and its instruction; none if there is nothing to choose, for the reason in `stays`.
-    pub(super) own: Option<(ValueId, Recipe)>,
+    /// Its result; none if there is nothing to choose, for the reason in `stays`.
+    pub(super) own: Option<ValueId>,
     /// Other spellings.
-    pub(super) offers: Vec<Offer>,
+    pub(super) offers: Box<[Offer]>,
     /// A reason that is about the statement and not about a spelling.
-    pub(super) stays: Option<Stays>,
+    pub(super) stays: Option<Box<Stays>>,
 }
 
 /// Another spelling of a statement.
@@ -41,9 +42,9 @@ pub(super) struct Offer {
     pub(super) spelling: Spelling,
     /// Where its first steps are written, which copy words whose registers are overwritten before the statement: before
     /// the statements that overwrite them.
-    pub(super) early: Vec<StmtId>,
+    pub(super) early: Box<[StmtId]>,
     /// Why it cannot be written, if so.
-    pub(super) obstacle: Option<Why>,
+    pub(super) obstacle: Option<Box<Why>>,
     /// How far the module's head must be raised for it, if nothing else stands against it.
     pub(super) reach: Option<Reach>,
 }
@@ -61,7 +62,8 @@ impl Work<'_, '_, '_> {
         before: &BTreeMap<StmtId, Spelled>,
         records: &mut Vec<Record>,
     ) -> Spelled {
-        let stays = |why: Why| Spelled { own: None, offers: Vec::new(), stays: Some(why.into()) };
+        let stays =
+            |why: Why| Spelled { own: None, offers: Box::default(), stays: Some(Box::new(why.into())) };
         if let Some(class) = self.disputed(stmt) {
             return stays(Why::Disputed(class));
         }
@@ -73,20 +75,18 @@ impl Work<'_, '_, '_> {
         if self.knowledge.demanded[value.index()] == 0 {
             return stays(Why::Unused);
         }
-        let own = Recipe::one(step);
-        let mut offers = Vec::new();
         let mut spellings = self.spellings((stmt, step), value, records);
         spellings.extend(self.chained(stmt, &step, before));
         if self.profit.keeps_halves {
             // What is computed as halves here looks like an operation on words, which it was.
             spellings.retain(|spelling| !is_fused(spelling));
         }
-        for spelling in spellings {
+        let offer = |spelling: Spelling| {
             let (spelling, early) = self.copied_early(stmt, spelling);
             let (obstacle, reach) = self.obstacle_to((stmt, value), &spelling, &early);
-            offers.push(Offer { spelling, early, obstacle, reach });
-        }
-        Spelled { own: Some((value, own)), offers, stays: None }
+            Offer { spelling, early, obstacle: obstacle.map(Box::new), reach }
+        };
+        Spelled { own: Some(value), offers: spellings.into_iter().map(offer).collect(), stays: None }
     }
 
     /// Whether a function without video instructions may change: its byte moves or dot products may, or a statement
@@ -170,7 +170,7 @@ impl Work<'_, '_, '_> {
     /// A spelling that says what code means reads words from far above, whose registers are often used again in
     /// between: `prmt.b32 %r, %r, 0, 0xba98`. It is given copies of those, made before they are overwritten. These
     /// are written where the value is still held, in the same block, to registers that nothing else writes.
-    fn copied_early(&self, stmt: StmtId, spelling: Spelling) -> (Spelling, Vec<StmtId>) {
+    fn copied_early(&self, stmt: StmtId, spelling: Spelling) -> (Spelling, Box<[StmtId]>) {
         let graph = self.profit.graph;
         let mut lost: Vec<(StmtId, ValueId)> = Vec::new();
         if is_fused(&spelling) {
@@ -180,7 +180,7 @@ impl Work<'_, '_, '_> {
             lost.dedup();
         }
         if lost.is_empty() {
-            return (spelling, Vec::new());
+            return (spelling, Box::default());
         }
         let first = lost.len();
         let copy =
@@ -193,18 +193,19 @@ impl Work<'_, '_, '_> {
             Source::Step(step) => Source::Step(step + first),
             Source::Constant(_) => *source,
         };
-        let steps = lost.iter().map(copy).chain(spelling.recipe.steps.iter().map(|step| step.over(from)));
+        let steps = lost.iter().map(copy).chain(spelling.recipe.steps().map(|step| step.over(from)));
         let costs = lost.iter().map(|_| Cost::NOTHING).chain(spelling.costs.iter().copied());
-        let spelling = Spelling { recipe: Recipe::of(steps.collect()), costs: costs.collect(), ..spelling };
+        let spelling =
+            Spelling { recipe: Recipe::of(steps.collect()).into(), costs: costs.collect(), ..spelling };
         (spelling, lost.into_iter().map(|(stmt, _)| stmt).collect())
     }
 
     /// The reason if a recipe reads a value that no register holds where the statement stands, or where it is copied.
-    fn unheld(&self, (stmt, value): (StmtId, ValueId), recipe: &Recipe, early: &[StmtId]) -> Option<Why> {
+    fn unheld(&self, (stmt, value): (StmtId, ValueId), recipe: &Applied, early: &[StmtId]) -> Option<Why> {
         // The assembler takes a float's register for untyped moves only.
-        let copies = recipe.steps.iter().all(|step| step.copied().is_some());
+        let copies = recipe.steps().all(|step| step.copied().is_some());
         // And it takes a component of a vector for plain instructions only.
-        let plain = recipe.steps.iter().all(|step| !matches!(step.code, Code::Video(_)));
+        let plain = recipe.steps().all(|step| !matches!(step.code, Code::Video(_)));
         let may_name = |register: Register, stmt: StmtId| {
             self.scopes.means(self.profit.graph, register, stmt)
                 && (copies || is_integer(self.profit.graph, register))
@@ -213,12 +214,12 @@ impl Work<'_, '_, '_> {
         let names = |value: ValueId, stmt: StmtId| {
             self.profit.graph.register_of(value).is_some_and(|register| may_name(register, stmt))
         };
-        let holds = |(at, step): (usize, &Step)| {
+        let holds = |(at, step): (usize, Step)| {
             let stmt = early.get(at).copied().unwrap_or(stmt);
             let here = |value: ValueId| self.profit.graph.holds(value, stmt) && names(value, stmt);
             step.sources.iter().all(|source| !matches!(*source, Source::Value(value) if !here(value)))
         };
-        let all = recipe.steps.iter().enumerate().all(holds);
+        let all = recipe.steps().enumerate().all(holds);
         (!names(value, stmt) || !all).then_some(Why::Unheld)
     }
 
@@ -229,10 +230,9 @@ impl Work<'_, '_, '_> {
         &mut self,
         stmt: StmtId,
         value: ValueId,
-        spelling: &Spelling,
+        (recipe, spelling): (&Recipe, &Spelling),
         records: &mut Vec<Record>,
     ) -> bool {
-        let recipe = &spelling.recipe;
         let typed = |value: ValueId| {
             let decl = self
                 .profit

@@ -3,8 +3,9 @@
 //! What generators make depends on which sources are equal and on their order, not on which values they are. So it is
 //! made and priced once for all spellings that are the same up to the numbers of their values in order.
 
+use super::applied::Applied;
 use super::raise::{Having, Reach};
-use super::spell::{self, Spelling, Target};
+use super::spell::{self, Spelling, Target, Trail};
 use crate::cost::Cost;
 use crate::graph::ValueId;
 use crate::lower::{self, Available};
@@ -43,7 +44,7 @@ pub(super) struct Lowered {
 /// A sequence, and what does not depend on which values it reads.
 #[derive(Debug)]
 struct Made {
-    recipe: Recipe,
+    recipe: Applied,
     costs: Arc<[Cost]>,
     /// The most and the least that all of it costs: of two that may cost as much, the one that may cost less is better.
     price: (u32, u32),
@@ -54,7 +55,8 @@ struct Made {
 impl Made {
     fn of(recipe: Recipe, target: &Target, having: &mut Having) -> Self {
         let reach = target.heads.reach_knowing(&recipe, having);
-        let Spelling { recipe, costs, lacks, .. } = Spelling::reaching(reach, recipe, Vec::new(), target);
+        let Spelling { recipe, costs, lacks, .. } =
+            Spelling::reaching(reach, recipe, Trail::default(), target);
         let Cost { least, most } = costs.iter().copied().sum();
         Self { recipe, costs, price: (most, least), lacks, reach }
     }
@@ -108,10 +110,11 @@ impl Lowered {
                 // A SIMD instruction that is left may be one that the GPU executes itself: it stays a candidate.
                 let new = front.into_iter().filter(|recipe| seen.insert(recipe.clone()));
                 let new: Vec<Made> = new.map(|recipe| Made::of(recipe, target, &mut self.having)).collect();
-                let mut open: Vec<&Made> = new.iter().filter(|made| has_simd(&made.recipe)).collect();
+                let mut open: Vec<&Made> = new.iter().filter(|made| has_simd(made.recipe.steps())).collect();
                 open.sort_by_key(|made| made.price.0);
                 open.truncate(MOST_OPEN);
-                front = open.iter().flat_map(|made| without_simd(&made.recipe.steps, with)).collect();
+                front =
+                    open.iter().flat_map(|made| without_simd(&made.recipe.recipe().steps, with)).collect();
                 all.extend(new.into_iter().filter(Made::is_priced));
             }
         }
@@ -131,19 +134,20 @@ impl Lowered {
         knowledge: &Knowledge,
     ) -> Vec<Spelling> {
         let from: Vec<&Spelling> =
-            all.iter().filter(|spelling| has_simd(&spelling.recipe)).take(MOST_LOWERED).collect();
-        let mut made: Vec<(usize, Arc<[Made]>, usize, Recipe)> = Vec::new();
+            all.iter().filter(|spelling| has_simd(spelling.recipe.steps())).take(MOST_LOWERED).collect();
+        let mut made: Vec<(usize, Arc<[Made]>, usize, Applied)> = Vec::new();
         let mut seen: HashSet<Recipe> = HashSet::new();
         for (number, spelling) in from.iter().enumerate() {
-            let recipe = with_numbers(&spelling.recipe, knowledge);
+            let recipe = with_numbers(&spelling.recipe.recipe(), knowledge);
             let mut values: Vec<ValueId> = recipe.values().collect();
             values.sort_unstable();
             values.dedup();
             let found = self.of(&recipe.steps, &values, target);
+            let values: Arc<[ValueId]> = values.into();
             for (at, one) in found.iter().enumerate() {
-                let recipe = one.recipe.over_values(&values);
+                let recipe = one.recipe.over(&values);
                 // What one spelling becomes is there once.
-                if from.len() == 1 || seen.insert(recipe.clone()) {
+                if from.len() == 1 || seen.insert(recipe.recipe()) {
                     made.push((number, Arc::clone(&found), at, recipe));
                 }
             }
@@ -166,12 +170,13 @@ impl Lowered {
             *count += 1;
             *count <= MOST_BLOCKED
         });
+        let trail = |spelling: &&Spelling| spelling.trail.iter().copied().chain([&LOWER]).collect();
+        let trails: Vec<Trail> = from.iter().map(trail).collect();
         made.into_iter()
             .chain(blocked)
             .map(|(of, found, at, recipe)| {
                 let Made { ref costs, lacks, reach, .. } = found[at];
-                let trail = from[of].trail.iter().copied().chain([&LOWER]).collect();
-                Spelling { recipe, trail, costs: Arc::clone(costs), lacks, reach }
+                Spelling { recipe, trail: Arc::clone(&trails[of]), costs: Arc::clone(costs), lacks, reach }
             })
             .collect()
     }
@@ -199,8 +204,8 @@ fn is_simd(step: &Step) -> Option<Simd> {
     }
 }
 
-fn has_simd(recipe: &Recipe) -> bool {
-    recipe.steps.iter().any(|step| is_simd(step).is_some())
+fn has_simd(mut steps: impl Iterator<Item = Step>) -> bool {
+    steps.any(|step| is_simd(&step).is_some())
 }
 
 /// Whether a step spreads the bits that a comparison at a place gives over their lanes.

@@ -11,13 +11,14 @@ use super::spell::Spelling;
 use crate::facts::Fact;
 use crate::graph::{Graph, Join, Origin, ValueId, inputs_of};
 use crate::lanes::Byte;
-use crate::recipe::{Code, Recipe, Source, Step};
+use crate::recipe::{Code, Source, Step};
 use crate::site::Knowledge;
 use hashbrown::HashMap;
 use ptxopt_grammar::legal::Known;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::video::{Form, SimdOp, SimdThen};
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// The most values that a remembered site is made of.
 const MOST_VALUES: usize = 32;
@@ -71,7 +72,7 @@ enum OriginKind {
 /// A site's values in order; their places are their numbers in a shape.
 #[derive(Debug)]
 pub(super) struct Numbers {
-    values: Vec<ValueId>,
+    values: Arc<[ValueId]>,
     /// Those of which the shape has what they are made of.
     open: Vec<ValueId>,
 }
@@ -91,10 +92,6 @@ impl Numbers {
     fn shape(&self, step: &Step) -> Option<Step> {
         step.numbered(|value| self.place(value))
     }
-
-    fn shapes(&self, recipe: &Recipe) -> Option<Recipe> {
-        recipe.steps.iter().map(|step| self.shape(step)).collect::<Option<_>>().map(Recipe::of)
-    }
 }
 
 impl Memo {
@@ -113,9 +110,9 @@ impl Memo {
             return None;
         }
         let Context { values: cone, open } = Context::of(graph, knowledge, step, core)?;
-        let numbers = Numbers { values: cone, open };
+        let numbers = Numbers { values: cone.into(), open };
         let mut values = Vec::with_capacity(numbers.values.len());
-        for &member in &numbers.values {
+        for &member in &*numbers.values {
             let open = numbers.open.contains(&member);
             values.push(self.member(graph, knowledge, (member, open), &numbers)?);
         }
@@ -188,7 +185,7 @@ impl Memo {
     pub(super) fn get(&self, shape: &SiteShape, numbers: &Numbers) -> Option<Vec<Spelling>> {
         let spellings = self.known.get(shape)?;
         let here = |spelling: &Spelling| Spelling {
-            recipe: spelling.recipe.over_values(&numbers.values),
+            recipe: spelling.recipe.over(&numbers.values),
             ..spelling.clone()
         };
         Some(spellings.iter().map(here).collect())
@@ -197,7 +194,7 @@ impl Memo {
     /// Remembers what was found, unless it is about other values too.
     pub(super) fn put(&mut self, shape: SiteShape, numbers: &Numbers, spellings: &[Spelling]) {
         let shaped = |spelling: &Spelling| {
-            let recipe = numbers.shapes(&spelling.recipe)?;
+            let recipe = spelling.recipe.numbered(|value| numbers.place(value))?;
             Some(Spelling { recipe, ..spelling.clone() })
         };
         if let Some(spellings) = spellings.iter().map(shaped).collect::<Option<_>>() {

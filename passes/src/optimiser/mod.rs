@@ -8,6 +8,7 @@
 //! bug, the function goes back to what it was.
 
 mod again;
+mod applied;
 mod batches;
 mod beginning;
 mod carried;

@@ -3,6 +3,7 @@
 //! The tables measure every instruction alone. What the assembler makes of its neighbours moves that by a few
 //! instructions, so a rewrite must save more than such noise.
 
+use super::applied::Applied;
 use super::repeats::{Repeats, is_sign_extended};
 use super::spell::{Spelling, Target};
 use crate::cost::{Cost, Costs};
@@ -117,7 +118,7 @@ impl Profit<'_, '_, '_> {
         let adds_lanes =
             |step: &Step| step.instruction().is_some_and(|instruction| is_dot_product(instruction.row()));
         let adds_now = self.graph.module().row(gain.stmt).is_some_and(is_dot_product);
-        if adds_now || !spelling.recipe.steps.iter().all(adds_lanes) {
+        if adds_now || !spelling.recipe.steps().all(|step| adds_lanes(&step)) {
             return None;
         }
         let extensions = gain
@@ -203,7 +204,7 @@ impl Profit<'_, '_, '_> {
     /// How many shifts the assembler does together with what puts bytes into one word: it knows that `x << 8 | y` is a
     /// sum where `y` is a byte, and has an instruction for that. `None` if a spelling does more than to move bytes.
     fn shifted_into_place(&self, gain: &Gain<'_>, spelling: &Spelling) -> Option<i64> {
-        if !spelling.recipe.steps.iter().all(|step| step.is(op::PRMT_B32)) {
+        if !spelling.recipe.steps().all(|step| step.is(op::PRMT_B32)) {
             return None;
         }
         let count = |is: fn(&Row) -> bool| {
@@ -265,7 +266,7 @@ impl Profit<'_, '_, '_> {
 
     /// Whether a spelling takes a sum of two halves away, even one with zero, from negated halves, which cost nothing as
     /// operands of one. Where the other operand is a number, the assembler takes such a sum away itself.
-    fn bares_negation(&self, stmt: StmtId, recipe: &Recipe) -> bool {
+    fn bares_negation(&self, stmt: StmtId, recipe: &Applied) -> bool {
         let negates = |source: Source| match source {
             Source::Value(half) => self.graph.definition(half).is_some_and(|step| is_negation(&step)),
             Source::Step(_) | Source::Constant(_) => false,
@@ -283,7 +284,7 @@ impl Profit<'_, '_, '_> {
         };
         let adds_words = |step: &Step| adds_packed(step) && !step.sources.iter().any(is_number);
         self.graph.step(stmt).is_some_and(|step| adds_words(&step))
-            && !recipe.steps.iter().any(adds_packed)
+            && !recipe.steps().any(|step| adds_packed(&step))
             && recipe.values().any(is_bare)
     }
 
@@ -291,11 +292,9 @@ impl Profit<'_, '_, '_> {
     /// neighbours, so one less of them may be none; of long emulations it shares parts with others, so less than a
     /// third of one may be none. A number in the place of a video instruction is never more, even where the assembler
     /// finds the number itself.
-    fn least_gain(&self, gain: &Gain<'_>, recipe: &Recipe) -> i64 {
-        let number = match recipe.steps.as_slice() {
-            [step] => matches!(step.copied(), Some(Source::Constant(_))),
-            _ => false,
-        };
+    fn least_gain(&self, gain: &Gain<'_>, recipe: &Applied) -> i64 {
+        let copied = recipe.single().and_then(|step| step.copied());
+        let number = matches!(copied, Some(Source::Constant(_)));
         let (alone, here) = gain.own;
         match self.graph.module().row(gain.stmt) {
             Some(row) if row.video.is_some() && number => 0,

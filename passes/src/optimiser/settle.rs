@@ -84,7 +84,7 @@ impl<'s> Settling<'s> {
             told: BTreeMap::new(),
         };
         for (&stmt, spelled) in spelled {
-            let used = spelled.own.as_ref().is_some_and(|&(value, _)| uses.is_used(value));
+            let used = spelled.own.is_some_and(|value| uses.is_used(value));
             if used && work.wanted.takes(work.module, stmt) {
                 let numbers = (0..spelled.offers.len()).filter(|&number| open(&spelled.offers[number]));
                 let candidates = numbers
@@ -102,7 +102,7 @@ impl<'s> Settling<'s> {
 
     /// The result of a statement that has spellings.
     fn value(&self, stmt: StmtId) -> ValueId {
-        self.spelled[&stmt].own.as_ref().expect("a statement with spellings has a result").0
+        self.spelled[&stmt].own.expect("a statement with spellings has a result")
     }
 
     /// A spelling as selection sees it; `None` if what it costs is unknown.
@@ -118,7 +118,7 @@ impl<'s> Settling<'s> {
         let costs: &[Cost] = if target.costs == work.profit.target.costs {
             &offer.spelling.costs
         } else {
-            anew = target.costs(&offer.spelling.recipe);
+            anew = target.costs(&offer.spelling.recipe.recipe());
             &anew
         };
         let (last, all) = (costs.last()?.most, costs.iter().copied().sum::<Cost>());
@@ -127,7 +127,7 @@ impl<'s> Settling<'s> {
         }
         let block = work.profit.graph.flow().block(stmt);
         let recipe = &offer.spelling.recipe;
-        let nodes = self.nodes.of(block, &recipe.steps, costs);
+        let nodes = self.nodes.of(block, recipe.steps(), costs);
         let paid = nodes.iter().zip(costs).filter(|(_, cost)| cost.most > 0).map(|(&node, _)| node);
         let (paid, values) = (once_each(paid), once_each(recipe.values()));
         let reach = offer.reach.unwrap_or(Reach::Own) as u8;
@@ -201,6 +201,9 @@ impl Work<'_, '_, '_> {
         let mut uses = unchanged();
         let open = |offer: &Offer| offer.obstacle.is_none();
         let mut settling = Settling::of(spelled, self, &uses, &profit.target, &open);
+        if !self.options.explain {
+            settling.nodes.seal();
+        }
         let near = OnceCell::new();
         let mut struck: Vec<StmtId> = Vec::new();
         for attempt in 0..ATTEMPTS {
@@ -254,17 +257,18 @@ impl Work<'_, '_, '_> {
         }
         let offer = settling.offer(stmt, candidate.number);
         let (spelling, value) = (&offer.spelling, settling.value(stmt));
+        let recipe = &spelling.recipe.recipe();
         let mut told = Vec::new();
         let mut passed = None;
-        if self.is_legal(stmt, value, spelling, &mut told) {
+        if self.is_legal(stmt, value, (recipe, spelling), &mut told) {
             let text = self.text(settling, stmt, candidate);
             let record = self.rewritten(stmt, offer, text.as_ref().map_or(&[], |text| &text.lines));
-            if let Some(fault) = spell::faulty(&spelling.recipe, self.module.guard(stmt).is_some()) {
+            if let Some(fault) = spell::faulty(recipe, self.module.guard(stmt).is_some()) {
                 told.push(Record { kind: Kind::Missed(Why::Faulty(fault)), ..record });
             } else if let Some(text) = text {
                 let start = (self.clock)();
                 let guessed = spelling.trail.iter().any(|rule| rule.pass == Pass::Fuse);
-                let rewrite = Rewrite { stmt, value, recipe: &spelling.recipe, text: &text, guessed };
+                let rewrite = Rewrite { stmt, value, recipe, text: &text, guessed };
                 let kind = Kind::of(self.verifier.verify(self.profit.graph, self.knowledge, &rewrite));
                 let time = (self.clock)().saturating_sub(start);
                 match kind {
@@ -296,7 +300,7 @@ impl Work<'_, '_, '_> {
 
     /// The text of a spelling; `None` if it cannot be written.
     fn text(&mut self, settling: &mut Settling<'_>, stmt: StmtId, candidate: &Candidate) -> Option<Text> {
-        let recipe = &settling.offer(stmt, candidate.number).spelling.recipe;
+        let recipe = settling.offer(stmt, candidate.number).spelling.recipe.recipe();
         for (&node, step) in candidate.nodes.iter().zip(&recipe.steps) {
             let count = self.counts.entry(step.width).or_default();
             settling.names.entry(node).or_insert_with(|| {
@@ -425,8 +429,8 @@ impl Work<'_, '_, '_> {
                 continue;
             }
             let stays = match (&spelled.stays, &spelled.own) {
-                (Some(stays), _) => stays.clone(),
-                (None, Some((value, _))) if uses.is_used(*value) => {
+                (Some(stays), _) => Stays::clone(stays),
+                (None, Some(value)) if uses.is_used(*value) => {
                     let obstacles = (0..spelled.offers.len())
                         .map(|number| self.obstacle(settling, uses, stmt, number, pays))
                         .collect();
@@ -451,7 +455,7 @@ impl Work<'_, '_, '_> {
         let offer = settling.offer(stmt, number);
         let alone = self.profit.cost_of(stmt);
         let stays =
-            |why, before| Stays::about(why, offer.spelling.trail.clone(), before, offer.spelling.cost());
+            |why, before| Stays::about(why, offer.spelling.trail.to_vec(), before, offer.spelling.cost());
         let target = self.profit.target;
         let Some(candidate) = settling.candidate(self, stmt, number, &target) else {
             return stays(self.lacks(&offer.spelling).unwrap_or(Why::Uncosted), alone);
@@ -464,7 +468,7 @@ impl Work<'_, '_, '_> {
         uses.choose(&settling.nodes, stmt, None);
         let before = alone + gain.gone.iter().map(|&gone| self.profit.cost_of(gone)).sum();
         if pays(&gain) {
-            let why = offer.obstacle.clone().unwrap_or(Why::Unclear);
+            let why = offer.obstacle.as_deref().cloned().unwrap_or(Why::Unclear);
             let text = if why == Why::Comment { self.text(settling, stmt, &candidate) } else { None };
             return stays(why, before).with(text.map_or_else(Vec::new, |text| text.lines));
         }

@@ -9,7 +9,6 @@
 use super::gather::Spelled;
 use super::stays::Stays;
 use crate::graph::{Graph, Origin, ValueId};
-use crate::recipe::Recipe;
 use crate::select::reads;
 use crate::site::Knowledge;
 use hashbrown::HashMap;
@@ -30,15 +29,15 @@ impl Settled {
 
     /// What was found about a statement, if that was nothing.
     pub(super) fn get(&self, hashes: &Hashes, graph: &Graph<'_, '_>, stmt: StmtId) -> Option<Spelled> {
-        let stays = self.0.get(hashes.of.get(&stmt)?)?.as_deref().cloned();
-        let own = || Some((graph.results(stmt).next()?, Recipe::one(graph.step(stmt)?)));
-        Some(Spelled { own: if stays.is_none() { own() } else { None }, offers: Vec::new(), stays })
+        let stays = self.0.get(hashes.of.get(&stmt)?)?.clone();
+        let own = || graph.step(stmt).and_then(|_| graph.results(stmt).next());
+        Some(Spelled { own: if stays.is_none() { own() } else { None }, offers: Box::default(), stays })
     }
 
     /// Notes what was found about a statement, if that was nothing.
     pub(super) fn insert(&mut self, hashes: &Hashes, stmt: StmtId, spelled: &Spelled) {
         if let Some(&hash) = hashes.of.get(&stmt).filter(|_| spelled.offers.is_empty()) {
-            self.0.insert(hash, spelled.stays.clone().map(Box::new));
+            self.0.insert(hash, spelled.stays.clone());
         }
     }
 }
@@ -147,7 +146,7 @@ mod tests {
     /// The instructions of a body that are not looked at after those of [`BODY`] had no other spellings.
     fn left_out(body: &[&str]) -> Vec<String> {
         let mut settled = Settled::default();
-        let nothing = || Spelled { own: None, offers: Vec::new(), stays: None };
+        let nothing = || Spelled { own: None, offers: Box::default(), stays: None };
         about(&BODY, |_, hashes, all| all.iter().for_each(|&stmt| settled.insert(hashes, stmt, &nothing())));
         about(body, |graph, hashes, all| {
             let text = |stmt: StmtId| String::from_utf8_lossy(graph.module().stmt_text(stmt)).into_owned();

@@ -4,6 +4,7 @@
 //! cheaper, or as cheap and simpler. So the search goes downhill only and ends. The limit is far above what the rules
 //! can make of one instruction, and reaching it is a bug in a rule.
 
+use super::applied::Applied;
 use super::lowered::Lowered;
 use super::profit::is_fused;
 use super::raise::{Heads, Reach};
@@ -24,11 +25,14 @@ use std::sync::Arc;
 /// The most spellings of one instruction that are looked at.
 const MOST_SPELLINGS: usize = 4000;
 
+/// The rules that led to a spelling, the first one first.
+pub(super) type Trail = Arc<[&'static Rule]>;
+
 /// A spelling and the rules that led to it.
 #[derive(Clone, Debug)]
 pub(super) struct Spelling {
-    pub(super) recipe: Recipe,
-    pub(super) trail: Vec<&'static Rule>,
+    pub(super) recipe: Applied,
+    pub(super) trail: Trail,
     /// What each step costs where it stands in the recipe.
     pub(super) costs: Arc<[Cost]>,
     /// An instruction of the recipe that the module must not contain.
@@ -38,32 +42,27 @@ pub(super) struct Spelling {
 }
 
 impl Spelling {
-    pub(super) fn of(recipe: Recipe, trail: Vec<&'static Rule>, target: &Target) -> Self {
+    pub(super) fn of(recipe: Recipe, trail: Trail, target: &Target) -> Self {
         let reach = target.heads.reach(&recipe);
         Self::reaching(reach, recipe, trail, target)
     }
 
     /// The same, where it is known how far the module's head must be raised for the recipe.
-    pub(super) fn reaching(
-        reach: Option<Reach>,
-        recipe: Recipe,
-        trail: Vec<&'static Rule>,
-        target: &Target,
-    ) -> Self {
+    pub(super) fn reaching(reach: Option<Reach>, recipe: Recipe, trail: Trail, target: &Target) -> Self {
         let has = reach.is_some_and(|reach| reach <= target.heads.limit());
         let lacks = if has { None } else { target.lacks(&recipe) };
-        Self { costs: target.costs(&recipe).into(), lacks, reach, recipe, trail }
+        Self { costs: target.costs(&recipe).into(), lacks, reach, recipe: recipe.into(), trail }
     }
 
     /// The same, where its steps that are like the statement's own instruction cost what that costs at least: however
     /// much it is, the statement costs it as well.
     fn beside(mut self, graph: &Graph<'_, '_>, own: &Step, target: &Target) -> Self {
         let is_like = |step: &Step| graph.are_alike(step, own);
-        if self.recipe.steps.iter().any(is_like) {
+        if self.recipe.steps().any(|step| is_like(&step)) {
             let least = target.costs.step(own).least;
             let like = Cost { least, most: least };
-            let costs = self.recipe.steps.iter().zip(&*self.costs);
-            self.costs = costs.map(|(step, &cost)| if is_like(step) { like } else { cost }).collect();
+            let costs = self.recipe.steps().zip(&*self.costs);
+            self.costs = costs.map(|(step, &cost)| if is_like(&step) { like } else { cost }).collect();
         }
         self
     }
@@ -144,12 +143,11 @@ pub(super) fn spellings(
     let is_simd = matches!(step.code, Code::Video(Form::Simd(_)));
     let mut seen: HashSet<Recipe> = HashSet::new();
     seen.insert(Recipe::one(own));
-    let mut all = vec![Spelling::of(Recipe::one(own), Vec::new(), target)];
+    let mut all = vec![Spelling::of(Recipe::one(own), Trail::default(), target)];
     let mut work = VecDeque::from([0]);
     let lowers = rules.iter().any(|rule| rule.pass == Pass::Lower);
     while let Some(at) = work.pop_front() {
-        let &[step] = all[at].recipe.steps.as_slice() else { continue };
-        let step = &step;
+        let Some(step) = &all[at].recipe.single() else { continue };
         let rank = target.rank(step);
         let site = Site { graph, knowledge, value, step, demanded, result: &result, asked: &asked };
         let made = first.take().unwrap_or_else(|| proposed(&site, rules).collect());
@@ -163,7 +161,7 @@ pub(super) fn spellings(
                 if !seen.insert(recipe.clone()) {
                     // What says what code without SIMD instructions means may take its place, so that is told.
                     let fuses = !is_simd && rule.pass == Pass::Fuse;
-                    let same = all.iter_mut().find(|known| fuses && known.recipe == recipe);
+                    let same = all.iter_mut().find(|known| fuses && known.recipe.is(&recipe));
                     if let Some(known) = same.filter(|known| !is_fused(known)) {
                         known.trail = trail;
                     }
@@ -180,13 +178,14 @@ pub(super) fn spellings(
     }
     let lowered = if lowers { lowered.spellings(&all, target, knowledge) } else { Vec::new() };
     let mut spellings = all.split_off(1);
-    spellings.extend(lowered.into_iter().filter(|spelling| !seen.contains(&spelling.recipe)));
+    let is_known = |spelling: &Spelling| seen.iter().any(|known| spelling.recipe.is(known));
+    spellings.extend(lowered.into_iter().filter(|spelling| !is_known(spelling)));
     Found { spellings, too_many: false, asked: asked.into_inner() }
 }
 
 /// Keeps so many, those that come first, those that are marked, and the first of each that puts halves together at its
 /// end: that can be continued by the statements that read it, however dear it is.
-pub(super) fn keep<T>(made: &mut Vec<T>, most: usize, recipe: impl Fn(&T) -> &Recipe, marked: &[bool]) {
+pub(super) fn keep<T>(made: &mut Vec<T>, most: usize, recipe: impl Fn(&T) -> &Applied, marked: &[bool]) {
     let first = |packing: Packing| made.iter().position(|one| recipe(one).packing() == packing);
     let packed = [first(Packing::Halves), first(Packing::Biased)];
     let mut at = 0;

@@ -3,11 +3,12 @@
 //! Prices are of statements by themselves. Before code is taken for what it means, all of it is priced once more as a
 //! sequence, in which the assembler fuses what it can, as the recipe in its place is.
 
+use super::applied::Applied;
 use super::profit::{Profit, is_conversion, is_fused};
 use super::spell::Spelling;
 use crate::cost::{Cost, Costs};
 use crate::graph::{Origin, ValueId};
-use crate::recipe::{Recipe, Source, Step};
+use crate::recipe::{Source, Step};
 use crate::select::Gain;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::table::Row;
@@ -56,7 +57,8 @@ impl Profit<'_, '_, '_> {
 
     /// How many instructions the assembler fuses of those that compute the values that a recipe reads with those of the
     /// recipe.
-    fn fused_with(&self, read: &[(ValueId, StmtId)], recipe: &Recipe) -> i64 {
+    fn fused_with(&self, read: &[(ValueId, StmtId)], recipe: &Applied) -> i64 {
+        let recipe = recipe.recipe();
         let known = read.iter().filter_map(|&(value, stmt)| Some((value, self.graph.step(stmt)?)));
         let (values, mut steps): (Vec<ValueId>, Vec<Step>) = known.unzip();
         let costs = self.target.costs;
@@ -118,7 +120,7 @@ impl Profit<'_, '_, '_> {
             }
         }
         let mut steps = Vec::new();
-        all.iter().for_each(|(_, spelling)| add_without_copies(&spelling.recipe.steps, &mut steps));
+        all.iter().for_each(|(_, spelling)| add_without_copies(&spelling.recipe.recipe().steps, &mut steps));
         // What is like a statement's own instruction costs the same on both sides, however much that is.
         let own: Vec<Step> = all.iter().filter_map(|&(stmt, _)| self.graph.step(stmt)).collect();
         let unsure = |costs: Costs| -> u32 {

@@ -36,10 +36,15 @@ pub(crate) struct Nodes {
 
 impl Nodes {
     /// The nodes of the steps of a recipe in a block but the last, whose result is the statement's own.
-    pub(crate) fn of(&mut self, block: BlockId, steps: &[Step], costs: &[Cost]) -> Vec<StepId> {
+    pub(crate) fn of(
+        &mut self,
+        block: BlockId,
+        steps: impl ExactSizeIterator<Item = Step>,
+        costs: &[Cost],
+    ) -> Vec<StepId> {
         let mut nodes: Vec<StepId> = Vec::with_capacity(steps.len());
         let inner = steps.len().saturating_sub(1);
-        for (step, cost) in steps[..inner].iter().zip(costs) {
+        for (step, cost) in steps.take(inner).zip(costs) {
             let source = |source: &Source| match *source {
                 Source::Step(earlier) => Source::Step(nodes[earlier].index()),
                 Source::Value(_) | Source::Constant(_) => *source,
@@ -51,6 +56,12 @@ impl Nodes {
             nodes.push(node);
         }
         nodes
+    }
+
+    /// Forgets what the nodes are: no more are found, and what they cost is all that is asked.
+    pub(crate) fn seal(&mut self) {
+        self.steps = Vec::new();
+        self.known = HashTable::new();
     }
 
     /// The node of a step.

@@ -45,7 +45,7 @@ impl Fixture<'_, '_> {
         let first = Step::plain(op::AND_B32, &[a, Source::Constant(mark)]);
         let steps = [first, Step::plain(op::NOT_B32, &[Source::Step(0)])];
         let block = self.graph.flow().block(stmt);
-        let nodes = self.nodes.of(block, &steps, &[shared, last].map(Cost::exactly));
+        let nodes = self.nodes.of(block, steps.into_iter(), &[shared, last].map(Cost::exactly));
         Rc::new(Candidate {
             number,
             paid: nodes.clone(),
