@@ -230,7 +230,7 @@ pub mod op {
     }
 
     names! { Mnemonic:
-        ADD "add", AND "and", BFE "bfe", BFI "bfi", CVT "cvt", CVT_PACK "cvt.pack", DP2A "dp2a", DP4A "dp4a", LD "ld", LDU "ldu",
+        ADD "add", AND "and", BFE "bfe", BFI "bfi", BREV "brev", CVT "cvt", CVT_PACK "cvt.pack", DP2A "dp2a", DP4A "dp4a", LD "ld", LDU "ldu",
         LOP3 "lop3", MAD "mad", MAX "max", MIN "min", MOV "mov", MUL "mul", NEG "neg", NOT "not", OR "or", POPC "popc",
         PRMT "prmt", SAD "sad", SELP "selp", SET "set", SETP "setp", SHF "shf", SHL "shl", SHR "shr", ST "st",
         SUB "sub", XOR "xor",
@@ -264,6 +264,7 @@ pub mod op {
         ADD_U32 ADD U32,
         ADD_U8X4 ADD U8X4,
         AND_B32 AND B32,
+        BREV_B32 BREV B32,
         CVT_U16_U32 CVT U16 U32,
         CVT_U32_U16 CVT U32 U16,
         CVT_U32_U64 CVT U32 U64,

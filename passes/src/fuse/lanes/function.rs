@@ -3,6 +3,7 @@
 use super::cuts::Cut;
 use super::evaluated::Evaluated;
 use super::field::Field;
+use super::linear::Linear;
 use super::operation::{Behaviour, Function, Operation, Table, WithNumber};
 use super::words::Words;
 use ptxopt_grammar::meaning::term::{Op, Term};
@@ -59,6 +60,8 @@ pub(super) enum Key {
     Shifted(Shift),
     /// A field of one.
     Field(Field),
+    /// Sums of bits of one.
+    Linear(Linear),
 }
 
 /// How the bits of a lane are moved.
@@ -187,8 +190,12 @@ impl Words {
             return within;
         }
         let field = Field::of(bits, |lane| run(&[[lane, 0]])[0]);
-        let field = field.filter(|field| is(&|lane| field.at(lane)));
-        field.map(|field| alone(Key::Field(field))).unwrap_or_default()
+        if let Some(field) = field.filter(|field| is(&|lane| field.at(lane))) {
+            return alone(Key::Field(field));
+        }
+        let linear = Linear::of(bits, |lane| run(&[[lane, 0]])[0]);
+        let linear = linear.filter(|linear| is(&|lane| linear.at(lane)));
+        linear.map(|linear| alone(Key::Linear(linear))).unwrap_or_default()
     }
 
     /// The numbers that a lane could be computed with: those of its function and their neighbours. A lane that was left

@@ -16,6 +16,7 @@ mod field;
 mod function;
 mod gather;
 mod joined;
+mod linear;
 mod operation;
 mod parts;
 mod pieces;

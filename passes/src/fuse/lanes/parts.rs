@@ -53,8 +53,8 @@ impl Pieces {
                 let a = self.part(a, low, width);
                 self.terms.not(a)
             }
-            Op::And(a, b) => match self.field([a, b], low, width) {
-                Some(field) => field,
+            Op::And(a, b) => match self.under_mask([a, b], low, width) {
+                Some(kept) => kept,
                 None => self.both(a, b, low, width, Terms::and),
             },
             Op::Or(a, b) => self.both(a, b, low, width, Terms::or),
@@ -89,17 +89,42 @@ impl Pieces {
         })
     }
 
-    /// Some bits of a term and a mask that keeps the lowest of them: made of these alone.
-    fn field(&mut self, [a, b]: [Term; 2], low: u32, width: u32) -> Option<Term> {
+    /// Some bits of a term and a mask that is a number.
+    fn under_mask(&mut self, [a, b]: [Term; 2], low: u32, width: u32) -> Option<Term> {
         let (mask, of) =
             [(a, b), (b, a)].into_iter().find_map(|(mask, of)| Some((self.terms.value(mask)?, of)))?;
-        let kept = (mask >> low & ones(width)).trailing_ones();
-        let is_field = 0 < kept && kept < width && mask >> low & ones(width) == ones(kept);
-        if !is_field {
-            return None;
+        Some(self.kept(of, mask >> low & ones(width), low, width))
+    }
+
+    /// Some bits of a term of which a mask keeps some: where it keeps the lowest ones, or those that it does not keep are
+    /// made of other lanes, made of what it keeps alone.
+    pub(super) fn kept(&mut self, of: Term, mask: u128, low: u32, width: u32) -> Term {
+        let (first, end) = (mask.trailing_zeros(), u128::BITS - mask.leading_zeros());
+        if mask == 0 || end - first == width {
+            return self.masked(of, mask, low, width);
         }
-        let field = self.part(of, low, kept);
-        Some(self.terms.zero_extend(field, width))
+        let field = self.masked(of, mask >> first, low + first, end - first);
+        if mask != ones(end) {
+            let whole = self.masked(of, mask, low, width);
+            if self.inputs_of(whole).len() <= self.inputs_of(field).len() {
+                return whole;
+            }
+        }
+        let field = match first {
+            0 => field,
+            _ => {
+                let zeros = self.terms.constant(0, first);
+                self.terms.concat(field, zeros)
+            }
+        };
+        self.terms.zero_extend(field, width)
+    }
+
+    /// Some bits of a term under a mask.
+    fn masked(&mut self, of: Term, mask: u128, low: u32, width: u32) -> Term {
+        let part = self.part(of, low, width);
+        let mask = self.terms.constant(mask, width);
+        self.terms.and(part, mask)
     }
 
     /// What the lower bits of two terms carry over when they are added, if that is known.

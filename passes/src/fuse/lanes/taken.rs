@@ -73,7 +73,7 @@ impl Pieces {
         let term = self.terms.import(graph.terms(), root, input);
         let op = self.terms.op(term);
         if let Op::And(inner, mask) = op {
-            self.masked(term, inner, mask)
+            self.by_bytes(term, inner, mask)
         } else if let Op::UnsignedLess(a, b) = op {
             self.compared(term, [a, b], Terms::unsigned_less)
         } else if let Op::SignedLess(a, b) = op {
@@ -135,18 +135,25 @@ impl Pieces {
         self.terms.equal(lane, number)
     }
 
-    /// A term under a mask that keeps whole bytes as these bytes side by side, so that it is not made of the others.
-    fn masked(&mut self, term: Term, inner: Term, mask: Term) -> Term {
+    /// A term under a mask that keeps whole bytes, or bits of one, as these bytes side by side, so that it is not made of
+    /// the others.
+    fn by_bytes(&mut self, term: Term, inner: Term, mask: Term) -> Term {
         let Some(mask) = self.terms.value(mask) else { return term };
         let width = self.terms.width(term);
-        let byte = |at: u32| mask >> at & 0xff;
-        if !width.is_multiple_of(8) || (0..width).step_by(8).any(|at| !matches!(byte(at), 0 | 0xff)) {
+        let bytes = (0..width).step_by(8).map(|at| mask >> at & 0xff);
+        // The lowest bits of a word, and a bit of it, are fields of it.
+        let is_field = (mask + 1).is_power_of_two() || mask.is_power_of_two();
+        let is_one = !is_field && bytes.clone().filter(|&byte| byte != 0).count() == 1;
+        if !width.is_multiple_of(8) || !is_one && !bytes.clone().all(|byte| matches!(byte, 0 | 0xff)) {
             return term;
         }
         let mut whole: Option<Term> = None;
-        for at in (0..width).step_by(8) {
-            let part =
-                if byte(at) == 0 { self.terms.constant(0, 8) } else { self.terms.extract(inner, at, 8) };
+        for (byte, at) in bytes.zip((0..).step_by(8)) {
+            let part = match byte {
+                0 => self.terms.constant(0, 8),
+                0xff => self.terms.extract(inner, at, 8),
+                _ => self.kept(inner, byte, at, 8),
+            };
             whole = Some(whole.map_or(part, |low| self.terms.concat(part, low)));
         }
         whole.unwrap_or(term)

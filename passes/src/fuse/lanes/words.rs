@@ -73,6 +73,8 @@ pub(super) struct Words {
     pub(super) way: Way,
     /// Whether a word could be made if lanes were multiplied one by one.
     pub(super) may_multiply_one_by_one: bool,
+    /// Whether lanes could be linear functions of others.
+    may_be_linear: bool,
 }
 
 /// How words are made.
@@ -84,6 +86,8 @@ pub(super) enum Way {
     Computed,
     /// As the first, and where lanes cannot be multiplied two at a time, they are one by one.
     OneByOne,
+    /// As the first, and lanes that are linear functions of others are computed as such.
+    Linear,
 }
 
 impl Words {
@@ -91,7 +95,7 @@ impl Words {
     pub(super) fn over(pieces: Pieces, lanes: Lanes) -> Self {
         let (steps, known, made) = (Vec::new(), HashMap::new(), HashMap::new());
         let way = Way::Gathered;
-        Self { pieces, lanes, steps, known, made, way, may_multiply_one_by_one: false }
+        Self { pieces, lanes, steps, known, made, way, may_multiply_one_by_one: false, may_be_linear: false }
     }
 
     /// The value of the site: moved from words that are there, and computed.
@@ -115,12 +119,13 @@ impl Words {
         let whole = is_gathered.then(|| self.computed_in(Way::Computed, &lanes)).flatten();
         let one_by_one =
             self.may_multiply_one_by_one.then(|| self.computed_in(Way::OneByOne, &lanes)).flatten();
+        let linear = self.may_be_linear.then(|| self.computed_in(Way::Linear, &lanes)).flatten();
         // The operands of what puts the word together now hold most of it, and are not to be computed.
         let operands: Vec<ValueId> = own.values().collect();
         let all_moved =
             moved.as_ref().is_some_and(|recipe| recipe.values().all(|value| !operands.contains(&value)));
         let mut all: Vec<Recipe> = [moved, computed].into_iter().flatten().collect();
-        for otherwise in [whole, one_by_one] {
+        for otherwise in [whole, one_by_one, linear] {
             all.extend(otherwise.filter(|recipe| !all.contains(recipe)));
         }
         // What joins the word with others has its bytes too, and is put together as a whole.
@@ -249,11 +254,14 @@ impl Words {
             let operands = (0..most).map(|at| made.iter().map(|made| Some((*made)?.operands[at])).collect());
             let computed = made.iter().zip(0..).filter(|(made, _)| made.is_some());
             let mask = computed.fold(0, |mask, (_, at)| mask | 1 << at);
-            if count == wanted || count > 1 {
+            let is_linear = matches!(function, Key::Linear(_));
+            self.may_be_linear |= is_linear && count == wanted;
+            if (count == wanted || count > 1) && (self.way == Way::Linear || !is_linear) {
                 all.push(Alike { function, mask, operands: operands.collect() });
             }
         }
-        all.sort_by_key(|alike| std::cmp::Reverse(alike.mask.count_ones()));
+        let is_linear = |alike: &Alike| matches!(alike.function, Key::Linear(_));
+        all.sort_by_key(|alike| std::cmp::Reverse((alike.mask.count_ones(), is_linear(alike))));
         all
     }
 
@@ -355,6 +363,7 @@ impl Words {
             }
             (Key::Shifted(shift), &[word]) => self.shifted(shift, word),
             (Key::Field(field), &[word]) => self.field(field, word),
+            (Key::Linear(function), &[word]) => self.linear(function, word),
             (Key::Logic(table), &[x, y]) => {
                 // The table of three inputs that does not depend on the third.
                 let wide = (0..8).fold(0_u64, |wide, at| wide | u64::from(table >> (at >> 1) & 1) << at);
