@@ -202,7 +202,7 @@ impl Words {
     }
 
     /// The selector of `prmt` that takes these lanes of two words.
-    fn digits(&self, places: &[usize]) -> u64 {
+    pub(super) fn digits(&self, places: &[usize]) -> u64 {
         let bytes = self.lanes.bits() as usize / 8;
         let digit = |(at, place): (usize, &usize)| {
             (0..bytes).fold(0, |all, byte| all | ((place * bytes + byte) as u64) << (4 * (at * bytes + byte)))

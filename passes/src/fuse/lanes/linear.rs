@@ -31,28 +31,35 @@ enum Move {
     Left(u32),
 }
 
-/// How what the highest bit of a lane does is computed.
+/// The number of the highest bit.
+const HIGHEST: u32 = BITS - 1;
+
+/// A bit for which something is added where it is set, rather than that it is moved.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Highest {
-    /// As that of all others.
-    Moved,
-    /// By adding something where it is set.
-    Alone,
-    /// So too, and it stays at its place.
-    Both,
+struct Filled {
+    bit: u32,
+    /// Whether it stays at its place, too.
+    stays: bool,
+}
+
+impl Filled {
+    fn all(bits: impl Iterator<Item = u32>) -> impl Iterator<Item = Option<Self>> {
+        let filled = bits.flat_map(|bit| [false, true].map(|stays| Some(Self { bit, stays })));
+        [None].into_iter().chain(filled)
+    }
 }
 
 /// How a function is computed of a word, one after the other.
 #[derive(Clone, Debug)]
-struct Plan {
+pub(super) struct Plan {
     /// Whether the bits of each lane are reversed first.
     reverses: bool,
     /// By how many places the word is moved and added to itself.
     mixed: Vec<Move>,
     /// What then is added up: the word, moved, and which bits of it.
     moved: Vec<(Move, u8)>,
-    /// What is added where the highest bit of a lane is set.
-    of_highest: u8,
+    /// What is added where a bit of a lane is set.
+    filled: Option<(u32, u8)>,
     /// What is added in any case.
     number: u8,
 }
@@ -119,21 +126,24 @@ impl Linear {
         let mut best: Option<Plan> = None;
         for reverses in [false, true] {
             let function = if reverses { self.after(u8::reverse_bits) } else { self };
-            function.search(&Plan { reverses, ..Plan::moving(function, Highest::Moved) }, &mut best);
+            function.search(&Plan { reverses, ..Plan::moving(function, None) }, &mut best);
         }
         best.expect("there is a plan without anything before the moves")
     }
 
     /// Tries plans that go on like this one, which is for all of this function but what is before its moves.
     fn search(self, plan: &Plan, best: &mut Option<Plan>) {
-        for highest in [Highest::Moved, Highest::Alone, Highest::Both] {
-            let Plan { moved, of_highest, .. } = Plan::moving(self, highest);
-            let next = Plan { moved, of_highest, ..plan.clone() };
+        // That of the highest bit is there sooner than those of others, which are looked at where nothing is added before.
+        let bits = if plan.mixed.is_empty() { 0..BITS } else { HIGHEST..BITS };
+        for fill in Filled::all(bits) {
+            let Plan { moved, filled, .. } = Plan::moving(self, fill);
+            let next = Plan { moved, filled, ..plan.clone() };
             if best.as_ref().is_none_or(|best| next.cost() < best.cost()) {
                 *best = Some(next);
             }
         }
-        if plan.mixed.len() == MOST_MIXED {
+        let more = 2 * (usize::from(plan.reverses) + plan.mixed.len() + 1);
+        if plan.mixed.len() == MOST_MIXED || best.as_ref().is_some_and(|best| best.cost() <= more) {
             return;
         }
         for mix in Move::all() {
@@ -144,15 +154,14 @@ impl Linear {
 }
 
 impl Plan {
-    /// Bits that are only moved.
-    fn moving(mut function: Linear, highest: Highest) -> Self {
-        let column = &mut function.columns[BITS as usize - 1];
-        let moved = match highest {
-            Highest::Moved => *column,
-            Highest::Alone => 0,
-            Highest::Both => 1 << (BITS - 1),
-        };
-        let of_highest = std::mem::replace(column, moved) ^ moved;
+    /// Bits that are only moved, but for one.
+    fn moving(mut function: Linear, fill: Option<Filled>) -> Self {
+        let filled = fill.map(|Filled { bit, stays }| {
+            let column = &mut function.columns[bit as usize];
+            let moved = u8::from(stays) << bit;
+            (bit, std::mem::replace(column, moved) ^ moved)
+        });
+        let filled = filled.filter(|&(_, column)| column != 0);
         let sums = |bit: u32, from: u32| function.columns[from as usize] >> bit & 1 == 1;
         let bits = |moved: Move| {
             (0..BITS).fold(0, |all, bit| {
@@ -165,7 +174,7 @@ impl Plan {
         };
         let all = [Move::Right(0)].into_iter().chain(Move::all()).map(|moved| (moved, bits(moved)));
         let moved = all.filter(|&(_, bits)| bits != 0).collect();
-        Self { reverses: false, mixed: Vec::new(), moved, of_highest, number: function.number }
+        Self { reverses: false, mixed: Vec::new(), moved, filled, number: function.number }
     }
 
     /// How many instructions it takes.
@@ -175,8 +184,10 @@ impl Plan {
             (Move::Right(0), _) => 1,
             _ => 2,
         });
-        2 * (usize::from(self.reverses) + self.mixed.len() + usize::from(self.of_highest != 0))
+        let filled = self.filled.map_or(0, |(bit, _)| if bit == HIGHEST { 2 } else { 3 });
+        2 * (usize::from(self.reverses) + self.mixed.len())
             + moves.sum::<usize>()
+            + filled
             + usize::from(self.number != 0)
     }
 }
@@ -184,7 +195,8 @@ impl Plan {
 impl Words {
     /// A linear function of all lanes of a word.
     pub(super) fn linear(&mut self, function: Linear, word: Source) -> Source {
-        let plan = function.plan();
+        let plans = &mut self.pieces.plans;
+        let plan = plans.entry(function).or_insert_with(|| function.plan()).clone();
         let mut word = self.register(word);
         if plan.reverses {
             // The whole word is reversed, and then the order of its bytes.
@@ -199,9 +211,13 @@ impl Words {
         for (moved, bits) in plan.moved {
             sum = Some(self.with_bits(word, moved, bits, sum));
         }
-        if plan.of_highest != 0 {
-            let signs = self.signs(word);
-            sum = Some(self.with_bits(signs, Move::Right(0), plan.of_highest, sum));
+        if let Some((bit, column)) = plan.filled {
+            let highest = match HIGHEST - bit {
+                0 => word,
+                by => self.push(Step::plain(op::SHL_B32, &[word, Source::Constant(by.into())])),
+            };
+            let signs = self.signs(highest);
+            sum = Some(self.with_bits(signs, Move::Right(0), column, sum));
         }
         let number = every(plan.number);
         match (sum, plan.number) {
@@ -252,8 +268,8 @@ mod tests {
             lane ^= mix.of(lane);
         }
         let moved = plan.moved.iter().fold(0, |sum, (moved, bits)| sum ^ moved.of(lane) & bits);
-        let highest = if lane >> (BITS - 1) == 1 { plan.of_highest } else { 0 };
-        moved ^ highest ^ plan.number
+        let filled = plan.filled.map_or(0, |(bit, column)| (lane >> bit & 1) * column);
+        moved ^ filled ^ plan.number
     }
 
     fn cost(function: impl Fn(u8) -> u8) -> usize {
@@ -269,6 +285,7 @@ mod tests {
         assert_eq!(cost(|lane| lane ^ lane >> 1), 2);
         assert_eq!(cost(|lane| lane << 1 ^ if lane > 127 { 0x1b } else { 0 }), 4);
         assert_eq!(cost(|lane| if lane > 127 { !lane } else { lane }), 2);
+        assert_eq!(cost(|lane| (lane & 15 ^ 8).wrapping_sub(8)), 4);
         assert_eq!(cost(|lane| lane >> 1 & 0x55 | lane << 1 & 0xaa), 4);
         assert_eq!(cost(|lane| (lane & 0x38) << 2 | lane >> 3 & 0x10 | 1), 5);
     }

@@ -15,8 +15,10 @@ mod extrema;
 mod field;
 mod function;
 mod gather;
+
 mod joined;
 mod linear;
+mod mixed;
 mod operation;
 mod parts;
 mod pieces;

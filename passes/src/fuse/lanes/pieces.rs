@@ -9,6 +9,7 @@
 
 use super::cuts::Cuts;
 use super::function::{Made, Shape};
+use super::linear::{Linear, Plan};
 use super::sums::{Counted, Summand};
 use crate::facts::{Fact, Growing};
 use crate::graph::{Use, ValueId};
@@ -67,6 +68,8 @@ pub(super) struct Pieces {
     pub(super) functions: Terms,
     /// What computes such a function of so many lanes.
     pub(super) shapes: HashMap<(Term, usize), Rc<[Shape]>>,
+    /// How linear functions of lanes are computed.
+    pub(super) plans: HashMap<Linear, Plan>,
     /// What one is that is added up.
     pub(super) counted: HashMap<(Term, usize), Option<Counted>>,
     /// What is added up of lanes.
@@ -121,6 +124,7 @@ impl Pieces {
             made: HashMap::new(),
             functions: Terms::new(),
             shapes: HashMap::new(),
+            plans: HashMap::new(),
             counted: HashMap::new(),
             summands: HashMap::new(),
             lanes: Vec::new(),

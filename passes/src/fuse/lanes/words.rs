@@ -73,8 +73,8 @@ pub(super) struct Words {
     pub(super) way: Way,
     /// Whether a word could be made if lanes were multiplied one by one.
     pub(super) may_multiply_one_by_one: bool,
-    /// Whether lanes could be linear functions of others.
-    may_be_linear: bool,
+    /// Whether lanes could be functions of whole words.
+    pub(super) may_be_of_words: bool,
 }
 
 /// How words are made.
@@ -86,8 +86,9 @@ pub(super) enum Way {
     Computed,
     /// As the first, and where lanes cannot be multiplied two at a time, they are one by one.
     OneByOne,
-    /// As the first, and lanes that are linear functions of others are computed as such.
-    Linear,
+    /// As the second, and lanes that are linear functions of others, or one of two functions, are computed as such of whole
+    /// words.
+    OfWords,
 }
 
 impl Words {
@@ -95,7 +96,16 @@ impl Words {
     pub(super) fn over(pieces: Pieces, lanes: Lanes) -> Self {
         let (steps, known, made) = (Vec::new(), HashMap::new(), HashMap::new());
         let way = Way::Gathered;
-        Self { pieces, lanes, steps, known, made, way, may_multiply_one_by_one: false, may_be_linear: false }
+        Self {
+            pieces,
+            lanes,
+            steps,
+            known,
+            made,
+            way,
+            may_multiply_one_by_one: false,
+            may_be_of_words: false,
+        }
     }
 
     /// The value of the site: moved from words that are there, and computed.
@@ -119,13 +129,13 @@ impl Words {
         let whole = is_gathered.then(|| self.computed_in(Way::Computed, &lanes)).flatten();
         let one_by_one =
             self.may_multiply_one_by_one.then(|| self.computed_in(Way::OneByOne, &lanes)).flatten();
-        let linear = self.may_be_linear.then(|| self.computed_in(Way::Linear, &lanes)).flatten();
+        let of_words = self.may_be_of_words.then(|| self.computed_in(Way::OfWords, &lanes)).flatten();
         // The operands of what puts the word together now hold most of it, and are not to be computed.
         let operands: Vec<ValueId> = own.values().collect();
         let all_moved =
             moved.as_ref().is_some_and(|recipe| recipe.values().all(|value| !operands.contains(&value)));
         let mut all: Vec<Recipe> = [moved, computed].into_iter().flatten().collect();
-        for otherwise in [whole, one_by_one, linear] {
+        for otherwise in [whole, one_by_one, of_words] {
             all.extend(otherwise.filter(|recipe| !all.contains(recipe)));
         }
         // What joins the word with others has its bytes too, and is put together as a whole.
@@ -145,12 +155,16 @@ impl Words {
 
     /// The word with these lanes, computed, and words below it made in some way.
     fn computed_in(&mut self, way: Way, lanes: &[Option<Term>]) -> Option<Recipe> {
+        self.turn_to(way);
+        let word = self.word(lanes, 0);
+        self.turn_to(Way::Gathered);
+        word.and_then(|word| self.made_of(word))
+    }
+
+    /// Words are made in another way from now on.
+    pub(super) fn turn_to(&mut self, way: Way) {
         self.way = way;
         self.known.clear();
-        let word = self.word(lanes, 0);
-        self.way = Way::Gathered;
-        self.known.clear();
-        word.and_then(|word| self.made_of(word))
     }
 
     /// The steps that make a word, if it is made here.
@@ -171,7 +185,7 @@ impl Words {
         // The word of the site itself is there, and is to be made otherwise.
         let word = if depth == 0 {
             self.computed(lanes, depth)
-        } else if self.way == Way::Computed {
+        } else if matches!(self.way, Way::Computed | Way::OfWords) {
             let there = self.there(lanes).map(Source::Value);
             there.or_else(|| self.computed(lanes, depth)).or_else(|| self.gathered(lanes))
         } else {
@@ -230,7 +244,7 @@ impl Words {
                 return made;
             }
         }
-        self.scaled(lanes, depth).or_else(|| self.clamped(lanes))
+        self.scaled(lanes, depth).or_else(|| self.clamped(lanes)).or_else(|| self.mixed(lanes))
     }
 
     /// The groups of lanes that are computed alike, the largest first.
@@ -255,8 +269,8 @@ impl Words {
             let computed = made.iter().zip(0..).filter(|(made, _)| made.is_some());
             let mask = computed.fold(0, |mask, (_, at)| mask | 1 << at);
             let is_linear = matches!(function, Key::Linear(_));
-            self.may_be_linear |= is_linear && count == wanted;
-            if (count == wanted || count > 1) && (self.way == Way::Linear || !is_linear) {
+            self.may_be_of_words |= is_linear && count == wanted;
+            if (count == wanted || count > 1) && (self.way == Way::OfWords || !is_linear) {
                 all.push(Alike { function, mask, operands: operands.collect() });
             }
         }
@@ -301,7 +315,13 @@ impl Words {
     }
 
     /// The instruction that makes the lanes of a mask of those of other words, and takes the rest from another word.
-    fn make(&mut self, function: Key, mask: u8, words: &[Source], rest: Option<Source>) -> Option<Source> {
+    pub(super) fn make(
+        &mut self,
+        function: Key,
+        mask: u8,
+        words: &[Source],
+        rest: Option<Source>,
+    ) -> Option<Source> {
         if let (Key::Simd(Operation { op, atype, btype }), &[a, b]) = (function, words) {
             let routing = Routing::plain(self.lanes).masked(if rest.is_some() {
                 mask

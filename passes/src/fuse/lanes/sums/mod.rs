@@ -14,7 +14,7 @@ use super::evaluated::Evaluated;
 use super::function::Argument;
 use super::operation::{Behaviour, Operation, Table, WithNumber};
 use super::pieces::{Home, Pieces};
-use super::words::Words;
+use super::words::{Way, Words};
 use crate::graph::Join;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
@@ -98,6 +98,11 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
             if sum.is_cut {
                 sum.most = MOST_OPERANDS[1];
                 out.extend(sum.recipe(root));
+            }
+            if sum.words.may_be_of_words {
+                sum.words.turn_to(Way::OfWords);
+                let of_words = sum.recipe(root);
+                out.extend(of_words.filter(|recipe| !out.contains(recipe)));
             }
             sum.words.pieces
         });
