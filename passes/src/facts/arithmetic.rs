@@ -4,7 +4,7 @@
 //! of a sum are known where both operands' bits and the carry are, and a carry is known if it is the same for the
 //! least and the greatest operands that the known bits allow, because carries only grow with the operands.
 
-use super::cone::{Node, Nodes};
+use super::cone::{ByPlace, Node};
 use super::fact::Fact;
 use super::transfer::{fits, not};
 use ptxopt_grammar::meaning::term::{Op, ones, signed};
@@ -96,7 +96,7 @@ pub(super) struct Difference {
 
 impl Difference {
     /// The difference that the sum `node` is, if it is one.
-    pub(super) fn of(nodes: &(impl Nodes + ?Sized), node: &Node) -> Option<Self> {
+    pub(super) fn of(nodes: &(impl ByPlace + ?Sized), node: &Node) -> Option<Self> {
         if !matches!(node.op, Op::Add(..)) {
             return None;
         }
@@ -121,7 +121,7 @@ impl Difference {
 }
 
 /// The place of `b` and the constant, for the sum `!b + constant`. A constant stands last.
-fn complement_and_constant(nodes: &(impl Nodes + ?Sized), node: &Node) -> Option<(u32, u128)> {
+fn complement_and_constant(nodes: &(impl ByPlace + ?Sized), node: &Node) -> Option<(u32, u128)> {
     let Op::Add(..) = node.op else { return None };
     let [a, b] = [0, 1].map(|number: usize| nodes.node(node.operands[number]));
     let (Op::Not(_), Op::Constant(value)) = (a.op, b.op) else { return None };

@@ -6,7 +6,7 @@
 //! only where its condition holds, so what is known under the condition is known of the choice.
 
 use super::arithmetic::{Difference, Minuend, gap, sum};
-use super::cone::{Node, Nodes};
+use super::cone::{ByPlace, Node};
 use super::fact::{Fact, signed_limits};
 use super::store::Known;
 use super::transfer::transfer;
@@ -18,7 +18,7 @@ const DEPTH: u32 = 4;
 const PARTS: usize = 4;
 
 /// What is known of a choice.
-pub(super) fn choose(nodes: &(impl Nodes + ?Sized), facts: &impl Known, node: &Node) -> Fact {
+pub(super) fn choose(nodes: &(impl ByPlace + ?Sized), facts: &impl Known, node: &Node) -> Fact {
     let [condition, then, otherwise] = node.operands;
     let branch = |place, holds: bool| {
         if facts.at(condition).contains(holds.into()) {
@@ -53,7 +53,7 @@ struct Under<'c, N: ?Sized, F> {
     never: bool,
 }
 
-impl<'c, N: Nodes + ?Sized, F: Known> Under<'c, N, F> {
+impl<'c, N: ByPlace + ?Sized, F: Known> Under<'c, N, F> {
     fn new(nodes: &'c N, facts: &'c F, condition: u32, holds: bool) -> Self {
         let mut under =
             Self { nodes, facts, sharper: [None; 2 * PARTS], order: None, lowest: u32::MAX, never: false };

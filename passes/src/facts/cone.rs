@@ -28,19 +28,19 @@ pub struct Cone {
 }
 
 /// Terms by place.
-pub(super) trait Nodes {
+pub(super) trait ByPlace {
     /// The term at a place.
     fn node(&self, place: u32) -> Node;
 }
 
-impl Nodes for [Node] {
+impl ByPlace for [Node] {
     fn node(&self, place: u32) -> Node {
         self[place as usize]
     }
 }
 
 /// The terms of an arena are their own cone: places are their numbers.
-impl Nodes for Terms {
+impl ByPlace for Terms {
     fn node(&self, place: u32) -> Node {
         let term = self.since(place as usize).next().expect("the arena has the operands of its terms");
         Node::of(self, term)

@@ -6,7 +6,7 @@
 
 use super::arithmetic;
 use super::branch;
-use super::cone::{Cone, Node, Nodes};
+use super::cone::{ByPlace, Cone, Node};
 use super::fact::Fact;
 use super::store::Known;
 use super::transfer::transfer;
@@ -33,7 +33,7 @@ impl Cone {
 
 /// What is known of a node, given what is known of those before it.
 pub(super) fn evaluate(
-    nodes: &(impl Nodes + ?Sized),
+    nodes: &(impl ByPlace + ?Sized),
     facts: &impl Known,
     node: &Node,
     input: &mut dyn FnMut(u32, u32) -> Fact,

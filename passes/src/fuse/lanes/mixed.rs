@@ -22,36 +22,19 @@ struct Part {
     word: ValueId,
 }
 
+/// Which functions of words have a lane, by number, and where.
+type Places = Vec<(usize, usize)>;
+
 impl Words {
     /// A word with these lanes, if they are lanes of two functions of words.
     pub(super) fn mixed(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
-        let mut parts: Vec<Part> = Vec::new();
-        // By lane: the parts that have it, and where.
-        let mut places: Vec<Option<Vec<(usize, usize)>>> = Vec::new();
-        for lane in lanes {
-            let found = lane.map(|lane| {
-                let all = self.alternatives(lane);
-                let of_words = all.iter().filter_map(|made| self.of_words(made)).flatten();
-                let mut found = Vec::new();
-                for (part, place) in of_words {
-                    let number = parts.iter().position(|known| *known == part);
-                    let number = number.or_else(|| {
-                        parts.push(part);
-                        (parts.len() <= MOST_PARTS).then(|| parts.len() - 1)
-                    });
-                    found.extend(number.map(|number| (number, place)));
-                }
-                found
-            });
-            places.push(found);
-        }
-        parts.truncate(MOST_PARTS);
+        let (parts, places) = self.parts(lanes);
         let pairs = (0..parts.len()).flat_map(|one| (one + 1..parts.len()).map(move |other| [one, other]));
         let chosen = |pair: [usize; 2]| {
-            let place = |found: &Option<Vec<(usize, usize)>>| match found {
+            let place = |places: &Option<Places>| match places {
                 None => Some(0),
-                Some(found) => pair.iter().zip([0, lanes.len()]).find_map(|(&part, first)| {
-                    let place = found.iter().find(|&&(number, _)| number == part);
+                Some(places) => pair.iter().zip([0, lanes.len()]).find_map(|(part, first)| {
+                    let place = places.iter().find(|(number, _)| number == part);
                     place.map(|&(_, place)| first + place)
                 }),
             };
@@ -62,12 +45,33 @@ impl Words {
         if self.way != Way::OfWords {
             return None;
         }
-        let mut words = Vec::with_capacity(pair.len());
-        for part in pair {
-            words.push(self.part_of_word(&parts[part])?);
-        }
+        let [one, other] = pair.map(|part| self.part_of_word(&parts[part]));
         let selector = Source::Constant(self.digits(&places));
-        Some(self.push(Step::plain(op::PRMT_B32, &[words[0], words[1], selector])))
+        Some(self.push(Step::plain(op::PRMT_B32, &[one?, other?, selector])))
+    }
+
+    /// The functions of words that have any of these lanes, and which of them have each, and where.
+    fn parts(&mut self, lanes: &[Option<Term>]) -> (Vec<Part>, Vec<Option<Places>>) {
+        let mut parts: Vec<Part> = Vec::new();
+        let mut number = |part: Part| {
+            let known = parts.iter().position(|known| *known == part);
+            if known.is_none() && parts.len() < MOST_PARTS {
+                parts.push(part);
+                return Some(parts.len() - 1);
+            }
+            known
+        };
+        let mut places = Vec::with_capacity(lanes.len());
+        for lane in lanes {
+            let Some(lane) = *lane else {
+                places.push(None);
+                continue;
+            };
+            let all = self.alternatives(lane);
+            let of_words = all.iter().filter_map(|made| self.of_words(made)).flatten();
+            places.push(Some(of_words.filter_map(|(part, place)| Some((number(part)?, place))).collect()));
+        }
+        (parts, places)
     }
 
     /// A function of one lane as one of the words in which that lies, and where.
