@@ -119,7 +119,6 @@ impl ChainShape {
 }
 
 /// A spelling that can be continued: its steps, and the rules that led to it.
-#[derive(Clone)]
 struct Before<'s> {
     steps: Vec<Step>,
     trail: &'s [&'static Rule],

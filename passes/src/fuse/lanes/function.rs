@@ -64,6 +64,13 @@ pub(super) enum Key {
     Linear(Linear),
 }
 
+impl Key {
+    /// Whether it is computed as a linear function of whole words.
+    pub(super) const fn is_linear(self) -> bool {
+        matches!(self, Self::Linear(_))
+    }
+}
+
 /// How the bits of a lane are moved.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Shift {

@@ -212,10 +212,7 @@ impl Words {
             sum = Some(self.with_bits(word, moved, bits, sum));
         }
         if let Some((bit, column)) = plan.filled {
-            let highest = match HIGHEST - bit {
-                0 => word,
-                by => self.push(Step::plain(op::SHL_B32, &[word, Source::Constant(by.into())])),
-            };
+            let highest = self.moved(word, Move::Left(HIGHEST - bit));
             let signs = self.signs(highest);
             sum = Some(self.with_bits(signs, Move::Right(0), column, sum));
         }
@@ -227,13 +224,19 @@ impl Words {
         }
     }
 
+    /// A word, moved as a whole.
+    fn moved(&mut self, word: Source, moved: Move) -> Source {
+        let (instruction, by) = match moved {
+            Move::Right(0) | Move::Left(0) => return word,
+            Move::Right(by) => (op::SHR_U32, by),
+            Move::Left(by) => (op::SHL_B32, by),
+        };
+        self.push(Step::plain(instruction, &[word, Source::Constant(by.into())]))
+    }
+
     /// Bits of the lanes of a word, moved, added to those of another.
     fn with_bits(&mut self, word: Source, moved: Move, bits: u8, to: Option<Source>) -> Source {
-        let word = match moved {
-            Move::Right(0) => word,
-            Move::Right(by) => self.push(Step::plain(op::SHR_U32, &[word, Source::Constant(by.into())])),
-            Move::Left(by) => self.push(Step::plain(op::SHL_B32, &[word, Source::Constant(by.into())])),
-        };
+        let word = self.moved(word, moved);
         match (to, bits) {
             (None, u8::MAX) => word,
             (None, _) => self.push(Step::plain(op::AND_B32, &[word, every(bits)])),

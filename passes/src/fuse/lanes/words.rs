@@ -268,14 +268,13 @@ impl Words {
             let operands = (0..most).map(|at| made.iter().map(|made| Some((*made)?.operands[at])).collect());
             let computed = made.iter().zip(0..).filter(|(made, _)| made.is_some());
             let mask = computed.fold(0, |mask, (_, at)| mask | 1 << at);
-            let is_linear = matches!(function, Key::Linear(_));
+            let is_linear = function.is_linear();
             self.may_be_of_words |= is_linear && count == wanted;
             if (count == wanted || count > 1) && (self.way == Way::OfWords || !is_linear) {
                 all.push(Alike { function, mask, operands: operands.collect() });
             }
         }
-        let is_linear = |alike: &Alike| matches!(alike.function, Key::Linear(_));
-        all.sort_by_key(|alike| std::cmp::Reverse((alike.mask.count_ones(), is_linear(alike))));
+        all.sort_by_key(|alike| std::cmp::Reverse((alike.mask.count_ones(), alike.function.is_linear())));
         all
     }
 
