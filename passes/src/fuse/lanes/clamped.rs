@@ -75,7 +75,7 @@ impl Words {
     }
 
     /// Numbers that are clamped side by side, two with each instruction.
-    fn packed(&mut self, sign: Sign, numbers: &[Source]) -> Source {
+    pub(super) fn packed(&mut self, sign: Sign, numbers: &[Source]) -> Source {
         let to = |unsigned, signed| if sign == Sign::Signed { signed } else { unsigned };
         let halves = op::CVT_PACK.with(&[op::PACK, op::SAT, to(op::U16, op::S16), op::S32]);
         let bytes = op::CVT_PACK.with(&[op::PACK, op::SAT, to(op::U8, op::S8), op::S32, op::B32]);

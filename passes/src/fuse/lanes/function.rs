@@ -119,12 +119,31 @@ impl Words {
             });
             all.extend(made.iter().cloned());
         }
-        if let Op::Choose(condition, then, otherwise) = self.pieces.terms.op(lane) {
-            let mask = self.pieces.terms.sign_extend(condition, self.lanes.bits());
-            all.push(Made { function: Key::Choice, operands: vec![mask, then, otherwise] });
-        }
+        all.extend(self.chosen(lane));
         let all: Rc<[Made]> = all.into();
         self.made.insert(lane, Rc::clone(&all));
+        all
+    }
+
+    /// A lane that is one of two others, or ones or zeros, by a condition: as it is, and with what words decide of it.
+    fn chosen(&mut self, lane: Term) -> Vec<Made> {
+        let bits = self.lanes.bits();
+        let Some([condition, then, otherwise]) = self.pieces.choice(lane) else { return Vec::new() };
+        let terms = &mut self.pieces.terms;
+        let choice = |mask| Made { function: Key::Choice, operands: vec![mask, then, otherwise] };
+        let mut all = Vec::new();
+        if matches!(terms.op(lane), Op::Choose(..)) {
+            all.push(choice(terms.sign_extend(condition, bits)));
+        }
+        let mask = self.mask_of_words(condition);
+        let terms = &mut self.pieces.terms;
+        let ones = u128::MAX >> (u128::BITS - bits);
+        let alone = |mask| Made { function: Key::Same, operands: vec![mask] };
+        all.extend(mask.map(|mask| match [then, otherwise].map(|of| terms.value(of)) {
+            [Some(value), Some(0)] if value == ones => alone(mask),
+            [Some(0), Some(value)] if value == ones => alone(terms.not(mask)),
+            _ => choice(mask),
+        }));
         all
     }
 

@@ -41,8 +41,7 @@ impl Words {
             Some((pair, places.iter().map(place).collect::<Option<Vec<usize>>>()?))
         };
         let (pair, places) = pairs.into_iter().find_map(chosen)?;
-        self.may_be_of_words = true;
-        if self.way != Way::OfWords {
+        if !self.is_made(Way::OfWords) {
             return None;
         }
         let [one, other] = pair.map(|part| self.part_of_word(&parts[part]));

@@ -10,12 +10,12 @@ mod addends;
 mod blended;
 mod clamped;
 mod cuts;
+mod decided;
 mod evaluated;
 mod extrema;
 mod field;
 mod function;
 mod gather;
-
 mod joined;
 mod linear;
 mod mixed;

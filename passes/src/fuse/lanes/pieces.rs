@@ -8,6 +8,7 @@
 //! the words near it, which it has reached through their uses.
 
 use super::cuts::Cuts;
+use super::decided::Decided;
 use super::function::{Made, Shape};
 use super::linear::{Linear, Plan};
 use super::sums::{Counted, Summand};
@@ -68,6 +69,9 @@ pub(super) struct Pieces {
     pub(super) functions: Terms,
     /// What computes such a function of so many lanes.
     pub(super) shapes: HashMap<(Term, usize), Rc<[Shape]>>,
+    /// What whole words decide, and the inputs that stand for it.
+    decided: HashMap<Decided, Term>,
+    decided_by: HashMap<Term, Decided>,
     /// How linear functions of lanes are computed.
     pub(super) plans: HashMap<Linear, Plan>,
     /// What one is that is added up.
@@ -124,6 +128,8 @@ impl Pieces {
             made: HashMap::new(),
             functions: Terms::new(),
             shapes: HashMap::new(),
+            decided: HashMap::new(),
+            decided_by: HashMap::new(),
             plans: HashMap::new(),
             counted: HashMap::new(),
             summands: HashMap::new(),
@@ -253,6 +259,23 @@ impl Pieces {
         } else {
             (-half <= least && greatest < half).then_some(Sign::Signed)
         }
+    }
+
+    /// The lane that stands for what a word decides.
+    pub(super) fn decided(&mut self, decided: Decided) -> Term {
+        if let Some(&known) = self.decided.get(&decided) {
+            return known;
+        }
+        self.inputs += 1;
+        let lane = self.terms.input(self.inputs - 1, self.bits);
+        self.decided.insert(decided, lane);
+        self.decided_by.insert(lane, decided);
+        lane
+    }
+
+    /// What a lane stands for, if a word decides it.
+    pub(super) fn decided_by(&self, lane: Term) -> Option<Decided> {
+        self.decided_by.get(&lane).copied()
     }
 
     /// What is known of a term.

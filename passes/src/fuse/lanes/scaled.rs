@@ -70,24 +70,18 @@ impl Words {
             let first = all.iter().flatten().next()?;
             let word = match self.added(first) {
                 Some(added) => self.in_halves(&all, first.number + added, depth)?,
-                None => self.one_by_one().then(|| self.blended(&all, depth))??,
+                None => self.is_made(Way::OneByOne).then(|| self.blended(&all, depth))??,
             };
             (all, word)
         } else {
             self.orient_words(&mut all);
             let all = alike(&all, Scaled::is_shaped_as)?;
-            let word = self.one_by_one().then(|| self.multiplied_lane_by_lane(&all, depth))??;
+            let word = self.is_made(Way::OneByOne).then(|| self.multiplied_lane_by_lane(&all, depth))??;
             (all, word)
         };
         let rest: Vec<Option<Term>> =
             lanes.iter().zip(&all).map(|(lane, sum)| lane.filter(|_| sum.is_none())).collect();
         self.merged(word, &rest, depth)
-    }
-
-    /// Whether lanes are multiplied one by one, which was not asked before.
-    fn one_by_one(&mut self) -> bool {
-        self.may_multiply_one_by_one = true;
-        self.way == Way::OneByOne
     }
 
     /// The word whose lanes are these sums, which differ in nothing but their lanes: two at a time as halves, in which

@@ -70,11 +70,10 @@ pub(super) struct Words {
     known: HashMap<Vec<Option<Term>>, Option<Source>>,
     /// How a lane can be made.
     pub(super) made: HashMap<Term, Rc<[Made]>>,
-    pub(super) way: Way,
-    /// Whether a word could be made if lanes were multiplied one by one.
-    pub(super) may_multiply_one_by_one: bool,
-    /// Whether lanes could be functions of whole words.
-    pub(super) may_be_of_words: bool,
+    /// How words are made now.
+    way: Way,
+    /// Other ways in which some could be made.
+    asked: Vec<Way>,
 }
 
 /// How words are made.
@@ -89,23 +88,15 @@ pub(super) enum Way {
     /// As the second, and lanes that are linear functions of others, or one of two functions, are computed as such of whole
     /// words.
     OfWords,
+    /// As the second, and lanes are compared with whole words.
+    Decided,
 }
 
 impl Words {
     /// No words yet.
     pub(super) fn over(pieces: Pieces, lanes: Lanes) -> Self {
         let (steps, known, made) = (Vec::new(), HashMap::new(), HashMap::new());
-        let way = Way::Gathered;
-        Self {
-            pieces,
-            lanes,
-            steps,
-            known,
-            made,
-            way,
-            may_multiply_one_by_one: false,
-            may_be_of_words: false,
-        }
+        Self { pieces, lanes, steps, known, made, way: Way::Gathered, asked: Vec::new() }
     }
 
     /// The value of the site: moved from words that are there, and computed.
@@ -127,15 +118,16 @@ impl Words {
         let gathers = |recipe: &Recipe| recipe.steps.iter().any(|step| step.is(op::PRMT_B32));
         let is_gathered = computed.as_ref().is_some_and(gathers);
         let whole = is_gathered.then(|| self.computed_in(Way::Computed, &lanes)).flatten();
-        let one_by_one =
-            self.may_multiply_one_by_one.then(|| self.computed_in(Way::OneByOne, &lanes)).flatten();
-        let of_words = self.may_be_of_words.then(|| self.computed_in(Way::OfWords, &lanes)).flatten();
+        let mut otherwise = vec![whole];
+        for way in [Way::OneByOne, Way::OfWords, Way::Decided] {
+            otherwise.push(self.could_be(way).then(|| self.computed_in(way, &lanes)).flatten());
+        }
         // The operands of what puts the word together now hold most of it, and are not to be computed.
         let operands: Vec<ValueId> = own.values().collect();
         let all_moved =
             moved.as_ref().is_some_and(|recipe| recipe.values().all(|value| !operands.contains(&value)));
         let mut all: Vec<Recipe> = [moved, computed].into_iter().flatten().collect();
-        for otherwise in [whole, one_by_one, of_words] {
+        for otherwise in otherwise {
             all.extend(otherwise.filter(|recipe| !all.contains(recipe)));
         }
         // What joins the word with others has its bytes too, and is put together as a whole.
@@ -167,6 +159,19 @@ impl Words {
         self.known.clear();
     }
 
+    /// Whether words are made in a way, one that may be tried later if not.
+    pub(super) fn is_made(&mut self, way: Way) -> bool {
+        if !self.asked.contains(&way) {
+            self.asked.push(way);
+        }
+        self.way == way
+    }
+
+    /// Whether some word could be made in a way.
+    pub(super) fn could_be(&self, way: Way) -> bool {
+        self.asked.contains(&way)
+    }
+
     /// The steps that make a word, if it is made here.
     pub(super) fn made_of(&self, word: Source) -> Option<Recipe> {
         let Source::Step(last) = word else { return None };
@@ -185,7 +190,7 @@ impl Words {
         // The word of the site itself is there, and is to be made otherwise.
         let word = if depth == 0 {
             self.computed(lanes, depth)
-        } else if matches!(self.way, Way::Computed | Way::OfWords) {
+        } else if matches!(self.way, Way::Computed | Way::OfWords | Way::Decided) {
             let there = self.there(lanes).map(Source::Value);
             there.or_else(|| self.computed(lanes, depth)).or_else(|| self.gathered(lanes))
         } else {
@@ -222,8 +227,8 @@ impl Words {
 
     /// A word whose lanes are computed of lanes of other words: all alike, or most of them, and the others merged in.
     fn computed(&mut self, lanes: &[Option<Term>], depth: usize) -> Option<Source> {
-        if let Some(spread) = self.spread(lanes) {
-            return Some(spread);
+        if let Some(word) = self.spread(lanes).or_else(|| self.decided(lanes)) {
+            return Some(word);
         }
         for alike in self.alike(lanes) {
             let words: Option<Vec<Source>> =
@@ -269,8 +274,9 @@ impl Words {
             let computed = made.iter().zip(0..).filter(|(made, _)| made.is_some());
             let mask = computed.fold(0, |mask, (_, at)| mask | 1 << at);
             let is_linear = function.is_linear();
-            self.may_be_of_words |= is_linear && count == wanted;
-            if (count == wanted || count > 1) && (self.way == Way::OfWords || !is_linear) {
+            let is_made =
+                !is_linear || count == wanted && self.is_made(Way::OfWords) || self.way == Way::OfWords;
+            if is_made && (count == wanted || count > 1) {
                 all.push(Alike { function, mask, operands: operands.collect() });
             }
         }
@@ -362,6 +368,9 @@ impl Words {
             }
             (Key::Choice, &[mask, then, Source::Constant(0)]) => {
                 self.push(Step::plain(op::AND_B32, &[mask, then]))
+            }
+            (Key::Choice, &[mask, Source::Constant(0xffff_ffff), otherwise]) => {
+                self.push(Step::plain(op::OR_B32, &[mask, otherwise]))
             }
             (Key::Choice, &[mask, then, otherwise]) => {
                 let sources = [mask, then, otherwise, Source::Constant(0xca)];

@@ -99,10 +99,12 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
                 sum.most = MOST_OPERANDS[1];
                 out.extend(sum.recipe(root));
             }
-            if sum.words.may_be_of_words {
-                sum.words.turn_to(Way::OfWords);
-                let of_words = sum.recipe(root);
-                out.extend(of_words.filter(|recipe| !out.contains(recipe)));
+            for way in [Way::OfWords, Way::Decided] {
+                if sum.words.could_be(way) {
+                    sum.words.turn_to(way);
+                    let otherwise = sum.recipe(root);
+                    out.extend(otherwise.filter(|recipe| !out.contains(recipe)));
+                }
             }
             sum.words.pieces
         });
@@ -339,7 +341,8 @@ impl Sum {
     /// as well as the others.
     fn home(&self, addend: &Addend, lane: Term) -> Option<Home> {
         let pieces = &self.words.pieces;
-        pieces.homes(lane).find(|&(word, _)| addend.lanes.len() == 1 || !pieces.is_single(word))
+        let own = pieces.homes(lane).find(|&(word, _)| addend.lanes.len() == 1 || !pieces.is_single(word));
+        own.or_else(|| self.words.home_of_compared(lane))
     }
 
     /// The place of an operand in its word, if it lies in one.
@@ -390,6 +393,11 @@ impl Sum {
 
     /// An operand as a function of lanes, the first that is wanted.
     fn addend(&mut self, term: Term, wanted: impl Fn(&Summand) -> bool) -> Option<Addend> {
+        if let Some(Summand { kind, lanes, weight }) = self.of_mask(term).filter(&wanted)
+            && self.words.is_made(Way::Decided)
+        {
+            return Some(Addend { kind, term, lanes, weight });
+        }
         let narrow = self.narrowed(term);
         let cuts = self.words.pieces.cuts(narrow);
         let found = cuts.iter().enumerate().find_map(|(at, cut)| {
@@ -404,6 +412,23 @@ impl Sum {
             summand.filter(&wanted)
         });
         found.map(|Summand { kind, lanes, weight }| Addend { kind, term, lanes, weight })
+    }
+
+    /// A number where a lane is compared with a whole word, else zero: the mask of that, times the number, negated.
+    fn of_mask(&mut self, term: Term) -> Option<Summand> {
+        let terms = &self.words.pieces.terms;
+        let narrow = if let Op::ZeroExtend(narrow) = terms.op(term) { narrow } else { term };
+        let narrow = if terms.width(narrow) > 1 { narrow } else { term };
+        let [condition, then, otherwise] = self.words.pieces.choice(narrow)?;
+        let terms = &mut self.words.pieces.terms;
+        let (condition, number) = match [then, otherwise].map(|of| terms.value(of)) {
+            [Some(number), Some(0)] => (condition, number),
+            [Some(0), Some(number)] => (terms.not(condition), number),
+            _ => return None,
+        };
+        let weight = -i64::try_from(number).ok().filter(|&number| number >> 32 == 0)?;
+        let mask = self.words.mask_of_words(condition)?;
+        Some(Summand { kind: Kind::Weighted(Sign::Signed), lanes: vec![mask], weight })
     }
 
     /// What a term is as a function of the lanes of a cut.
