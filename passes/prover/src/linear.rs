@@ -12,8 +12,9 @@ use ptxopt_grammar::meaning::term::{ones, signed};
 /// How many bits below those in question are looked at.
 const MOST_BELOW: u32 = 48;
 
-/// The most products of two literals that a product of sums is taken apart into.
-const MOST_PRODUCTS: usize = 4200;
+/// The most products of two literals that a product of sums is taken apart into: a sum of sixteen bytes and a word, times a
+/// word, has 5120.
+const MOST_PRODUCTS: usize = 5400;
 
 /// A constant and weighted literals, modulo a power of two.
 #[derive(Clone, Debug, PartialEq, Eq)]

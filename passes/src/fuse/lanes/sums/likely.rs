@@ -33,6 +33,17 @@ pub(super) fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
             && (!is_zero(1) || fact.unsigned().1 < 1 << 8)
     };
     let is_sum = |row: &Row| [op::ADD, op::SUB].into_iter().any(|sum| row.is(sum));
+    // Lanes less a word, of which products are multiplied out.
+    let is_factor = |source: Source| {
+        let Some(step) = site.definition(source) else { return false };
+        step.instruction().is_some_and(|instruction| is_sum(instruction.row()))
+            && step.sources.iter().any(|&source| is_narrow(source))
+    };
+    let is_product = |source: Source| {
+        let Some(step) = site.definition(source) else { return false };
+        let own = step.instruction().map(Instruction::representative);
+        own == Some(op::MUL_LO_U32) && step.sources.iter().any(|&source| is_factor(source))
+    };
     // The operands that have so few bits, each once: hashes add the same short word up again and again.
     let mut narrow: Vec<[Source; 2]> = Vec::new();
     let mut note = |operand: [Source; 2]| {
@@ -49,7 +60,7 @@ pub(super) fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
         let operands = match instruction {
             op::MAD_LO_U32 => {
                 let [x, y, _] = step.sources[..] else { return true };
-                if [x, y].into_iter().any(is_narrow) && note([x, y]) {
+                if [x, y].into_iter().any(|source| is_narrow(source) || is_factor(source)) && note([x, y]) {
                     return true;
                 }
                 &step.sources[2..]
@@ -80,7 +91,7 @@ pub(super) fn adds_lanes(site: &Site<'_, '_, '_>) -> bool {
             };
             match inner.filter(|step| seen < MOST_OPERANDS[1] && goes_on(step)) {
                 Some(step) => stack.push(step),
-                None if is_narrow(source) && note([source, source]) => return true,
+                None if (is_narrow(source) || is_product(source)) && note([source, source]) => return true,
                 None => {}
             }
         }

@@ -6,20 +6,21 @@
 //! the lane that each stands in.
 
 mod dot;
+mod expanded;
 mod kind;
 mod likely;
+mod summand;
 
-use super::cuts::Cut;
-use super::evaluated::Evaluated;
 use super::function::Argument;
-use super::operation::{Behaviour, Operation, Table, WithNumber};
+use super::operation::Operation;
 use super::pieces::{Home, Pieces};
 use super::words::{Way, Words};
 use crate::graph::Join;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
-use kind::{Kind, adding, classify};
+use expanded::{Multiple, Part};
+use kind::{Kind, adding};
 use likely::adds_lanes;
 use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::table::instruction::op;
@@ -93,11 +94,24 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         Pieces::each(site, lanes.bits(), |pieces| {
             let root = pieces.root;
             let words = Words::over(pieces, lanes);
-            let mut sum = Sum { words, width: value.width, most: MOST_OPERANDS[0], is_cut: false };
+            let mut sum = Sum {
+                words,
+                width: value.width,
+                most: MOST_OPERANDS[0],
+                is_cut: false,
+                multiplies_out: false,
+                could_multiply_out: false,
+            };
             out.extend(sum.recipe(root));
             if sum.is_cut {
                 sum.most = MOST_OPERANDS[1];
                 out.extend(sum.recipe(root));
+            }
+            if sum.could_multiply_out {
+                sum.multiplies_out = true;
+                sum.most = MOST_OPERANDS[1];
+                out.extend(sum.recipe(root));
+                sum.multiplies_out = false;
             }
             for way in [Way::OfWords, Way::Decided] {
                 if sum.words.could_be(way) {
@@ -120,14 +134,16 @@ enum Operand {
     Product([Source; 2]),
     /// A word that is there, with its bits inverted: less one, it is subtracted.
     Inverted(Source),
+    /// What is multiplied by a word.
+    Multiplied(Term, Part),
 }
 
 /// The operands of a sum that are words or products of words.
 #[derive(Default)]
 struct Rest {
-    words: Vec<Source>,
+    /// Words, and how often each is added.
+    words: Vec<(Source, i64)>,
     products: Vec<[Source; 2]>,
-    subtracted: Vec<Source>,
     /// The sum of all numbers.
     number: u32,
 }
@@ -140,15 +156,23 @@ impl Rest {
                 let low = u32::try_from(number & u64::from(u32::MAX)).expect("it was cut to a word");
                 self.number = self.number.wrapping_add(low);
             }
-            Operand::Word(source) => self.words.push(source),
+            Operand::Word(source) => count(&mut self.words, source, 1),
             Operand::Product(sources) => self.products.push(sources),
             Operand::Inverted(source) => {
                 self.number = self.number.wrapping_sub(1);
-                self.subtracted.push(source);
+                count(&mut self.words, source, -1);
             }
-            Operand::Lanes(_) => return None,
+            Operand::Lanes(_) | Operand::Multiplied(..) => return None,
         }
         Some(())
+    }
+}
+
+/// Counts something so many times more.
+fn count<T: PartialEq>(all: &mut Vec<(T, i64)>, one: T, times: i64) {
+    match all.iter_mut().find(|(other, _)| *other == one) {
+        Some((_, count)) => *count += times,
+        None => all.push((one, times)),
     }
 }
 
@@ -175,6 +199,9 @@ struct Sum {
     most: usize,
     /// Whether there are more.
     is_cut: bool,
+    /// Whether products of sums are multiplied out, and whether some could be.
+    multiplies_out: bool,
+    could_multiply_out: bool,
 }
 
 impl Sum {
@@ -184,10 +211,18 @@ impl Sum {
         self.align(&mut all);
         let mut groups: Vec<(Kind, Vec<Addend>)> = Vec::new();
         let mut rest = Rest::default();
+        let mut multiples = Vec::new();
         for operand in all {
-            let Operand::Lanes(addend) = operand else {
-                rest.push(&operand)?;
-                continue;
+            let addend = match operand {
+                Operand::Lanes(addend) => addend,
+                Operand::Multiplied(by, part) => {
+                    Multiple::push(&mut multiples, by, part);
+                    continue;
+                }
+                Operand::Word(_) | Operand::Product(_) | Operand::Inverted(_) => {
+                    rest.push(&operand)?;
+                    continue;
+                }
             };
             match groups.iter_mut().find(|(kind, _)| *kind == addend.kind) {
                 Some((_, group)) => group.push(addend),
@@ -202,19 +237,24 @@ impl Sum {
         let joins =
             |group: &[Addend]| group.len() > 1 && (is_several(group) || self.rest(group[0].term).is_none());
         let (groups, single): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(_, group)| joins(group));
-        if groups.is_empty() {
+        if groups.is_empty() && multiples.is_empty() {
             return None;
         }
         for addend in single.into_iter().flat_map(|(_, group)| group) {
             rest.push(&self.rest(addend.term)?)?;
         }
-        let Rest { words, products, subtracted, number } = rest;
-        let number = (number != 0).then_some(Source::Constant(number.into()));
-        let mut words = words.into_iter().chain(number);
-        let mut total = words.next();
-        for other in words {
-            let sum = total.map_or(other, |total| self.words.push(Step::plain(op::ADD_U32, &[total, other])));
-            total = Some(sum);
+        let Rest { words, products, number } = rest;
+        let (added, subtracted): (Vec<_>, Vec<_>) = words.into_iter().partition(|&(_, times)| times > 0);
+        let mut total: Option<Source> = None;
+        for (word, times) in added {
+            let word = self.times_number(word, times);
+            total =
+                Some(total.map_or(word, |total| self.words.push(Step::plain(op::ADD_U32, &[total, word]))));
+        }
+        if number != 0 {
+            let number = Source::Constant(number.into());
+            let sum = |total| self.words.push(Step::plain(op::ADD_U32, &[total, number]));
+            total = Some(total.map_or(number, sum));
         }
         for [x, y] in products {
             let step = match total {
@@ -224,13 +264,17 @@ impl Sum {
             total = Some(self.words.push(step));
         }
         let mut total = total.unwrap_or(Source::Constant(0));
+        for multiple in multiples {
+            total = self.multiplied(multiple, total)?;
+        }
         for (kind, group) in groups {
             for some in self.bunches(kind, group) {
                 total = self.added(kind, &some, total)?;
             }
         }
-        for source in subtracted {
-            total = self.words.push(Step::plain(op::SUB_U32, &[total, source]));
+        for (word, times) in subtracted.into_iter().filter(|&(_, times)| times != 0) {
+            let word = self.times_number(word, -times);
+            total = self.words.push(Step::plain(op::SUB_U32, &[total, word]));
         }
         let total = self.words.cut(total, self.width);
         self.words.made_of(total)
@@ -249,7 +293,9 @@ impl Sum {
             let before = all.len();
             let there = pieces.word(term).filter(|_| depth > 0);
             let inner = self.split(a, depth + 1, all).and_then(|()| self.split(b, depth + 1, all));
-            let helps = all[before..].iter().any(|operand| matches!(operand, Operand::Lanes(_)));
+            let has_lanes =
+                |operand: &Operand| matches!(operand, Operand::Lanes(_) | Operand::Multiplied(..));
+            let helps = all[before..].iter().any(has_lanes);
             if inner.is_some() && (helps || there.is_none()) {
                 return inner;
             }
@@ -257,11 +303,13 @@ impl Sum {
         }
         let whole = self.words.pieces.terms.width(term).max(32);
         let term = self.words.pieces.terms.zero_extend(term, whole);
-        let operand = match self.addend(term, |_| true) {
-            Some(addend) => Operand::Lanes(addend),
-            None => self.rest(term)?,
-        };
-        all.push(operand);
+        match self.addend(term, |_| true) {
+            Some(addend) => all.push(Operand::Lanes(addend)),
+            None => match self.multiplied_out(term) {
+                Some(operands) => all.extend(operands),
+                None => all.push(self.rest(term)?),
+            },
+        }
         Some(())
     }
 
@@ -389,119 +437,5 @@ impl Sum {
                 self.weighted(sign, first, &weights.collect::<Vec<_>>(), total)
             }
         }
-    }
-
-    /// An operand as a function of lanes, the first that is wanted.
-    fn addend(&mut self, term: Term, wanted: impl Fn(&Summand) -> bool) -> Option<Addend> {
-        if let Some(Summand { kind, lanes, weight }) = self.of_mask(term).filter(&wanted)
-            && self.words.is_made(Way::Decided)
-        {
-            return Some(Addend { kind, term, lanes, weight });
-        }
-        let narrow = self.narrowed(term);
-        let cuts = self.words.pieces.cuts(narrow);
-        let found = cuts.iter().enumerate().find_map(|(at, cut)| {
-            let lanes = self.words.pieces.operands(cut);
-            let asked = (narrow, at, lanes.first().copied());
-            let known = self.words.pieces.summands.get(&asked).cloned();
-            let summand = known.unwrap_or_else(|| {
-                let summand = self.summand(narrow, cut, &lanes);
-                self.words.pieces.summands.insert(asked, summand.clone());
-                summand
-            });
-            summand.filter(&wanted)
-        });
-        found.map(|Summand { kind, lanes, weight }| Addend { kind, term, lanes, weight })
-    }
-
-    /// A number where a lane is compared with a whole word, else zero: the mask of that, times the number, negated.
-    fn of_mask(&mut self, term: Term) -> Option<Summand> {
-        let terms = &self.words.pieces.terms;
-        let narrow = if let Op::ZeroExtend(narrow) = terms.op(term) { narrow } else { term };
-        let narrow = if terms.width(narrow) > 1 { narrow } else { term };
-        let [condition, then, otherwise] = self.words.pieces.choice(narrow)?;
-        let terms = &mut self.words.pieces.terms;
-        let (condition, number) = match [then, otherwise].map(|of| terms.value(of)) {
-            [Some(number), Some(0)] => (condition, number),
-            [Some(0), Some(number)] => (terms.not(condition), number),
-            _ => return None,
-        };
-        let weight = -i64::try_from(number).ok().filter(|&number| number >> 32 == 0)?;
-        let mask = self.words.mask_of_words(condition)?;
-        Some(Summand { kind: Kind::Weighted(Sign::Signed), lanes: vec![mask], weight })
-    }
-
-    /// What a term is as a function of the lanes of a cut.
-    fn summand(&mut self, term: Term, cut: &Cut, leaves: &[Term]) -> Option<Summand> {
-        let function = self.words.pieces.function(term, cut);
-        let asked = (function, leaves.len());
-        let known = self.words.pieces.counted.get(&asked).cloned();
-        let counted = known.unwrap_or_else(|| {
-            let counted = self.counted(function, leaves.len());
-            self.words.pieces.counted.insert(asked, counted.clone());
-            counted
-        });
-        let Counted { kind, weight, operands } = counted?;
-        let lanes: Vec<Term> =
-            operands.into_iter().map(|operand| self.words.argument(operand, leaves)).collect();
-        let (kind, lanes) = match (kind, self.words.lanes) {
-            (Kind::Product(one, other), Lanes::Two) => self.half_and_byte([one, other], &lanes)?,
-            // Products alike are found whichever operand comes first.
-            (Kind::Product(Sign::Unsigned, Sign::Signed), Lanes::Four) => {
-                (Kind::Product(Sign::Signed, Sign::Unsigned), lanes.into_iter().rev().collect())
-            }
-            _ => (kind, lanes),
-        };
-        Some(Summand { kind, lanes, weight })
-    }
-
-    /// What a function of so many lanes is that is added up.
-    fn counted(&self, function: Term, leaves: usize) -> Option<Counted> {
-        let evaluated = Evaluated::of(&self.words.pieces.functions, function)?;
-        let Some((kind, weight, exchanged)) = classify(&evaluated, leaves, self.words.lanes) else {
-            return if leaves == 1 { self.compared(function, &evaluated) } else { None };
-        };
-        let mut operands: Vec<Argument> = (0..leaves).map(Argument::Leaf).collect();
-        if exchanged {
-            operands.reverse();
-        }
-        Some(Counted { kind, weight, operands })
-    }
-
-    /// A function of one lane that compares it with a number, as a comparison of two lanes.
-    fn compared(&self, function: Term, evaluated: &Evaluated) -> Option<Counted> {
-        let numbers = self.words.numbers(function).into_iter();
-        let numbers: Vec<[u32; 2]> = numbers.map(|number| [number, 0]).collect();
-        let at_numbers = evaluated.results(&numbers)?;
-        if at_numbers.iter().any(|&result| result > 1) {
-            return None;
-        }
-        let table = Table::of(self.words.lanes);
-        let results: Behaviour = evaluated.results(&table.samples)?.try_into().expect("each has a result");
-        if results.iter().any(|&result| result > 1) {
-            return None;
-        }
-        let numbers = numbers.into_iter().zip(at_numbers).map(|([number, _], result)| [number, result]);
-        let found = table.with_number(&results, &numbers.collect::<Vec<_>>());
-        let (operation, first, number) = found.into_iter().find_map(|(with, [number, _])| {
-            let WithNumber::Simd(operation, first) = with else { return None };
-            operation.compares().then_some((operation, first, number))
-        })?;
-        let [lane, number] = [Argument::Leaf(0), Argument::Number(number)];
-        let operands = if first { vec![number, lane] } else { vec![lane, number] };
-        Some(Counted { kind: Kind::Simd(operation), weight: 0, operands })
-    }
-
-    /// A term without what its upper bits are made of, if these are zero: a field that was cut out is made of the whole
-    /// word otherwise.
-    fn narrowed(&mut self, term: Term) -> Term {
-        let pieces = &mut self.words.pieces;
-        let width = pieces.terms.width(term);
-        let most = pieces.fact(term).unsigned().1;
-        let Some(bits) = [8, 16].into_iter().find(|&bits| bits < width && most >> bits == 0) else {
-            return term;
-        };
-        let low = pieces.part(term, 0, bits);
-        pieces.terms.zero_extend(low, width)
     }
 }
