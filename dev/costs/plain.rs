@@ -121,7 +121,7 @@ const SHAPES: &[(&str, &[&str], char, &str)] = &[
     ("dp2a.lo.*", &["u32.u32", "u32.s32", "s32.u32", "s32.s32"], 'r', "rrr"),
     ("dp2a.hi.*", &["u32.u32", "u32.s32", "s32.u32", "s32.s32"], 'r', "rrr"),
     ("cvt.pack.sat.*.s32", &HALF, 'r', "rr"),
-    ("cvt.pack.sat.*.s32.b32", &["u8", "s8"], 'r', "rrr"),
+    ("cvt.pack.sat.*.s32.b32", &["u8", "s8", "u4", "s4"], 'r', "rrr"),
     ("min.relu.s16x2", &NONE, 'r', "RR"),
     ("max.relu.s16x2", &NONE, 'r', "RR"),
 ];

@@ -240,8 +240,8 @@ pub mod op {
         ADDED "add", B128 "b128", B16 "b16", B32 "b32", B64 "b64", B8 "b8", CA "ca", CG "cg", CLAMP "clamp",
         CONST "const", CS "cs", EQ "eq", GE "ge", GLOBAL "global", GT "gt", HI "hi", L "l", LE "le", LO "lo",
         LOCAL "local", LT "lt", MAXIMUM "max", MINIMUM "min", NC "nc", NE "ne", PACK "pack", PARAM "param", PO "po", PRED "pred",
-        R "r", RELU "relu", S16 "s16", S16X2 "s16x2", S32 "s32", S64 "s64", S8 "s8", S8X4 "s8x4", SAT "sat",
-        SHARED "shared", SHR15 "shr15", SHR7 "shr7", U16 "u16", U16X2 "u16x2", U32 "u32", U64 "u64", U8 "u8",
+        R "r", RELU "relu", S16 "s16", S16X2 "s16x2", S32 "s32", S4 "s4", S64 "s64", S8 "s8", S8X4 "s8x4", SAT "sat",
+        SHARED "shared", SHR15 "shr15", SHR7 "shr7", U16 "u16", U16X2 "u16x2", U32 "u32", U4 "u4", U64 "u64", U8 "u8",
         U8X4 "u8x4", V2 "v2", V4 "v4", WEAK "weak", WRAP "wrap", WT "wt",
     }
 

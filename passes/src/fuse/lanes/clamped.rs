@@ -4,74 +4,186 @@
 //! a lane is made of is found by how both behave: of those below the lane, one that gives the lane, clamped, on all
 //! samples. The proof tells what only the samples do not.
 
+use super::pieces::Pieces;
 use super::words::Words;
-use crate::recipe::{Source, Step};
+use crate::graph::Join;
+use crate::recipe::{Recipe, Source, Step};
+use crate::rules::{Pass, Rule};
+use crate::site::Site;
 use ptxopt_grammar::meaning::concrete::Program;
-use ptxopt_grammar::meaning::term::{Op, Term};
-use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::meaning::term::{Op, Term, ones};
+use ptxopt_grammar::table::instruction::{Mnemonic, op};
 use ptxopt_grammar::video::{Lanes, Sign};
 
+/// How many instructions that put bits together are looked at.
+const MOST_JOINED: usize = 32;
+
 /// How many samples there are.
-const SAMPLES: u32 = 192;
+const SAMPLES: u32 = 256;
+
+/// The rule for numbers of four bits, which are no lanes of SIMD instructions.
+pub(super) const RULE: Rule = Rule {
+    name: "nibbles",
+    pass: Pass::Fuse,
+    law: "numbers that are clamped to four bits and put side by side are packed by instructions that clamp",
+    examples: &[
+        "max.s32 %r0, %a, -8; min.s32 %r0, %r0, 7; and.b32 %d, %r0, 15;          max.s32 %r1, %b, -8; min.s32 %r1, %r1, 7; and.b32 %r2, %r1, 15; bfi.b32 %d, %r2, %d, 4, 4;          max.s32 %r3, %c, -8; min.s32 %r3, %r3, 7; and.b32 %r2, %r3, 15; bfi.b32 %d, %r2, %d, 8, 4;          and.b32 %r2, %r0, 15; bfi.b32 %d, %r2, %d, 12, 4; and.b32 %r2, %r1, 15; bfi.b32 %d, %r2, %d, 16, 4;          and.b32 %r2, %r3, 15; bfi.b32 %d, %r2, %d, 20, 4; and.b32 %r2, %r1, 15; bfi.b32 %d, %r2, %d, 24, 4;          and.b32 %r2, %r0, 15; bfi.b32 %d, %r2, %d, 28, 4;",
+    ],
+    propose: nibbles,
+};
+
+fn nibbles(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
+    let width = site.graph.value(site.value).width;
+    let is_part = site.graph.joined(site.value) == Some(Join::Or);
+    if !matches!(width, 16 | 32) || is_part || !joins_clamped(site) {
+        return;
+    }
+    Pieces::each(site, 8, |mut pieces| {
+        // Above the last one are zeros, or what is undemanded.
+        let demanded = site.demanded & ones(width);
+        let count = (u128::BITS - demanded.leading_zeros()).div_ceil(4);
+        let root = pieces.root;
+        let mut nibbles: Vec<Term> = (0..count).map(|at| pieces.part(root, 4 * at, 4)).collect();
+        while nibbles.last().is_some_and(|&last| pieces.terms.value(last) == Some(0)) {
+            nibbles.pop();
+        }
+        let mut words = Words::over(pieces, Lanes::Four);
+        let word = words.clamped_nibbles(&nibbles).map(|word| words.cut(word, width));
+        out.extend(word.and_then(|word| words.made_of(word)));
+        words.pieces
+    });
+}
+
+/// Whether a chain that puts bits together has several operands that are minima or maxima. That is quick to see, and of
+/// most chains it is not so.
+fn joins_clamped(site: &Site<'_, '_, '_>) -> bool {
+    let mut stack = vec![*site.step];
+    let (mut clamped, mut seen) = (0, 0);
+    while let Some(step) = stack.pop() {
+        seen += 1;
+        let is = |some: &[Mnemonic]| {
+            step.instruction().is_some_and(|own| some.iter().any(|&one| own.row().is(one)))
+        };
+        if is(&[op::MIN, op::MAX]) {
+            clamped += 1;
+        } else if seen <= MOST_JOINED && is(&[op::OR, op::BFI, op::ADD, op::SHL, op::AND]) {
+            stack.extend(step.sources.iter().filter_map(|&source| site.definition(source)));
+        }
+    }
+    clamped > 1
+}
+
+/// How numbers are clamped: to numbers with this sign, of which the highest bit is inverted then or not.
+#[derive(Clone, Copy, Debug)]
+struct Clamp {
+    sign: Sign,
+    inverts: bool,
+}
+
+impl Clamp {
+    /// All, the simplest first.
+    fn all() -> impl Iterator<Item = Self> {
+        [false, true].into_iter().flat_map(|inverts| Sign::ALL.map(|sign| Self { sign, inverts }))
+    }
+
+    /// What so many bits become.
+    fn of(self, number: u64, bits: u32) -> u64 {
+        let number = u32::try_from(number & u64::from(u32::MAX)).expect("it was cut to a word").cast_signed();
+        let half = 1 << (bits - 1);
+        let (least, most) = match self.sign {
+            Sign::Unsigned => (0, 2 * half - 1),
+            Sign::Signed => (-half, half - 1),
+        };
+        let bits = number.clamp(least, most) & (2 * half - 1);
+        u64::from(if self.inverts { bits ^ half } else { bits }.cast_unsigned())
+    }
+}
 
 impl Words {
     /// A word of clamped numbers.
     pub(super) fn clamped(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
         let lanes: Vec<Term> = lanes.iter().copied().collect::<Option<_>>()?;
-        let chooses = |lane: &Term| matches!(self.pieces.terms.op(*lane), Op::Choose(..));
-        if !lanes.iter().all(chooses) {
+        let (Clamp { sign, inverts }, numbers) = self.numbers_of(&lanes)?;
+        let word = self.packed(sign, &numbers);
+        Some(if inverts { self.biased(word) } else { word })
+    }
+
+    /// A word of an even number of numbers that are clamped to four bits, the lowest first, and zeros above them.
+    fn clamped_nibbles(&mut self, nibbles: &[Term]) -> Option<Source> {
+        if nibbles.is_empty() || nibbles.len() % 2 == 1 {
             return None;
         }
-        Sign::ALL.into_iter().find_map(|sign| {
-            let numbers = self.numbers_of(&lanes, sign)?;
-            Some(self.packed(sign, &numbers))
+        let (Clamp { sign, inverts }, numbers) = self.numbers_of(nibbles)?;
+        let ty = if sign == Sign::Signed { op::S4 } else { op::U4 };
+        let pack = op::CVT_PACK.with(&[op::PACK, op::SAT, ty, op::S32, op::B32]);
+        let word = numbers
+            .rchunks(2)
+            .fold(Source::Constant(0), |word, pair| self.push(Step::plain(pack, &[pair[1], pair[0], word])));
+        let highest = nibbles.iter().fold(0, |all, _| all << 4 | 0b1000);
+        Some(match inverts {
+            true => self.push(Step::plain(op::XOR_B32, &[word, Source::Constant(highest)])),
+            false => word,
         })
     }
 
-    /// The numbers of 32 bits that lanes are, clamped to lanes of this sign.
-    fn numbers_of(&self, lanes: &[Term], sign: Sign) -> Option<Vec<Source>> {
+    /// The numbers of 32 bits that lanes are, or parts of lanes, clamped, and how.
+    fn numbers_of(&self, lanes: &[Term]) -> Option<(Clamp, Vec<Source>)> {
         let terms = &self.pieces.terms;
+        let chooses = |term: Term| matches!(terms.op(term), Op::Choose(..));
+        let is_clamped = |&lane: &Term| {
+            let inner = if let Op::Add(inner, _) | Op::Xor(inner, _) = terms.op(lane) { inner } else { lane };
+            chooses(lane) || chooses(inner)
+        };
+        if !lanes.iter().all(is_clamped) {
+            return None;
+        }
         let words = self.pieces.all_words();
         let all: Vec<Term> = words.iter().chain(lanes).copied().collect();
+        let bits = terms.width(*lanes.first()?);
         let mut program = Program::<u64>::compile(terms, &all)?;
         let mut inputs = vec![0; program.inputs()];
         let mut results = vec![0; all.len()];
-        // Those that each lane may still be.
-        let mut left: Vec<Vec<usize>> = vec![(0..words.len()).collect(); lanes.len()];
+        // For each way to clamp, those that each lane may still be.
+        let of_each = vec![(0..words.len()).collect::<Vec<usize>>(); lanes.len()];
+        let mut left: Vec<(Clamp, Vec<Vec<usize>>)> =
+            Clamp::all().map(|clamp| (clamp, of_each.clone())).collect();
+        let count: u32 = self.lanes.count().into();
+        let greatest = (1 << (self.lanes.bits() - 1)) - 1;
         let mut draw = 0x9e37_79b9_7f4a_7c15_u64;
         for sample in 0..SAMPLES {
-            for input in &mut inputs {
+            // A number is made of several inputs where it was taken apart, and its lowest may be any of them.
+            let (kind, lowest) = (sample % 4, sample / 4 % count);
+            for (at, input) in (0..).zip(&mut inputs) {
                 draw = draw.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-                // Numbers of few bits and of all, of either sign, also where a number is made of bytes that are inputs.
-                let few = (draw >> 8).cast_signed() << 24 >> (24 + sample % 33);
-                *input = match sample % 3 {
-                    1 if draw >> 62 != 0 => 0,
-                    2 if draw >> 62 != 0 => u64::MAX,
-                    _ => few.cast_unsigned(),
+                let few = (draw >> 8) >> (24 + sample % 33);
+                *input = match (kind, (at + lowest) % count) {
+                    // Small numbers of either sign.
+                    (0 | 1, 0) => few,
+                    (0, _) => 0,
+                    (1, _) => u64::MAX,
+                    // The greatest there are.
+                    (2, place) if place + 1 == count => greatest,
+                    (2, _) => u64::MAX,
+                    _ => draw >> 24,
                 };
             }
             program.run(&inputs, &mut results);
             let (values, results) = results.split_at(words.len());
-            for (left, &result) in left.iter_mut().zip(results) {
-                left.retain(|&word| self.clamp(values[word], sign) == result);
-            }
-            if left.iter().any(Vec::is_empty) {
+            left.retain_mut(|(clamp, of_each)| {
+                for (left, &result) in of_each.iter_mut().zip(results) {
+                    left.retain(|&word| clamp.of(values[word], bits) == result);
+                }
+                !of_each.iter().any(Vec::is_empty)
+            });
+            if left.is_empty() {
                 return None;
             }
         }
-        left.iter().map(|left| self.pieces.word(words[*left.first()?]).map(Source::Value)).collect()
-    }
-
-    /// The lane that is nearest to a number.
-    fn clamp(&self, number: u64, sign: Sign) -> u64 {
-        let bits = self.lanes.bits();
-        let number = u32::try_from(number & u64::from(u32::MAX)).expect("it was cut to a word").cast_signed();
-        let (least, most) = match sign {
-            Sign::Unsigned => (0, (1 << bits) - 1),
-            Sign::Signed => (-1 << (bits - 1), (1 << (bits - 1)) - 1),
-        };
-        let ones = u32::MAX >> (32 - bits);
-        u64::from(number.clamp(least, most).cast_unsigned() & ones)
+        // Terms are made of earlier ones, so the first numbers have the most of what is computed above them.
+        let firsts = |of_each: &[Vec<usize>]| of_each.iter().map(|left| left[0]).collect::<Vec<_>>();
+        let (clamp, of_each) = left.iter().min_by_key(|(_, of_each)| firsts(of_each))?;
+        let number = |at: usize| self.pieces.word(words[at]).map(Source::Value);
+        Some((*clamp, firsts(of_each).into_iter().map(number).collect::<Option<_>>()?))
     }
 
     /// Numbers that are clamped side by side, two with each instruction.

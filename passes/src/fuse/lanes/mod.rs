@@ -43,7 +43,8 @@ use ptxopt_grammar::video::Lanes;
 use words::Words;
 
 /// The rules.
-pub(super) const RULES: &[Rule] = &[LANES, sums::RULE, extrema::RULE, spread::RULE, joined::RULE];
+pub(super) const RULES: &[Rule] =
+    &[LANES, sums::RULE, extrema::RULE, spread::RULE, joined::RULE, clamped::RULE];
 
 const LANES: Rule = Rule {
     name: "lanes",
@@ -57,8 +58,8 @@ const LANES: Rule = Rule {
     propose: lanes,
 };
 
-/// Whether a statement takes a byte of a word, puts a word together, or makes one of several flags of bytes: the sign of
-/// the highest one, moved to the fourth bit, or a bit that is chosen.
+/// Whether a statement takes a byte of a word, puts a word together, makes one of several flags of bytes, the sign of
+/// the highest one, moved to the fourth bit, or a bit that is chosen, or clamps a number to four bits.
 pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
     let number = |at: usize, wanted: fn(u64) -> bool| {
         let number = module.operands(stmt).get(at).and_then(|&node| constant::value(module, node));
@@ -74,6 +75,7 @@ pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
         || row.is(op::BFI) && number(4, |bits| matches!(bits, 8 | 16))
         || row.is(op::SHL) && number(2, |bits| matches!(bits, 8 | 16 | 24))
         || row.is(op::SHR) && number(2, |bits| bits == 28)
+        || row.is(op::MIN) && number(2, |most| matches!(most, 7 | 15))
         || row.is(op::SELP)
             && number(1, |bit| bit.is_power_of_two() && bit > 2)
             && number(2, |other| other == 0)

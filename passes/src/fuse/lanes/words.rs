@@ -451,7 +451,7 @@ impl Words {
     }
 
     /// A word with the highest bits of its lanes inverted.
-    fn biased(&mut self, word: Source) -> Source {
+    pub(super) fn biased(&mut self, word: Source) -> Source {
         let high = u64::from(self.lanes.every(1 << (self.lanes.bits() - 1)));
         match word {
             Source::Constant(number) => Source::Constant(number ^ high),
