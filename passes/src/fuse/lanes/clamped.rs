@@ -26,9 +26,12 @@ pub(super) const RULE: Rule = Rule {
     name: "nibbles",
     pass: Pass::Fuse,
     law: "numbers that are clamped to four bits and put side by side are packed by instructions that clamp",
-    examples: &[
-        "max.s32 %r0, %a, -8; min.s32 %r0, %r0, 7; and.b32 %d, %r0, 15;          max.s32 %r1, %b, -8; min.s32 %r1, %r1, 7; and.b32 %r2, %r1, 15; bfi.b32 %d, %r2, %d, 4, 4;          max.s32 %r3, %c, -8; min.s32 %r3, %r3, 7; and.b32 %r2, %r3, 15; bfi.b32 %d, %r2, %d, 8, 4;          and.b32 %r2, %r0, 15; bfi.b32 %d, %r2, %d, 12, 4; and.b32 %r2, %r1, 15; bfi.b32 %d, %r2, %d, 16, 4;          and.b32 %r2, %r3, 15; bfi.b32 %d, %r2, %d, 20, 4; and.b32 %r2, %r1, 15; bfi.b32 %d, %r2, %d, 24, 4;          and.b32 %r2, %r0, 15; bfi.b32 %d, %r2, %d, 28, 4;",
-    ],
+    examples: &["max.s32 %r0, %a, -8; min.s32 %r0, %r0, 7; and.b32 %d, %r0, 15; \
+         max.s32 %r1, %b, -8; min.s32 %r1, %r1, 7; and.b32 %r2, %r1, 15; bfi.b32 %d, %r2, %d, 4, 4; \
+         max.s32 %r3, %c, -8; min.s32 %r3, %r3, 7; and.b32 %r2, %r3, 15; bfi.b32 %d, %r2, %d, 8, 4; \
+         and.b32 %r2, %r0, 15; bfi.b32 %d, %r2, %d, 12, 4; and.b32 %r2, %r1, 15; bfi.b32 %d, %r2, %d, 16, 4; \
+         and.b32 %r2, %r3, 15; bfi.b32 %d, %r2, %d, 20, 4; and.b32 %r2, %r1, 15; bfi.b32 %d, %r2, %d, 24, 4; \
+         and.b32 %r2, %r0, 15; bfi.b32 %d, %r2, %d, 28, 4;"],
     propose: nibbles,
 };
 

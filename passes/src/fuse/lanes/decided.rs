@@ -1,7 +1,8 @@
 //! Lanes that are compared with a whole word, as where a threshold is an `int` of which nothing is known.
 //!
 //! No lane lies outside the range of lanes, so it is compared with the lane that is nearest to the word, and what the word
-//! decides by itself, because it lies outside, is added: below all lanes it is less than any of them.
+//! decides by itself, because it lies outside, is added: below all lanes it is less than any of them. What is made of a
+//! word so is an input here; as everywhere, the proof of the text tells whether it is what was computed.
 
 use super::pieces::{Home, Pieces};
 use super::words::{Way, Words};
@@ -175,9 +176,9 @@ impl Words {
 
     /// A word whose lanes are all decided, alike, by whole words.
     pub(super) fn decided(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
-        let mut all = Vec::with_capacity(lanes.len());
-        for lane in lanes {
-            all.push(lane.map(|lane| self.pieces.decided_by(lane).ok_or(())).transpose().ok()?);
+        let all: Vec<Option<Decided>> = lanes.iter().map(|lane| self.pieces.decided_by((*lane)?)).collect();
+        if lanes.iter().zip(&all).any(|(lane, decided)| lane.is_some() && decided.is_none()) {
+            return None;
         }
         let first = *all.iter().flatten().next()?;
         let all = all.into_iter().map(|decided| decided.unwrap_or(first));
@@ -214,9 +215,7 @@ impl Words {
         let step = match decided.what {
             What::Below if least == 0 => Step::plain(op::SHR_S32, &[word, Source::Constant(31)]),
             What::Below => Step::plain(op::SET.with(&[op::LT, op::U32, ty]), &[word, number(least)]),
-            What::Nearest | What::Above => {
-                Step::plain(op::SET.with(&[op::GT, op::U32, ty]), &[word, number(most)])
-            }
+            What::Above => Step::plain(op::SET.with(&[op::GT, op::U32, ty]), &[word, number(most)]),
             What::Inside => {
                 let moved = match least {
                     0 => word,
@@ -224,6 +223,7 @@ impl Words {
                 };
                 Step::plain(op::SET.with(&[op::LE, op::U32, op::U32]), &[moved, number(most - least)])
             }
+            What::Nearest => unreachable!("the nearest lane is no mask"),
         };
         self.push(step)
     }
