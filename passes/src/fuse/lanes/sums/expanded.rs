@@ -6,11 +6,61 @@
 use super::kind::Kind;
 use super::{Addend, Operand, Sum, count, merge};
 use crate::recipe::{Source, Step};
+use crate::rules::is_dot_product;
+use crate::site::Site;
 use ptxopt_grammar::meaning::term::{Op, Term};
-use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::table::instruction::{Instruction, op};
 
 /// How many additions a factor has, at most, one below the other.
 const DEEPEST: u32 = 4;
+
+/// How many instructions a sum is added to one after the other, at most, to be multiplied out.
+const MOST_ABOVE: usize = 40;
+
+/// How many lanes are multiplied by a word together, at most, and how many additions are looked through for them: there
+/// are bounds to what a proof takes products of sums apart into.
+pub(super) const MOST_LANES: usize = 16;
+
+/// Whether a sum that ends with a product of differences is added to a dot product, and that to few others: each part of a
+/// long sum that is multiplied out takes a round.
+pub(super) fn is_added_to_products(site: &Site<'_, '_, '_>) -> bool {
+    let is_difference = |&source: &Source| {
+        let step = site.definition(source);
+        let row = step.as_ref().and_then(Step::instruction).map(Instruction::row);
+        row.is_some_and(|row| row.is(op::SUB) || row.is(op::ADD))
+    };
+    let is_mad = site.instruction().map(Instruction::representative) == Some(op::MAD_LO_U32);
+    if !is_mad || !site.step.sources.iter().take(2).any(is_difference) {
+        return false;
+    }
+    let mut value = site.value;
+    for above in 0..MOST_ABOVE {
+        let mut users = site.graph.uses(value).map(|(user, _)| user);
+        let (Some(user), None) = (users.next(), users.next()) else { return above > 0 };
+        let step = site.graph.definition(user);
+        let row = step.as_ref().and_then(Step::instruction).map(Instruction::row);
+        match row {
+            Some(row) if is_dot_product(row) => value = user,
+            Some(row) if above > 0 && row.is(op::MAD) => value = user,
+            _ => return above > 0,
+        }
+    }
+    false
+}
+
+/// Whether no more lanes may be multiplied by some word.
+pub(super) fn is_full(all: &[Operand]) -> bool {
+    let by = |operand: &Operand| match operand {
+        Operand::Multiplied(by, Part::Lane(_)) => Some(*by),
+        Operand::Multiplied(..)
+        | Operand::Lanes(_)
+        | Operand::Word(_)
+        | Operand::Product(_)
+        | Operand::Inverted(_) => None,
+    };
+    let count = |word: Term| all.iter().filter(|operand| by(operand) == Some(word)).count();
+    all.iter().filter_map(by).any(|word| count(word) >= MOST_LANES)
+}
 
 /// A factor: a lane, a word and a number, the first two times 1 or -1, added up.
 #[derive(Default)]

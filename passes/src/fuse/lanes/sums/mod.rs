@@ -84,7 +84,12 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let low = |term| if let Op::Extract(inner, 0) = graph.terms().op(term) { inner } else { term };
     let adds = value.core.is_some_and(|core| matches!(graph.terms().op(low(core)), Op::Add(..)));
     // What adds the sum to something has its operands among its own.
-    if !adds || !matches!(value.width, 16 | 32) || graph.joined(site.value) == Some(Join::Add) {
+    if !adds || !matches!(value.width, 16 | 32) {
+        return;
+    }
+    // What is left of a long sum of which the rest was multiplied out.
+    let is_left = || expanded::is_added_to_products(site);
+    if graph.joined(site.value) == Some(Join::Add) && !is_left() {
         return;
     }
     if !adds_lanes(site) {
@@ -109,7 +114,6 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
             }
             if sum.could_multiply_out {
                 sum.multiplies_out = true;
-                sum.most = MOST_OPERANDS[1];
                 out.extend(sum.recipe(root));
                 sum.multiplies_out = false;
             }
@@ -264,13 +268,14 @@ impl Sum {
             total = Some(self.words.push(step));
         }
         let mut total = total.unwrap_or(Source::Constant(0));
-        for multiple in multiples {
-            total = self.multiplied(multiple, total)?;
-        }
         for (kind, group) in groups {
             for some in self.bunches(kind, group) {
                 total = self.added(kind, &some, total)?;
             }
+        }
+        // Last, so that what is left of a long sum is added to a dot product and is a sum of its own.
+        for multiple in multiples {
+            total = self.multiplied(multiple, total)?;
         }
         for (word, times) in subtracted.into_iter().filter(|&(_, times)| times != 0) {
             let word = self.times_number(word, -times);
@@ -286,9 +291,13 @@ impl Sum {
         let low = self.words.pieces.part(term, 0, width);
         let pieces = &self.words.pieces;
         let adds = matches!(pieces.terms.op(low), Op::Add(..));
-        self.is_cut |= adds && depth.max(all.len()) >= self.most;
+        let is_full = match self.multiplies_out {
+            true => depth >= expanded::MOST_LANES || expanded::is_full(all),
+            false => depth.max(all.len()) >= self.most,
+        };
+        self.is_cut |= adds && is_full;
         if let Op::Add(a, b) = pieces.terms.op(low)
-            && depth.max(all.len()) < self.most
+            && !is_full
         {
             let before = all.len();
             let there = pieces.word(term).filter(|_| depth > 0);
