@@ -30,6 +30,9 @@ use ptxopt_grammar::video::{Form, Lanes, Routing, Sign, Simd};
 /// all, which is more to prove.
 const MOST_OPERANDS: [usize; 2] = [24, 72];
 
+/// The most operands that are comparisons of lanes with whole words: more together are not proved in time.
+const MOST_COMPARED: usize = 16;
+
 /// The rule.
 pub(super) const RULE: Rule = Rule {
     name: "sum",
@@ -120,6 +123,7 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
             for way in [Way::OfWords, Way::Decided] {
                 if sum.words.could_be(way) {
                     sum.words.turn_to(way);
+                    sum.most = if way == Way::Decided { MOST_COMPARED } else { sum.most };
                     let otherwise = sum.recipe(root);
                     out.extend(otherwise.filter(|recipe| !out.contains(recipe)));
                 }
