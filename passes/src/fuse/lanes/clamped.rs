@@ -19,7 +19,7 @@ use ptxopt_grammar::video::{Lanes, Sign};
 const MOST_JOINED: usize = 32;
 
 /// How many samples there are.
-const SAMPLES: u32 = 256;
+const SAMPLES: u32 = 384;
 
 /// The rule for numbers of four bits, which are no lanes of SIMD instructions.
 pub(super) const RULE: Rule = Rule {
@@ -155,10 +155,11 @@ impl Words {
         let mut draw = 0x9e37_79b9_7f4a_7c15_u64;
         for sample in 0..SAMPLES {
             // A number is made of several inputs where it was taken apart, and its lowest may be any of them.
-            let (kind, lowest) = (sample % 4, sample / 4 % count);
+            let (kind, lowest) = (sample % 6, sample / 6 % count);
             for (at, input) in (0..).zip(&mut inputs) {
                 draw = draw.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
                 let few = (draw >> 8) >> (24 + sample % 33);
+                let signed = (draw >> 8).cast_signed() << 24 >> (24 + sample % 33);
                 *input = match (kind, (at + lowest) % count) {
                     // Small numbers of either sign.
                     (0 | 1, 0) => few,
@@ -167,7 +168,10 @@ impl Words {
                     // The greatest there are.
                     (2, place) if place + 1 == count => greatest,
                     (2, _) => u64::MAX,
-                    _ => draw >> 24,
+                    // Any, of few bits and of all, and zeros or ones more often than others.
+                    (3, _) if draw >> 62 != 0 => 0,
+                    (4, _) if draw >> 62 != 0 => u64::MAX,
+                    _ => signed.cast_unsigned(),
                 };
             }
             program.run(&inputs, &mut results);
