@@ -51,8 +51,11 @@ fn nibbles(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
             nibbles.pop();
         }
         let mut words = Words::over(pieces, Lanes::Four);
-        let word = words.clamped_nibbles(&nibbles).map(|word| words.cut(word, width));
-        out.extend(word.and_then(|word| words.made_of(word)));
+        // Each instruction packs two.
+        let packs = nibbles.len().is_multiple_of(2);
+        let word = packs.then(|| words.all_clamped(&nibbles)).flatten();
+        let value = word.map(|word| words.cut(word, width));
+        out.extend(value.and_then(|value| words.made_of(value)));
         words.pieces
     });
 }
@@ -92,13 +95,9 @@ impl Clamp {
     /// What so many bits become.
     fn of(self, number: u64, bits: u32) -> u64 {
         let number = u32::try_from(number & u64::from(u32::MAX)).expect("it was cut to a word").cast_signed();
-        let half = 1 << (bits - 1);
-        let (least, most) = match self.sign {
-            Sign::Unsigned => (0, 2 * half - 1),
-            Sign::Signed => (-half, half - 1),
-        };
-        let bits = number.clamp(least, most) & (2 * half - 1);
-        u64::from(if self.inverts { bits ^ half } else { bits }.cast_unsigned())
+        let [least, most] = limits(self.sign, bits);
+        let clamped = i64::from(number).clamp(least, most).cast_unsigned() & (u64::MAX >> (64 - bits));
+        if self.inverts { clamped ^ 1 << (bits - 1) } else { clamped }
     }
 }
 
@@ -106,23 +105,15 @@ impl Words {
     /// A word of clamped numbers.
     pub(super) fn clamped(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
         let lanes: Vec<Term> = lanes.iter().copied().collect::<Option<_>>()?;
-        let (Clamp { sign, inverts }, numbers) = self.numbers_of(&lanes)?;
-        let word = self.packed(sign, &numbers);
-        Some(if inverts { self.biased(word) } else { word })
+        self.all_clamped(&lanes)
     }
 
-    /// A word of an even number of numbers that are clamped to four bits, the lowest first, and zeros above them.
-    fn clamped_nibbles(&mut self, nibbles: &[Term]) -> Option<Source> {
-        if nibbles.is_empty() || nibbles.len() % 2 == 1 {
-            return None;
-        }
-        let (Clamp { sign, inverts }, numbers) = self.numbers_of(nibbles)?;
-        let ty = if sign == Sign::Signed { op::S4 } else { op::U4 };
-        let pack = op::CVT_PACK.with(&[op::PACK, op::SAT, ty, op::S32, op::B32]);
-        let word = numbers
-            .rchunks(2)
-            .fold(Source::Constant(0), |word, pair| self.push(Step::plain(pack, &[pair[1], pair[0], word])));
-        let highest = nibbles.iter().fold(0, |all, _| all << 4 | 0b1000);
+    /// A word of numbers that are clamped to as many bits as each of these parts has, the lowest first.
+    fn all_clamped(&mut self, parts: &[Term]) -> Option<Source> {
+        let bits = self.pieces.terms.width(*parts.first()?);
+        let (Clamp { sign, inverts }, numbers) = self.numbers_of(parts)?;
+        let word = self.packed(sign, bits, &numbers);
+        let highest = parts.iter().fold(0, |all, _| all << bits | 1 << (bits - 1));
         Some(match inverts {
             true => self.push(Step::plain(op::XOR_B32, &[word, Source::Constant(highest)])),
             false => word,
@@ -193,19 +184,35 @@ impl Words {
         Some((*clamp, firsts(of_each).into_iter().map(number).collect::<Option<_>>()?))
     }
 
-    /// Numbers that are clamped side by side, two with each instruction.
-    pub(super) fn packed(&mut self, sign: Sign, numbers: &[Source]) -> Source {
-        let to = |unsigned, signed| if sign == Sign::Signed { signed } else { unsigned };
-        let halves = op::CVT_PACK.with(&[op::PACK, op::SAT, to(op::U16, op::S16), op::S32]);
-        let bytes = op::CVT_PACK.with(&[op::PACK, op::SAT, to(op::U8, op::S8), op::S32, op::B32]);
+    /// Numbers that are clamped to so many bits side by side, two with each instruction.
+    pub(super) fn packed(&mut self, sign: Sign, bits: u32, numbers: &[Source]) -> Source {
+        let [unsigned, signed] = match bits {
+            4 => [op::U4, op::S4],
+            8 => [op::U8, op::S8],
+            _ => [op::U16, op::S16],
+        };
+        let ty = if sign == Sign::Signed { signed } else { unsigned };
         let mut word = Source::Constant(0);
         for pair in numbers.rchunks(2) {
             let [low, high] = [pair[0], pair[pair.len() - 1]];
-            word = self.push(match self.lanes {
-                Lanes::Two => Step::plain(halves, &[high, low]),
-                Lanes::Four => Step::plain(bytes, &[high, low, word]),
+            // Two halves are a whole word.
+            word = self.push(match bits {
+                16 => Step::plain(op::CVT_PACK.with(&[op::PACK, op::SAT, ty, op::S32]), &[high, low]),
+                _ => {
+                    let pack = op::CVT_PACK.with(&[op::PACK, op::SAT, ty, op::S32, op::B32]);
+                    Step::plain(pack, &[high, low, word])
+                }
             });
         }
         word
+    }
+}
+
+/// The least and the greatest number of so many bits with a sign.
+pub(super) fn limits(sign: Sign, bits: u32) -> [i64; 2] {
+    let half = 1 << (bits - 1);
+    match sign {
+        Sign::Unsigned => [0, 2 * half - 1],
+        Sign::Signed => [-half, half - 1],
     }
 }

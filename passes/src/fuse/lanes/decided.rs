@@ -4,6 +4,7 @@
 //! decides by itself, because it lies outside, is added: below all lanes it is less than any of them. What is made of a
 //! word so is an input here; as everywhere, the proof of the text tells whether it is what was computed.
 
+use super::clamped::limits;
 use super::pieces::{Home, Pieces};
 use super::words::{Way, Words};
 use crate::recipe::{Source, Step};
@@ -148,22 +149,13 @@ impl Words {
     /// Whether a word may lie beyond all lanes.
     fn may_be(&mut self, decided: Decided, beyond: What) -> bool {
         let fact = self.pieces.fact(decided.word);
-        let [least, most] = self.bounds(decided.sign).map(i128::from);
+        let [least, most] = limits(decided.sign, self.lanes.bits()).map(i128::from);
         match (decided.compared, beyond) {
             (Sign::Signed, What::Below) => fact.signed().0 < least,
             (Sign::Signed, _) => fact.signed().1 > most,
             // Lanes begin at zero then.
             (Sign::Unsigned, What::Below) => false,
             (Sign::Unsigned, _) => fact.unsigned().1 > most.cast_unsigned(),
-        }
-    }
-
-    /// The least and the greatest lane of a sign.
-    fn bounds(&self, sign: Sign) -> [i64; 2] {
-        let bits = self.lanes.bits();
-        match sign {
-            Sign::Unsigned => [0, (1 << bits) - 1],
-            Sign::Signed => [-1 << (bits - 1), (1 << (bits - 1)) - 1],
         }
     }
 
@@ -193,9 +185,9 @@ impl Words {
             return None;
         }
         Some(match (first.what, first.compared) {
-            (What::Nearest, Sign::Signed) => self.packed(first.sign, &words),
+            (What::Nearest, Sign::Signed) => self.packed(first.sign, self.lanes.bits(), &words),
             (What::Nearest, Sign::Unsigned) => {
-                let most = Source::Constant(self.bounds(first.sign)[1].cast_unsigned());
+                let most = Source::Constant(limits(first.sign, self.lanes.bits())[1].cast_unsigned());
                 let least = |word: &Source| Step::plain(op::MIN_U32, &[*word, most]);
                 let clamped: Vec<Source> = words.iter().map(|word| self.push(least(word))).collect();
                 self.side_by_side_of(&clamped, |_| 0)
@@ -209,7 +201,7 @@ impl Words {
 
     /// Ones where a word lies beyond all lanes, or inside, else zeros.
     fn mask_of(&mut self, decided: Decided, word: Source) -> Source {
-        let [least, most] = self.bounds(decided.sign);
+        let [least, most] = limits(decided.sign, self.lanes.bits());
         let number = |number: i64| Source::Constant(number.cast_unsigned() & u64::from(u32::MAX));
         let ty = if decided.compared == Sign::Signed { op::S32 } else { op::U32 };
         let step = match decided.what {

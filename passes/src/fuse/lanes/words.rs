@@ -90,6 +90,8 @@ pub(super) enum Way {
     OfWords,
     /// As the second, and lanes are compared with whole words.
     Decided,
+    /// As the first, and products of sums are multiplied out.
+    MultipliedOut,
 }
 
 impl Words {
@@ -165,6 +167,11 @@ impl Words {
             self.asked.push(way);
         }
         self.way == way
+    }
+
+    /// How words are made now.
+    pub(super) fn way(&self) -> Way {
+        self.way
     }
 
     /// Whether some word could be made in a way.
@@ -451,7 +458,7 @@ impl Words {
     }
 
     /// A word with the highest bits of its lanes inverted.
-    pub(super) fn biased(&mut self, word: Source) -> Source {
+    fn biased(&mut self, word: Source) -> Source {
         let high = u64::from(self.lanes.every(1 << (self.lanes.bits() - 1)));
         match word {
             Source::Constant(number) => Source::Constant(number ^ high),

@@ -3,8 +3,9 @@
 //! `(x - a) * (y - b)` is `x * y - b * x - a * y + a * b`. Added up over lanes, that is one dot product of lanes, and for
 //! each word a sum of lanes and words that it multiplies once. All of it wraps.
 
-use super::kind::Kind;
-use super::{Addend, Operand, Sum, count, merge};
+use super::super::words::Way;
+use super::kind::{Kind, low};
+use super::{Addend, Operand, Sum, add_to, count, merge};
 use crate::recipe::{Source, Step};
 use crate::rules::is_dot_product;
 use crate::site::Site;
@@ -81,7 +82,7 @@ pub(super) enum Part {
 /// All that is multiplied by a word.
 pub(super) struct Multiple {
     by: Term,
-    lanes: Vec<Addend>,
+    lanes: Vec<(Kind, Vec<Addend>)>,
     words: Vec<(Term, i64)>,
     number: i64,
 }
@@ -95,7 +96,7 @@ impl Multiple {
         });
         let multiple = &mut all[at];
         match part {
-            Part::Lane(addend) => multiple.lanes.push(addend),
+            Part::Lane(addend) => add_to(&mut multiple.lanes, addend),
             Part::Number(number) => multiple.number += number,
             Part::Word(word, times) => count(&mut multiple.words, word, times),
         }
@@ -114,8 +115,7 @@ impl Sum {
         if !is_mixed(&one) && !is_mixed(&other) {
             return None;
         }
-        self.could_multiply_out = true;
-        if !self.multiplies_out {
+        if !self.words.is_made(Way::MultipliedOut) {
             return None;
         }
         let mut all = Vec::new();
@@ -145,19 +145,19 @@ impl Sum {
             }
         }
         let number = one.number.wrapping_mul(other.number);
-        all.extend((number != 0).then(|| Operand::Word(self.number(number))));
+        all.extend((number != 0).then(|| Operand::Word(Source::Constant(low(number).into()))));
         Some(all)
     }
 
     /// A term as a factor.
     fn factor(&mut self, term: Term) -> Option<Factor> {
         let mut factor = Factor::default();
-        self.add_to(&mut factor, term, 1, 0)?;
+        self.add_term(&mut factor, term, 1, 0)?;
         Some(factor)
     }
 
     /// Adds a term, times 1 or -1, to a factor.
-    fn add_to(&mut self, factor: &mut Factor, term: Term, sign: i64, depth: u32) -> Option<()> {
+    fn add_term(&mut self, factor: &mut Factor, term: Term, sign: i64, depth: u32) -> Option<()> {
         let terms = &self.words.pieces.terms;
         if depth > DEEPEST || terms.width(term) != 32 {
             return None;
@@ -166,11 +166,11 @@ impl Sum {
             let value = u32::try_from(value).expect("it has 32 bits").cast_signed();
             factor.number += sign * i64::from(value);
         } else if let Op::Add(a, b) = terms.op(term) {
-            self.add_to(factor, a, sign, depth + 1)?;
-            self.add_to(factor, b, sign, depth + 1)?;
+            self.add_term(factor, a, sign, depth + 1)?;
+            self.add_term(factor, b, sign, depth + 1)?;
         } else if let Op::Not(inner) = terms.op(term) {
             factor.number -= sign;
-            self.add_to(factor, inner, -sign, depth + 1)?;
+            self.add_term(factor, inner, -sign, depth + 1)?;
         } else if let Some(lane) = self.lane(term).filter(|_| factor.lane.is_none()) {
             factor.lane = Some((lane, sign));
         } else {
@@ -192,19 +192,14 @@ impl Sum {
     /// A lane, times a number.
     fn times(&mut self, lane: &Addend, weight: i64) -> Addend {
         let terms = &mut self.words.pieces.terms;
-        let number = terms.constant(i128::from(weight).cast_unsigned() & 0xffff_ffff, 32);
+        let number = terms.constant(low(weight).into(), 32);
         Addend { term: terms.mul(lane.term, number), weight, ..lane.clone() }
-    }
-
-    /// A number as a word.
-    fn number(&self, number: i64) -> Source {
-        Source::Constant(number.cast_unsigned() & u64::from(u32::MAX))
     }
 
     /// What is multiplied by a word, and added to a total.
     pub(super) fn multiplied(&mut self, multiple: Multiple, total: Source) -> Option<Source> {
         let by = self.words.pieces.word(multiple.by).map(Source::Value)?;
-        let mut inner = self.number(multiple.number);
+        let mut inner = Source::Constant(low(multiple.number).into());
         for (word, times) in multiple.words.into_iter().filter(|&(_, times)| times != 0) {
             let word = self.words.pieces.word(word).map(Source::Value)?;
             let product = self.times_number(word, times.abs());
@@ -214,14 +209,7 @@ impl Sum {
                 (true, _) => self.words.push(Step::plain(op::SUB_U32, &[inner, product])),
             };
         }
-        let mut groups: Vec<(Kind, Vec<Addend>)> = Vec::new();
-        for addend in multiple.lanes {
-            match groups.iter_mut().find(|(kind, _)| *kind == addend.kind) {
-                Some((_, group)) => group.push(addend),
-                None => groups.push((addend.kind, vec![addend])),
-            }
-        }
-        for (kind, mut group) in groups {
+        for (kind, mut group) in multiple.lanes {
             merge(&mut group);
             for some in self.bunches(kind, group) {
                 inner = self.added(kind, &some, inner)?;

@@ -80,7 +80,7 @@ fn value(lane: u32, sign: Sign, bits: u32) -> i64 {
 }
 
 /// The lower bits of a number.
-fn low(number: i64) -> u32 {
+pub(super) fn low(number: i64) -> u32 {
     u32::try_from(number & i64::from(u32::MAX)).expect("it was cut to a word")
 }
 

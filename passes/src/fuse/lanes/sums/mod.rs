@@ -102,25 +102,13 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         Pieces::each(site, lanes.bits(), |pieces| {
             let root = pieces.root;
             let words = Words::over(pieces, lanes);
-            let mut sum = Sum {
-                words,
-                width: value.width,
-                most: MOST_OPERANDS[0],
-                is_cut: false,
-                multiplies_out: false,
-                could_multiply_out: false,
-            };
+            let mut sum = Sum { words, width: value.width, most: MOST_OPERANDS[0], is_cut: false };
             out.extend(sum.recipe(root));
             if sum.is_cut {
                 sum.most = MOST_OPERANDS[1];
                 out.extend(sum.recipe(root));
             }
-            if sum.could_multiply_out {
-                sum.multiplies_out = true;
-                out.extend(sum.recipe(root));
-                sum.multiplies_out = false;
-            }
-            for way in [Way::OfWords, Way::Decided] {
+            for way in [Way::MultipliedOut, Way::OfWords, Way::Decided] {
                 if sum.words.could_be(way) {
                     sum.words.turn_to(way);
                     sum.most = if way == Way::Decided { MOST_COMPARED } else { sum.most };
@@ -184,6 +172,14 @@ fn count<T: PartialEq>(all: &mut Vec<(T, i64)>, one: T, times: i64) {
     }
 }
 
+/// Adds an operand to those of its kind.
+fn add_to(groups: &mut Vec<(Kind, Vec<Addend>)>, addend: Addend) {
+    match groups.iter_mut().find(|(kind, _)| *kind == addend.kind) {
+        Some((_, group)) => group.push(addend),
+        None => groups.push((addend.kind, vec![addend])),
+    }
+}
+
 /// Adds up the weights of lanes that are added several times, if there are several lanes.
 fn merge(group: &mut Vec<Addend>) {
     if group.iter().all(|addend| addend.lanes == group[0].lanes) {
@@ -207,9 +203,6 @@ struct Sum {
     most: usize,
     /// Whether there are more.
     is_cut: bool,
-    /// Whether products of sums are multiplied out, and whether some could be.
-    multiplies_out: bool,
-    could_multiply_out: bool,
 }
 
 impl Sum {
@@ -232,10 +225,7 @@ impl Sum {
                     continue;
                 }
             };
-            match groups.iter_mut().find(|(kind, _)| *kind == addend.kind) {
-                Some((_, group)) => group.push(addend),
-                None => groups.push((addend.kind, vec![addend])),
-            }
+            add_to(&mut groups, addend);
         }
         for (_, group) in groups.iter_mut().filter(|(kind, _)| matches!(kind, Kind::Weighted(_))) {
             merge(group);
@@ -295,7 +285,7 @@ impl Sum {
         let low = self.words.pieces.part(term, 0, width);
         let pieces = &self.words.pieces;
         let adds = matches!(pieces.terms.op(low), Op::Add(..));
-        let is_full = match self.multiplies_out {
+        let is_full = match self.words.way() == Way::MultipliedOut {
             true => depth >= expanded::MOST_LANES || expanded::is_full(all),
             false => depth.max(all.len()) >= self.most,
         };
