@@ -58,6 +58,15 @@ struct Work {
     b_signed: bool,
 }
 
+/// How lanes are brought to where they are computed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ways {
+    /// In any way.
+    All,
+    /// As halves, two to a word.
+    Halves,
+}
+
 /// Sequences of other instructions that compute what a SIMD video instruction computes.
 ///
 /// `sources` are `a`, `b`, and `c` where the form reads it; any may be a constant, which is then folded into tables,
@@ -77,7 +86,7 @@ pub fn spellings_after(
     with: Available,
     values: &dyn Fn(ValueId) -> HalfRange,
 ) -> Vec<Recipe> {
-    between(before, form, sources, (before.len(), &[]), with, values)
+    between(before, form, sources, (before.len(), &[]), (with, Ways::All), values)
 }
 
 /// The same with steps behind it, which continue it: to those that come with `at`, its result is `Source::Step(at)`, and
@@ -88,9 +97,9 @@ pub fn spellings_between(
     form: &Simd,
     sources: &[Source],
     behind: (usize, &[Step]),
-    with: Available,
+    (with, ways): (Available, Ways),
 ) -> Vec<Recipe> {
-    between(before, form, sources, behind, with, &|_| halves::ANY)
+    between(before, form, sources, behind, (with, ways), &|_| halves::ANY)
 }
 
 fn between(
@@ -98,14 +107,14 @@ fn between(
     form: &Simd,
     sources: &[Source],
     (at, behind): (usize, &[Step]),
-    with: Available,
+    (with, ways): (Available, Ways),
     values: &dyn Fn(ValueId) -> HalfRange,
 ) -> Vec<Recipe> {
     let &[a, b, ref rest @ ..] = sources else { return Vec::new() };
     // Without a `c`, all lanes are computed and nothing is added: any will do.
     let c = rest.first().copied().unwrap_or(a);
     let mut all = sequences(before, with, values, &|build| {
-        let result = generate(build, form, [a, b, c])?;
+        let result = generate(build, form, [a, b, c], ways)?;
         Some(build.continued(result, at, behind))
     });
     let first = forms(before, form);
@@ -201,9 +210,13 @@ fn forms(steps: &[Step], form: &Simd) -> usize {
 }
 
 /// One sequence; which one is what the choices say.
-fn generate(build: &mut Build<'_>, form: &Simd, [a, b, c]: [Source; 3]) -> Option<Source> {
+fn generate(build: &mut Build<'_>, form: &Simd, [a, b, c]: [Source; 3], ways: Ways) -> Option<Source> {
     let work = Work::of(form);
     let routes = route::Routes::of(form.routing, [a, b]);
+    if ways == Ways::Halves {
+        let fits = wide::fits(&routes) && !work.adds();
+        return if fits { wide::compute(build, work, &routes, c) } else { None };
+    }
     if work.adds() {
         return sums::sum(build, work, &routes, c);
     }

@@ -8,7 +8,7 @@ use super::raise::{Having, Reach};
 use super::spell::{self, Spelling, Target, Trail};
 use crate::cost::Cost;
 use crate::graph::ValueId;
-use crate::lower::{self, Available};
+use crate::lower::{self, Available, Ways};
 use crate::recipe::{Code, Packing, Recipe, Source, Step};
 use crate::rules::LOWER;
 use crate::site::Knowledge;
@@ -29,6 +29,9 @@ const MOST_OPEN: usize = 4;
 
 /// How many are kept that the module must not have, for each head that it would need.
 const MOST_BLOCKED: usize = 4;
+
+/// How many instructions on bytes are computed as halves together, at least.
+const LEAST_IN_HALVES: usize = 3;
 
 /// How many more of each are remembered than one spelling can add to those that are kept, since others may be the same.
 const SPARE: usize = 8;
@@ -105,7 +108,7 @@ impl Lowered {
         let mut all = Vec::new();
         for &with in target.available() {
             // Of several SIMD instructions the last is spelled first, then those before it, in the cheapest ways.
-            let mut front = without_simd(&steps, with);
+            let mut front = without_simd(&steps, with, Ways::All);
             while !front.is_empty() {
                 // A SIMD instruction that is left may be one that the GPU executes itself: it stays a candidate.
                 let new = front.into_iter().filter(|recipe| seen.insert(recipe.clone()));
@@ -113,16 +116,41 @@ impl Lowered {
                 let mut open: Vec<&Made> = new.iter().filter(|made| has_simd(made.recipe.steps())).collect();
                 open.sort_by_key(|made| made.price.0);
                 open.truncate(MOST_OPEN);
-                front =
-                    open.iter().flat_map(|made| without_simd(&made.recipe.recipe().steps, with)).collect();
+                let next = |made: &&Made| without_simd(&made.recipe.recipe().steps, with, Ways::All);
+                front = open.iter().flat_map(next).collect();
                 all.extend(new.into_iter().filter(Made::is_priced));
             }
+            let halves = self.in_halves(&steps, with, target);
+            all.extend(halves.filter(|made| seen.insert(made.recipe.recipe())));
         }
         all.sort_by_key(Made::rank);
         forget(&mut all);
         let all: Arc<[Made]> = all.into();
         self.known.insert(steps, Arc::clone(&all));
         all
+    }
+
+    /// A sequence of several instructions on bytes that computes all of them as halves, as far as it can. One such
+    /// instruction between others is longer than what is done in place, so what is cheapest step by step never gets there.
+    fn in_halves(&mut self, steps: &[Step], with: Available, target: &Target) -> Option<Made> {
+        if steps.iter().filter(|step| is_simd(step).is_some()).count() < LEAST_IN_HALVES {
+            return None;
+        }
+        let mut last: Option<Made> = None;
+        loop {
+            let recipe = last.as_ref().map(|made| made.recipe.recipe());
+            let steps = recipe.as_ref().map_or(steps, |recipe| &recipe.steps);
+            if !has_simd(steps.iter().copied()) {
+                return last;
+            }
+            let mut next = without_simd(steps, with, Ways::Halves);
+            if next.is_empty() {
+                next = without_simd(steps, with, Ways::All);
+            }
+            let made = next.into_iter().map(|recipe| Made::of(recipe, target, &mut self.having));
+            let fewer = |made: &Made| count_simd(made.recipe.steps()) < count_simd(steps.iter().copied());
+            last = Some(made.filter(|made| made.is_priced() && fewer(made)).min_by_key(Made::rank)?);
+        }
     }
 
     /// What becomes of spellings with a SIMD instruction when that is spelled by other instructions, those that cost
@@ -208,6 +236,10 @@ fn has_simd(mut steps: impl Iterator<Item = Step>) -> bool {
     steps.any(|step| is_simd(&step).is_some())
 }
 
+fn count_simd(steps: impl Iterator<Item = Step>) -> usize {
+    steps.filter(|step| is_simd(step).is_some()).count()
+}
+
 /// Whether a step spreads the bits that a comparison at a place gives over their lanes.
 fn spreads(step: &Step, at: usize, form: Simd) -> bool {
     let ones = (1 << form.routing.lanes().bits()) - 1;
@@ -216,7 +248,7 @@ fn spreads(step: &Step, at: usize, form: Simd) -> bool {
 }
 
 /// Steps with the last SIMD instruction spelled by others.
-fn without_simd(steps: &[Step], with: Available) -> Vec<Recipe> {
+fn without_simd(steps: &[Step], with: Available, ways: Ways) -> Vec<Recipe> {
     let simd = steps.iter().enumerate().rev().find_map(|(at, step)| Some((at, is_simd(step)?)));
     let Some((at, form)) = simd else { return Vec::new() };
     let (before, behind) = (&steps[..at], &steps[at + 1..]);
@@ -228,6 +260,6 @@ fn without_simd(steps: &[Step], with: Available) -> Vec<Recipe> {
     if let Some((_, behind)) = masks {
         lower::masks(before, &form, sources, (at + 1, behind), with)
     } else {
-        lower::spellings_between(before, &form, sources, (at, behind), with)
+        lower::spellings_between(before, &form, sources, (at, behind), (with, ways))
     }
 }
