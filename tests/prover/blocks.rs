@@ -54,6 +54,27 @@ const CASES: &[Case] = &[
         new: "shl.b32 %r5, %r3, 1;",
     },
     Case {
+        name: "a branch that chooses",
+        text: "mov.u32 %r5, %r3;\nsetp.gt.s32 %p1, %r3, 7;\nOLD\nst.global.u32 [%d2], %r5;",
+        old: "@%p1 bra big;\nadd.u32 %r5, %r3, %r1;\nbig:",
+        new: "add.u32 %r6, %r3, %r1;\nselp.b32 %r5, %r5, %r6, %p1;",
+    },
+    Case {
+        name: "branches that choose one of three in a loop",
+        text: "mov.u32 %r4, 0;\nmov.u32 %r5, 1;\nloop:\nsetp.gt.s32 %p1, %r5, 7;\nsetp.eq.u32 %p2, %r4, 2;\nOLD\n\
+               add.u32 %r4, %r4, 1;\nsetp.lt.u32 %p3, %r4, %r1;\n@%p3 bra loop;\nst.global.u32 [%d2], %r5;",
+        old: "@!%p1 bra small;\n@%p2 bra both;\nadd.u32 %r5, %r5, %r3;\nbra done;\nsmall:\nsub.u32 %r5, %r5, 3;\n\
+              bra done;\nboth:\nshl.b32 %r6, %r5, 2;\nadd.u32 %r5, %r6, 1;\ndone:",
+        new: "mad.lo.u32 %r6, %r5, 4, 1;\nadd.u32 %r7, %r5, %r3;\nselp.b32 %r6, %r6, %r7, %p2;\n\
+              sub.u32 %r7, %r5, 3;\nselp.b32 %r5, %r6, %r7, %p1;",
+    },
+    Case {
+        name: "one way on which two conditions hold",
+        text: "mov.u32 %r5, %r3;\nsetp.gt.s32 %p1, %r3, 7;\nsetp.lt.u32 %p2, %r2, %r1;\nOLD\nst.global.u32 [%d2], %r5;",
+        old: "@!%p1 bra done;\nadd.u32 %r6, %r3, 1;\n@!%p2 bra done;\nshl.b32 %r5, %r6, 1;\ndone:",
+        new: "and.pred %p3, %p1, %p2;\nmad.lo.u32 %r6, %r3, 2, 2;\nselp.b32 %r5, %r6, %r5, %p3;",
+    },
+    Case {
         name: "what was computed before a branch",
         text: "and.b32 %r4, %r3, 255;\nshl.b32 %r5, %r4, 8;\nsetp.gt.u32 %p1, %r2, 7;\n@%p1 bra done;\nOLD\n\
                st.global.u32 [%d2], %r6;\ndone:",

@@ -7,6 +7,7 @@
 //! nothing is claimed.
 
 use super::Stop;
+use super::fold::{Step, Way};
 use hashbrown::HashMap;
 use ptxopt_grammar::names::DeclKind;
 use ptxopt_grammar::table::Control;
@@ -23,7 +24,7 @@ pub(super) struct Block {
     /// Its first label, for messages.
     pub(super) name: Option<String>,
     /// The instructions and pragmas.
-    pub(super) stmts: Vec<StmtId>,
+    pub(super) steps: Vec<Step>,
     pub(super) end: End,
 }
 
@@ -102,7 +103,7 @@ impl Cut {
         let mut at = from;
         for _ in 0..self.blocks.len() {
             match &self.blocks[at] {
-                Block { stmts, end: End::Jump(to), .. } if stmts.is_empty() => at = *to,
+                Block { steps, end: End::Jump(to), .. } if steps.is_empty() => at = *to,
                 _ => return at,
             }
         }
@@ -112,26 +113,37 @@ impl Cut {
 
     /// Joins each block that is entered from a single jump to the block with that jump.
     fn join(&mut self) {
+        let mut entered = self.entered();
+        for at in self.reachable() {
+            self.join_at(at, &mut entered);
+        }
+    }
+
+    /// Joins a block to those behind it that are entered from it alone.
+    pub(super) fn join_at(&mut self, at: usize, entered: &mut [usize]) {
+        while let End::Jump(to) = self.blocks[at].end
+            && entered[to] == 1
+            && to != at
+        {
+            let steps = std::mem::take(&mut self.blocks[to].steps);
+            let end = std::mem::replace(&mut self.blocks[to].end, End::Leave { stmt: None, next: None });
+            let name = self.blocks[to].name.take();
+            let block = &mut self.blocks[at];
+            block.steps.extend(steps);
+            block.end = end;
+            block.name = block.name.take().or(name);
+            entered[to] = 0;
+        }
+    }
+
+    /// By block: how many edges lead there.
+    pub(super) fn entered(&self) -> Vec<usize> {
         let mut entered = vec![0_usize; self.blocks.len()];
         entered[0] = 1;
         for at in self.reachable() {
             self.blocks[at].end.targets().into_iter().for_each(|to| entered[to] += 1);
         }
-        for at in self.reachable() {
-            while let End::Jump(to) = self.blocks[at].end
-                && entered[to] == 1
-                && to != at
-            {
-                let stmts = std::mem::take(&mut self.blocks[to].stmts);
-                let end = std::mem::replace(&mut self.blocks[to].end, End::Leave { stmt: None, next: None });
-                let name = self.blocks[to].name.take();
-                let block = &mut self.blocks[at];
-                block.stmts.extend(stmts);
-                block.end = end;
-                block.name = block.name.take().or(name);
-                entered[to] = 0;
-            }
-        }
+        entered
     }
 
     /// The blocks that control can reach, in no particular order.
@@ -187,7 +199,7 @@ fn block(
     next: Option<usize>,
     labels: &HashMap<DeclId, usize>,
 ) -> Result<Block, Stop> {
-    let (mut name, mut stmts, mut end) = (None, Vec::new(), None);
+    let (mut name, mut steps, mut end) = (None, Vec::new(), None);
     for stmt in range.clone().map(id) {
         match module.kind(stmt) {
             StmtKind::Label => {
@@ -195,11 +207,11 @@ fn block(
                 let text = label.map(|label| String::from_utf8_lossy(module.decl_name(label)).into_owned());
                 name = name.or(text);
             }
-            StmtKind::Pragma => stmts.push(stmt),
+            StmtKind::Pragma => steps.push(Step::Execute(stmt, Way::ALWAYS)),
             StmtKind::Unknown => return Err(Stop::at(stmt, "not understood")),
             StmtKind::Instruction => match self::end(module, stmt, next, labels)? {
                 Some(found) => end = Some(found),
-                None => stmts.push(stmt),
+                None => steps.push(Step::Execute(stmt, Way::ALWAYS)),
             },
             StmtKind::Version
             | StmtKind::Target
@@ -222,7 +234,7 @@ fn block(
         }
     }
     let falls = || next.map_or(End::Leave { stmt: None, next: None }, End::Jump);
-    Ok(Block { name, stmts, end: end.unwrap_or_else(falls) })
+    Ok(Block { name, steps, end: end.unwrap_or_else(falls) })
 }
 
 /// How an instruction ends its block; `None` if control just goes on.

@@ -28,6 +28,7 @@
 mod cut;
 mod edges;
 mod events;
+mod fold;
 mod invariants;
 mod neighbours;
 pub mod packed;
@@ -163,12 +164,27 @@ fn compared(
     packed: &[Packed],
     effort: Effort,
 ) -> Result<Proof, Stop> {
-    let paired = paired(before, after, false).or_else(|stop| paired(before, after, true).map_err(|_| stop));
-    let (cuts, product) = paired?;
-    let names = [Names::new(before.0, before.1), Names::new(after.0, after.1)];
-    let walk = Walk::new(names, semantics, effort);
-    let mut relation = Relation::new(walk, &cuts, &product, packed)?;
-    relation.carried()
+    let carried = |(cuts, product): ([Cut; 2], Product)| {
+        let names = [Names::new(before.0, before.1), Names::new(after.0, after.1)];
+        let walk = Walk::new(names, semantics, effort);
+        Relation::new(walk, &cuts, &product, packed)?.carried()
+    };
+    let as_it_is = paired(before, after, Shape::AsItIs);
+    let plain = as_it_is
+        .or_else(|stop| paired(before, after, Shape::WithoutJumps).map_err(|_| stop))
+        .and_then(carried);
+    // What stands against a proof is said of the texts as they are.
+    plain.or_else(|stop| paired(before, after, Shape::Folded).and_then(carried).map_err(|_| stop))
+}
+
+/// How bodies are cut into blocks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    AsItIs,
+    /// Without blocks that only jump.
+    WithoutJumps,
+    /// So too, and ways that part and meet again, with nothing but computations in between, are one block.
+    Folded,
 }
 
 /// The first instruction with two meanings.
@@ -182,10 +198,14 @@ fn disputed(module: &Module<'_>, function: &Function) -> Option<Disputed> {
 fn paired(
     before: InModule<'_, '_, '_>,
     after: InModule<'_, '_, '_>,
-    leave_out: bool,
+    shape: Shape,
 ) -> Result<([Cut; 2], Product), Stop> {
-    let old = Cut::new(before.0, &before.1.body, leave_out).map_err(|stop| stop.on(0))?;
-    let new = Cut::new(after.0, &after.1.body, leave_out).map_err(|stop| stop.on(1))?;
+    let leave_out = shape != Shape::AsItIs;
+    let mut old = Cut::new(before.0, &before.1.body, leave_out).map_err(|stop| stop.on(0))?;
+    let mut new = Cut::new(after.0, &after.1.body, leave_out).map_err(|stop| stop.on(1))?;
+    if shape == Shape::Folded && ![old.fold(before.0), new.fold(after.0)].contains(&true) {
+        return Err(Stop::plain("nothing is folded"));
+    }
     let product = Product::new([before.0, after.0], [&old, &new])?;
     Ok(([old, new], product))
 }

@@ -7,6 +7,7 @@
 //! condition is not equal.
 
 use super::cut::{Cut, End};
+use super::fold::Step;
 use super::invariants;
 use super::packed::{Packed, Words};
 use super::product::Product;
@@ -119,10 +120,11 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
                 };
                 let block = &self.cuts[side].blocks[blocks[side]];
                 let mut written: HashSet<RegisterId> = HashSet::new();
-                for &stmt in block.stmts.iter().chain(block.end.stmt().as_ref()) {
+                let steps = block.steps.iter().filter_map(Step::stmt);
+                for (stmt, is_always) in steps.chain(block.end.stmt().map(|stmt| (stmt, true))) {
                     let (reads, news) = self.accesses(side, stmt).map_err(|stop| stop.on(side))?;
                     crossing.extend(reads.into_iter().filter(|register| !written.contains(register)));
-                    let guarded = self.walk.sides[side].names.module.guard(stmt).is_some();
+                    let guarded = !is_always || self.walk.sides[side].names.module.guard(stmt).is_some();
                     for register in news {
                         writes.entry(register).or_default().push(pair);
                         if guarded {
@@ -232,7 +234,7 @@ impl<'r, 'm, 't> Relation<'r, 'm, 't> {
                 }
                 for side in (0..2).filter(|&side| sides[side]) {
                     let cuts = self.cuts;
-                    self.walk.block(side, &cuts[side].blocks[blocks[side]].stmts)?;
+                    self.walk.block(side, &cuts[side].blocks[blocks[side]].steps)?;
                 }
                 if sides[1] { self.end(blocks)? } else { self.old_end(blocks)? }
             }

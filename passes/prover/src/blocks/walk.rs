@@ -10,6 +10,7 @@
 
 use super::Stop;
 use super::events::{Changes, Event};
+use super::fold::{Step, Way};
 use super::packed::halves;
 use super::questions::{Answer, Effort, Questions};
 use super::registers::{CARRY, Names, RegisterId, Registers};
@@ -19,7 +20,7 @@ use super::words::WORD;
 use crate::Assumption;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::meaning::disputed::{Semantics, disputed_at};
-use ptxopt_grammar::meaning::term::{Term, Terms, ones};
+use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones};
 use ptxopt_grammar::meaning::{Place, Write, meaning};
 use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::table::{Control, Effects};
@@ -77,6 +78,8 @@ pub(super) struct Walk<'m, 't> {
     /// The values of the old function, by width and by what they are on a few vectors.
     olds: HashMap<(u32, Values), Vec<Term>>,
     known: HashSet<Term>,
+    /// The condition under which control comes to the statement at hand, if it is one of several ways.
+    here: Option<Term>,
     /// What instructions with two meanings mean.
     semantics: Semantics,
 }
@@ -101,6 +104,7 @@ impl<'m, 't> Walk<'m, 't> {
             operands: HashMap::new(),
             olds: HashMap::new(),
             known: HashSet::new(),
+            here: None,
         }
     }
 
@@ -156,10 +160,13 @@ impl<'m, 't> Walk<'m, 't> {
     }
 
     /// Executes the statements of a block on a side, the old side first.
-    pub(super) fn block(&mut self, side: usize, stmts: &[StmtId]) -> Result<(), Stop> {
-        for &stmt in stmts {
-            self.stmt(side, stmt).map_err(|stop| stop.on(side))?;
+    pub(super) fn block(&mut self, side: usize, steps: &[Step]) -> Result<(), Stop> {
+        let always = self.arena.terms.bit(true);
+        let mut ways = HashMap::from([(Way::ALWAYS, always)]);
+        for step in steps {
+            self.step(side, step, &mut ways).map_err(|stop| stop.on(side))?;
         }
+        self.here = None;
         let left = |event: &&Event| matches!(event.shape.class, Class::Ordered(_)) && !event.taken;
         match self.events.iter().find(left) {
             Some(event) if side == 1 => Err(Stop::at(event.stmt, "has no counterpart").in_first()),
@@ -167,7 +174,36 @@ impl<'m, 't> Walk<'m, 't> {
         }
     }
 
-    fn stmt(&mut self, side: usize, stmt: StmtId) -> Result<(), Stop> {
+    /// Executes a step; `ways` has the conditions under which control comes on each way.
+    fn step(&mut self, side: usize, step: &Step, ways: &mut HashMap<Way, Term>) -> Result<(), Stop> {
+        let never = self.arena.terms.bit(false);
+        let here = |ways: &HashMap<Way, Term>, way: Way| ways.get(&way).copied().unwrap_or(never);
+        let edges = match *step {
+            Step::Execute(stmt, way) => {
+                self.here = Some(here(ways, way));
+                return self.stmt(side, stmt, here(ways, way));
+            }
+            Step::Go(from, to) => vec![(Some(to), here(ways, from))],
+            Step::Part(branch, way, to) => {
+                self.here = Some(here(ways, way));
+                let guard = self.guard(side, branch)?;
+                let otherwise = self.arena.terms.not(guard);
+                let condition = here(ways, way);
+                let conditions = [guard, otherwise].map(|guard| self.arena.terms.and(condition, guard));
+                to.into_iter().zip(conditions).collect()
+            }
+        };
+        for (to, condition) in edges {
+            if let Some(to) = to {
+                let known = here(ways, to);
+                ways.insert(to, self.arena.terms.or(known, condition));
+            }
+        }
+        Ok(())
+    }
+
+    /// Executes a statement, if control comes there.
+    fn stmt(&mut self, side: usize, stmt: StmtId, here: Term) -> Result<(), Stop> {
         if self.questions.is_spent() {
             return Err(Stop::at(stmt, "was reached when the budget of the search was spent"));
         }
@@ -182,15 +218,18 @@ impl<'m, 't> Walk<'m, 't> {
         }
         // Of what has two meanings only that is known which is true of both: it does the same for the same operands.
         let has_one = self.semantics == Semantics::Manual || disputed_at(module, stmt).is_none();
-        if has_one && only_computes(module, stmt) && self.meant(side, stmt)?.is_some() {
+        if has_one && only_computes(module, stmt) && self.meant(side, stmt, here)?.is_some() {
             return Ok(());
+        }
+        if here != self.arena.terms.bit(true) {
+            return Err(Stop::at(stmt, "is executed on one of several ways, and has no meaning"));
         }
         let shape = self.shape(side, stmt)?;
         self.event(side, stmt, shape)
     }
 
     /// Executes a statement by its meaning, if it has one.
-    fn meant(&mut self, side: usize, stmt: StmtId) -> Result<Option<()>, Stop> {
+    fn meant(&mut self, side: usize, stmt: StmtId, here: Term) -> Result<Option<()>, Stop> {
         let module = self.sides[side].names.module;
         if module.row(stmt).is_none_or(|row| row.means.is_none()) {
             return Ok(None);
@@ -205,6 +244,7 @@ impl<'m, 't> Walk<'m, 't> {
         let Some(writes) = meaning(module, stmt, &mut dry, &mut any) else { return Ok(None) };
         let Some(targets) = self.targets(side, stmt, &writes, &dry)? else { return Ok(None) };
         let guard = self.guard(side, stmt)?;
+        let guard = self.arena.terms.and(guard, here);
         let mut read: HashMap<NodeId, Term> = HashMap::new();
         for (node, role) in module.roles(stmt) {
             if role == Role::Write || module.guard(stmt).is_some_and(|(guard, _)| guard == node) {
@@ -309,6 +349,12 @@ impl<'m, 't> Walk<'m, 't> {
             }
             return held.value;
         }
+        // On a way that the write lies on too.
+        if let (Some(held), Some(here)) = (held, self.here)
+            && conjuncts(&self.arena.terms, held.written).is_subset(&conjuncts(&self.arena.terms, here))
+        {
+            return held.value;
+        }
         let unknown = self.unwritten(side, register, stmt);
         held.map_or(unknown, |held| self.arena.terms.choose(held.written, held.value, unknown))
     }
@@ -341,7 +387,9 @@ impl<'m, 't> Walk<'m, 't> {
                 let nothing = terms.constant(0, terms.width(value));
                 Held { value: nothing, written: terms.bit(false) }
             });
-            new.value = terms.choose(guard, value, old.value);
+            // What was never written means nothing.
+            let is_first = terms.value(old.written) == Some(0);
+            new.value = if is_first { value } else { chosen(terms, guard, value, old.value) };
             new.written = terms.or(guard, old.written);
         }
         if side == 0 {
@@ -391,6 +439,28 @@ impl<'m, 't> Walk<'m, 't> {
 }
 
 /// Whether all that an instruction does is to compute its results from its operands.
+/// The conditions that all hold where one does.
+fn conjuncts(terms: &Terms, condition: Term) -> HashSet<Term> {
+    let (mut all, mut work) = (HashSet::new(), vec![condition]);
+    while let Some(next) = work.pop() {
+        if let Op::And(first, second) = terms.op(next) {
+            work.extend([first, second]);
+        } else {
+            all.insert(next);
+        }
+    }
+    all
+}
+
+/// One of two values, by one condition after the other where several must hold: selections are spelled so.
+fn chosen(terms: &mut Terms, condition: Term, value: Term, other: Term) -> Term {
+    if let Op::And(first, second) = terms.op(condition) {
+        let inner = chosen(terms, second, value, other);
+        return terms.choose(first, inner, other);
+    }
+    terms.choose(condition, value, other)
+}
+
 fn only_computes(module: &Module<'_>, stmt: StmtId) -> bool {
     let effects = module.effects(stmt);
     let others =

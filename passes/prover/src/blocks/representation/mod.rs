@@ -95,7 +95,8 @@ fn checked(pairs: &Pairs<'_, '_>, (old, new): (&Function, &Function), words: &[W
     let mut incoming: Vec<Vec<usize>> = vec![Vec::new(); cut.blocks.len()];
     for &at in &reachable {
         let block = &cut.blocks[at];
-        let stmts: Vec<StmtId> = block.stmts.iter().copied().chain(block.end.stmt()).collect();
+        let stmts: Vec<StmtId> =
+            block.steps.iter().filter_map(|step| Some(step.stmt()?.0)).chain(block.end.stmt()).collect();
         blocks[at] = walk.block(&stmts)?;
         for to in block.end.targets() {
             incoming[to].push(at);
