@@ -594,11 +594,36 @@ impl Terms {
         made[&root]
     }
 
+    /// A term made of other inputs: `input` gives the term that stands for each.
+    ///
+    /// # Panics
+    ///
+    /// If a stand-in has another width than the input.
+    pub fn substitute(&mut self, root: Term, input: &mut dyn FnMut(u32) -> Term) -> Term {
+        let cone = self.cone(root);
+        let mut made: HashMap<Term, Term> = HashMap::with_capacity(cone.len());
+        for term in cone {
+            let (op, width) = (self.op(term), self.width(term));
+            let new = if let Op::Input(number) = op {
+                input(number)
+            } else {
+                self.apply(op, width, &mut |child| made[&child])
+            };
+            assert_eq!(self.width(new), width, "what stands for an input has its width");
+            made.insert(term, new);
+        }
+        made[&root]
+    }
+
     /// The operation of a term of another arena on operands of this one: `of` gives what stands for each. An input
     /// keeps its number.
     pub fn copy(&mut self, from: &Self, term: Term, of: &mut dyn FnMut(Term) -> Term) -> Term {
-        let width = from.width(term);
-        match from.op(term) {
+        self.apply(from.op(term), from.width(term), of)
+    }
+
+    /// An operation on other operands: `of` gives what stands for each.
+    fn apply(&mut self, op: Op, width: u32, of: &mut dyn FnMut(Term) -> Term) -> Term {
+        match op {
             Op::Input(number) => self.input(number, width),
             Op::Constant(value) => self.constant(value, width),
             Op::Not(a) => self.not(of(a)),

@@ -5,6 +5,7 @@
 //! registers cannot be followed has no graph.
 
 use super::flow::control;
+use super::hammocks::{Decisions, Hammocks};
 use super::lists::Lists;
 use super::names::{self, Named};
 use super::opaque;
@@ -48,7 +49,8 @@ impl<'m, 't> Graph<'m, 't> {
         let parameters = registers.returned(module, function.head);
         check(module, &function, &flow, &registers, &parameters)?;
         let named = names::name(&flow, &registers, &accesses, &parameters);
-        let slice = wanted.map(|wanted| Slice::of(module, &flow, &accesses, &named, wanted));
+        let hammocks = Hammocks::of(module, &flow, &named);
+        let slice = wanted.map(|wanted| Slice::of(module, &flow, &accesses, (&named, &hammocks), wanted));
         let mut builder = Builder {
             module,
             semantics,
@@ -65,7 +67,9 @@ impl<'m, 't> Graph<'m, 't> {
                 builder.stmt(stmt);
             }
         }
+        builder.gate(&flow, &hammocks);
         let Builder { terms, named: Named { values, links, seen, old }, reads, fixed, .. } = builder;
+        let decisions = Decisions::of(module, &flow, &hammocks, &values);
         let addresses = fixed.into_iter().filter_map(|((decl, ..), value)| Some((value, decl?))).collect();
         let by = |key: fn(&Link) -> ValueId, item: fn(&Link) -> ValueId| {
             Lists::of(values.len(), || links.iter().map(|link| (key(link).index(), (item(link), link.slot))))
@@ -89,6 +93,7 @@ impl<'m, 't> Graph<'m, 't> {
             semantics,
             writers,
             addresses,
+            decisions,
             slice,
         })
     }
@@ -153,16 +158,16 @@ fn maybe_undefined(named: &Named, accesses: &Accesses) -> Vec<bool> {
     undefined
 }
 
-struct Builder<'b, 'm, 't> {
-    module: &'m Module<'t>,
+pub(super) struct Builder<'b, 'm, 't> {
+    pub(super) module: &'m Module<'t>,
     semantics: Semantics,
-    accesses: &'b Accesses,
-    named: Named,
+    pub(super) accesses: &'b Accesses,
+    pub(super) named: Named,
     /// By value: whether it may be undefined; no value is if the list is empty.
-    undefined: Vec<bool>,
-    terms: Terms,
+    pub(super) undefined: Vec<bool>,
+    pub(super) terms: Terms,
     /// Special registers and addresses: the same at each use.
-    fixed: HashMap<(Option<DeclId>, &'t [u8], u32), ValueId>,
+    pub(super) fixed: HashMap<(Option<DeclId>, &'t [u8], u32), ValueId>,
     /// The values that stand for reads of what may be undefined.
     reads: HashMap<usize, ValueId>,
 }
@@ -186,7 +191,7 @@ impl Builder<'_, '_, '_> {
     }
 
     fn add(&mut self, width: u32, origin: Origin) -> ValueId {
-        let value = Value { width, origin, register: None, def: None, core: None };
+        let value = Value { width, origin, register: None, def: None, core: None, gated: None };
         let id = ValueId::numbered(self.named.values.len());
         self.named.values.push(value);
         id
@@ -215,13 +220,13 @@ impl Builder<'_, '_, '_> {
         read
     }
 
-    fn input(&mut self, value: ValueId) -> Term {
+    pub(super) fn input(&mut self, value: ValueId) -> Term {
         let width = self.named.values[value.index()].width;
         self.terms.input(value.number(), width)
     }
 
     /// The access of `stmt` by which `node` is read or written, if it is exactly one.
-    fn access(&self, stmt: StmtId, node: Option<NodeId>, write: bool) -> Option<usize> {
+    pub(super) fn access(&self, stmt: StmtId, node: Option<NodeId>, write: bool) -> Option<usize> {
         let fits = |&at: &usize| {
             let access = self.accesses.list[at];
             access.node == node

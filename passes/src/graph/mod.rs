@@ -15,6 +15,8 @@
 mod build;
 mod dominators;
 mod flow;
+mod gates;
+mod hammocks;
 mod lists;
 mod names;
 mod opaque;
@@ -36,6 +38,7 @@ use ptxopt_grammar::function::Function;
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::names::{Component, Part};
+use ptxopt_grammar::table::Control;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId};
 use slice::Slice;
 
@@ -103,6 +106,8 @@ pub struct Value {
     pub def: Option<Term>,
     /// The instruction's meaning alone, as if there were no guard.
     pub core: Option<Term>,
+    /// Of a phi: what it is in terms of values that dominate it, chosen by the conditions of the branches.
+    pub gated: Option<Term>,
 }
 
 /// How a value is used by another, or by a sink.
@@ -151,6 +156,8 @@ pub struct Graph<'m, 't> {
     writers: Lists<StmtId>,
     /// The values that are addresses, and of what.
     addresses: HashMap<ValueId, DeclId>,
+    /// The branches that decide nothing but what phis are.
+    decisions: hammocks::Decisions,
     /// The part that has terms; `None` for all of it.
     slice: Option<Slice>,
 }
@@ -201,6 +208,28 @@ impl<'m, 't> Graph<'m, 't> {
     #[must_use]
     pub fn value(&self, value: ValueId) -> &Value {
         &self.values[value.index()]
+    }
+
+    /// What a value is in terms of values that dominate it: its definition, or that of a phi after branches that only
+    /// choose what is computed.
+    #[must_use]
+    pub fn made_of(&self, value: ValueId) -> Option<Term> {
+        let entry = self.value(value);
+        entry.def.or(entry.gated)
+    }
+
+    /// The branches, as sinks, that decide what a phi is and have no other effect; none for any other value.
+    pub(crate) fn decisions(&self, value: ValueId) -> &[ValueId] {
+        match self.value(value).origin {
+            Origin::Phi(join) => self.decisions.at(join),
+            Origin::Undefined | Origin::Read(_) | Origin::Opaque | Origin::Result(_) | Origin::Sink(_) => &[],
+        }
+    }
+
+    /// Whether a statement is a branch.
+    #[must_use]
+    pub fn is_branch(&self, stmt: StmtId) -> bool {
+        flow::control(self.module, stmt) == Some(Control::Branch)
     }
 
     /// The uses of a value, and how each uses it.

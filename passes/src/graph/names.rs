@@ -98,7 +98,7 @@ enum Writes {
 impl Naming<'_> {
     fn add(&mut self, origin: Origin, register: Register) -> ValueId {
         let width = self.registers.named(register).width;
-        let value = Value { width, origin, register: Some(register), def: None, core: None };
+        let value = Value { width, origin, register: Some(register), def: None, core: None, gated: None };
         let id = ValueId::numbered(self.named.values.len());
         self.named.values.push(value);
         id

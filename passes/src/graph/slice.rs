@@ -7,10 +7,11 @@
 //! their changes alter is made of them, and so lies in the part.
 
 use super::build::only_computes;
+use super::hammocks::{self, Hammocks};
 use super::lists::Lists;
 use super::names::Named;
 use super::registers::Accesses;
-use super::{Flow, Origin, ValueId};
+use super::{BlockId, Flow, Origin, ValueId};
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
 
 /// A part of a function.
@@ -31,7 +32,7 @@ impl Slice {
         module: &Module<'_>,
         flow: &Flow,
         accesses: &Accesses,
-        named: &Named,
+        (named, hammocks): (&Named, &Hammocks),
         wanted: &dyn Fn(StmtId) -> bool,
     ) -> Self {
         let stmts = || flow.order().iter().flat_map(|&block| flow.stmts(block));
@@ -53,7 +54,7 @@ impl Slice {
             instructions().for_each(|stmt| pure[stmt.index() - first] = only_computes(module, stmt));
             pure
         };
-        let around = Around { first, accesses, named, pure };
+        let around = Around { module, first, accesses, named, hammocks, pure };
         let phis = Lists::of(count, || named.links.iter().map(|link| (link.to.index(), link.from)));
         let below = slice.go_up(&around, &phis, wanted);
         drop(phis);
@@ -72,7 +73,12 @@ impl Slice {
     }
 
     /// Takes in what statements are made of; returns the values that are.
-    fn go_up(&mut self, around: &Around<'_>, phis: &Lists<ValueId>, mut work: Vec<StmtId>) -> Vec<ValueId> {
+    fn go_up(
+        &mut self,
+        around: &Around<'_, '_>,
+        phis: &Lists<ValueId>,
+        mut work: Vec<StmtId>,
+    ) -> Vec<ValueId> {
         let mut found = Vec::new();
         let mut values = Vec::new();
         while let Some(stmt) = work.pop() {
@@ -84,9 +90,10 @@ impl Slice {
             while let Some(value) = values.pop() {
                 match around.named.values[value.index()].origin {
                     Origin::Result(writer) => work.push(writer),
-                    Origin::Phi(_) if !std::mem::replace(&mut self.known[value.index()], true) => {
+                    Origin::Phi(join) if !std::mem::replace(&mut self.known[value.index()], true) => {
                         found.push(value);
                         values.extend_from_slice(phis.get(value.index()));
+                        around.conditions(join, value, &mut values);
                     }
                     Origin::Undefined | Origin::Opaque if !self.known[value.index()] => found.push(value),
                     Origin::Undefined
@@ -107,7 +114,7 @@ impl Slice {
     /// Takes in what is made of values.
     fn go_down(
         &mut self,
-        around: &Around<'_>,
+        around: &Around<'_, '_>,
         readers: &Lists<StmtId>,
         joins: &Lists<ValueId>,
         mut work: Vec<ValueId>,
@@ -143,15 +150,17 @@ impl Slice {
 }
 
 /// What the walks look at.
-struct Around<'a> {
+struct Around<'a, 't> {
+    module: &'a Module<'t>,
     first: usize,
     accesses: &'a Accesses,
     named: &'a Named,
+    hammocks: &'a Hammocks,
     /// By statement: whether all that it does is to compute.
     pure: Vec<bool>,
 }
 
-impl Around<'_> {
+impl Around<'_, '_> {
     fn is_pure(&self, stmt: StmtId) -> bool {
         self.pure[stmt.index() - self.first]
     }
@@ -159,6 +168,18 @@ impl Around<'_> {
     /// Whether what a statement writes depends on a guard and on what was there before.
     fn keeps(&self, stmt: StmtId) -> bool {
         self.accesses.range(stmt).any(|at| self.accesses.list[at].write && self.accesses.list[at].guarded)
+    }
+
+    /// The conditions that choose what a phi is.
+    fn conditions(&self, join: BlockId, phi: ValueId, values: &mut Vec<ValueId>) {
+        if !hammocks::may_be_gated(&self.named.values[phi.index()]) {
+            return;
+        }
+        for stmt in self.hammocks.branches(join) {
+            let guard = self.module.guard(stmt).map(|(node, _)| node);
+            let read = self.accesses.range(stmt).filter(|&at| self.accesses.list[at].node == guard);
+            values.extend(read.map(|at| self.named.seen[at]));
+        }
     }
 
     fn results(&self, stmt: StmtId) -> impl Iterator<Item = ValueId> + '_ {

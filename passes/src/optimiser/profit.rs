@@ -42,6 +42,9 @@ pub(super) type Compared = RefCell<HashMap<(StmtId, usize, Costs), bool>>;
 impl Profit<'_, '_, '_> {
     /// What a statement's own instruction costs alone.
     pub(super) fn cost_of(&self, stmt: StmtId) -> Cost {
+        if self.graph.is_branch(stmt) {
+            return if self.graph.module().guard(stmt).is_some() { BRANCH } else { Cost::NOTHING };
+        }
         let moves = || Cost { least: self.halves_moved(stmt), ..Cost::UNKNOWN };
         self.graph.step(stmt).map_or_else(moves, |step| self.target.cost(&Recipe::one(step)))
     }
@@ -50,7 +53,9 @@ impl Profit<'_, '_, '_> {
     /// the lanes of an operand with other instructions that are taken apart; what is repeated is one part of all.
     pub(super) fn price(&self, stmt: StmtId) -> Price {
         let Some(step) = self.graph.step(stmt) else {
-            return Price { own: self.halves_moved(stmt), ..Price::default() };
+            let is_branch = self.graph.is_branch(stmt);
+            let own = if is_branch { self.cost_of(stmt).least } else { self.halves_moved(stmt) };
+            return Price { own, ..Price::default() };
         };
         let least = self.target.cost(&Recipe::one(step)).least;
         let least = least.saturating_sub(self.extended_before(&step)).max(least.min(1));
@@ -350,6 +355,10 @@ impl Profit<'_, '_, '_> {
         !(joined() || of_video() || self.is_sum_of_dot_product(gain))
     }
 }
+
+/// What a branch costs. Where threads may part at it, there are instructions beside it by which they meet again, but one
+/// over a few instructions often becomes a guard of each of these.
+const BRANCH: Cost = Cost { least: 1, most: 1 };
 
 /// How much a rewrite must save that says what plain code means, beyond what the assembler fuses there by itself.
 const LEAST_OF_FUSING: i64 = 2;

@@ -397,8 +397,12 @@ impl Work<'_, '_, '_> {
             record.cost = Some((self.profit.cost_of(stmt) + saved, cost));
             record.here = Some((self.profit.cost_of(stmt), cost));
             let before = |costs: &Costs| {
-                let all = gone.iter().chain([&stmt]).map(|&stmt| self.profit.graph.step(stmt));
-                all.map(|step| step.map_or(Cost::UNKNOWN, |step| costs.step(&step))).sum()
+                let all = gone.iter().chain([&stmt]);
+                all.map(|&stmt| match self.profit.graph.step(stmt) {
+                    Some(step) => costs.step(&step),
+                    None => self.profit.cost_of(stmt),
+                })
+                .sum()
             };
             record.each =
                 on_each.iter().zip(each).map(|((costs, _), after)| (before(costs), after)).collect();

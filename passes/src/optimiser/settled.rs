@@ -1,14 +1,14 @@
 //! Statements that need not be looked at again: in a later round, or in a variant, those about which all is as it was when
 //! no rule had another spelling for them.
 //!
-//! All is what the statement is computed of, down to what is loaded and to what comes together at the heads of blocks;
-//! what is known and demanded of all that; and what uses its result. Only a hash of it is kept, with the names of
+//! All is what the statement is computed of, down to what is loaded and to what comes together at the heads of blocks, and
+//! what that is if branches choose it; what is known and demanded of all that; and what uses its result. Only a hash of it is kept, with the names of
 //! registers, since a later round is about the text that the earlier one left. Nothing is unsound where that misses
 //! something: a statement without another spelling stays as it is.
 
 use super::gather::Spelled;
 use super::stays::Stays;
-use crate::graph::{Graph, Origin, ValueId};
+use crate::graph::{Graph, Origin, ValueId, inputs_of};
 use crate::select::reads;
 use crate::site::Knowledge;
 use hashbrown::HashMap;
@@ -56,9 +56,15 @@ impl Hashes {
                 graph.function().name.hash(&mut hasher);
                 graph.module().stmt_text(stmt).hash(&mut hasher);
                 for value in reads(graph, stmt) {
-                    match computed(graph, value).and_then(|stmt| below.get(&stmt)) {
+                    let mut hash = |value| match computed(graph, value).and_then(|stmt| below.get(&stmt)) {
                         Some(operand) => operand.hash(&mut hasher),
                         None => name(graph, value).hash(&mut hasher),
+                    };
+                    hash(value);
+                    // What comes together after branches is seen through.
+                    if let Some(gate) = graph.value(value).gated {
+                        graph.operands(value).for_each(|(operand, _)| hash(operand));
+                        inputs_of(graph.terms(), gate).into_iter().for_each(&mut hash);
                     }
                     knowledge.facts.get(value.index()).hash(&mut hasher);
                 }

@@ -9,7 +9,7 @@ use super::spell::Spelling;
 use crate::cost::{Cost, Costs};
 use crate::graph::{Origin, ValueId};
 use crate::recipe::{Source, Step};
-use crate::select::Gain;
+use crate::select::{Gain, reads};
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::table::Row;
 use ptxopt_grammar::table::instruction::op;
@@ -106,18 +106,32 @@ impl Profit<'_, '_, '_> {
         let mut stmts: Vec<StmtId> = all.iter().map(|&(stmt, _)| stmt).collect();
         let mut known: HashSet<ValueId> =
             all.iter().flat_map(|(_, spelling)| spelling.recipe.values()).collect();
-        let mut work = stmts.clone();
-        while let Some(next) = work.pop() {
-            let Some(step) = self.graph.step(next) else { continue };
-            for source in &step.sources {
-                let Source::Value(value) = *source else { continue };
-                let Origin::Result(writer) = self.graph.value(value).origin else { continue };
-                let plain = self.graph.module().guard(writer).is_none() && self.graph.only_computes(writer);
-                if plain && known.insert(value) && stmts.len() < MOST_COMPARED {
+        let mut work: Vec<ValueId> = stmts.iter().flat_map(|&stmt| self.read_by(stmt)).collect();
+        while let Some(value) = work.pop() {
+            if stmts.len() >= MOST_COMPARED || known.contains(&value) {
+                continue;
+            }
+            match self.graph.value(value).origin {
+                Origin::Result(writer)
+                    if self.graph.module().guard(writer).is_none() && self.graph.only_computes(writer) =>
+                {
                     stmts.push(writer);
-                    work.push(writer);
+                    work.extend(self.read_by(writer));
+                }
+                // What a phi can be, and what decides between these.
+                Origin::Phi(_) if self.graph.value(value).gated.is_some() => {
+                    work.extend(self.graph.operands(value).map(|(operand, _)| operand));
+                    work.extend_from_slice(self.graph.decisions(value));
+                }
+                Origin::Sink(branch) => {
+                    stmts.push(branch);
+                    work.extend(reads(self.graph, branch));
+                }
+                Origin::Result(_) | Origin::Phi(_) | Origin::Undefined | Origin::Read(_) | Origin::Opaque => {
+                    continue;
                 }
             }
+            known.insert(value);
         }
         let mut steps = Vec::new();
         all.iter().for_each(|(_, spelling)| add_without_copies(&spelling.recipe.recipe().steps, &mut steps));
@@ -134,6 +148,16 @@ impl Profit<'_, '_, '_> {
         self.target.costs.each().all(|costs| most(costs) < self.together(costs, &stmts).1)
     }
 
+    /// The values that an instruction reads, if it is one step.
+    fn read_by(&self, stmt: StmtId) -> Vec<ValueId> {
+        let sources = self.graph.step(stmt).map(|step| step.sources);
+        let value = |source: &Source| match *source {
+            Source::Value(value) => Some(value),
+            Source::Step(_) | Source::Constant(_) => None,
+        };
+        sources.iter().flatten().filter_map(value).collect()
+    }
+
     /// What statements cost by themselves, and as a sequence. Products in code that is fused are of lanes, so on GPUs
     /// that multiply words step by step they are one step, and no more is saved with them.
     fn together(&self, costs: Costs, stmts: &[StmtId]) -> (u32, u32) {
@@ -144,8 +168,9 @@ impl Profit<'_, '_, '_> {
         let mut steps: Vec<Step> = Vec::with_capacity(stmts.len());
         let mut places: HashMap<ValueId, Source> = HashMap::new();
         let mut sums: Vec<Source> = Vec::new();
-        let moves = stmts.iter().map(|&stmt| self.halves_moved(stmt)).sum::<u32>();
-        let (mut alone, mut packs, mut narrow) = (moves, 0, 0);
+        let branch = |stmt| if self.graph.is_branch(stmt) { self.cost_of(stmt).least } else { 0 };
+        let others = stmts.iter().map(|&stmt| self.halves_moved(stmt) + branch(stmt)).sum::<u32>();
+        let (mut alone, mut packs, mut narrow) = (others, 0, 0);
         for (stmt, step) in stmts.iter().filter_map(|&stmt| Some((stmt, self.graph.step(stmt)?))) {
             let step = step.over(|source| match *source {
                 Source::Value(value) => places.get(&value).copied().unwrap_or(*source),
@@ -173,7 +198,7 @@ impl Profit<'_, '_, '_> {
             };
             places.extend(self.graph.results(stmt).map(|value| (value, place)));
         }
-        (alone, ((costs.sequence(&steps).most + moves).min(alone) + packs).saturating_sub(narrow))
+        (alone, ((costs.sequence(&steps).most + others).min(alone) + packs).saturating_sub(narrow))
     }
 }
 

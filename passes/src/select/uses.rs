@@ -1,7 +1,7 @@
 //! Use counts that follow every choice, and the cost of what is used: a choice is tried, priced and taken back.
 //!
 //! Counted are all reads in the text, even those that change nothing, the old values that guarded statements keep,
-//! and the operands of used phis. A statement goes when it only computes, when a result of it was used before, and none
+//! and the operands of used phis. A used phi also uses the branches that decide what it is, if they decide nothing else. A statement goes when it only computes, when a result of it was used before, and none
 //! is now; it comes back when a result is used again. A result that was unused from the start has no use to lose, so
 //! its statement stays. Each node is counted too, once however many spellings contain it.
 //!
@@ -118,6 +118,13 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
         for &stmt in &stmts {
             let at = uses.at(stmt);
             uses.used[at] = graph.results(stmt).any(|value| uses.is_used(value));
+        }
+        let branches = graph.values().filter(|&value| matches!(graph.value(value).origin, Origin::Sink(_)));
+        for value in branches.filter(|&value| uses.is_used(value)).collect::<Vec<_>>() {
+            if let Origin::Sink(branch) = graph.value(value).origin {
+                let at = uses.at(branch);
+                uses.used[at] = true;
+            }
         }
         uses.at_first.clone_from(&uses.count);
         for stmt in emulated.into_iter().filter(|&stmt| uses.is_present(stmt)).collect::<Vec<_>>() {
@@ -257,8 +264,10 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
                 continue;
             }
             match self.graph.value(value).origin {
-                Origin::Phi(_) => work.extend(incoming(self.graph, value)),
-                Origin::Result(writer) if self.used[self.at(writer)] && !self.is_present(writer) => {
+                Origin::Phi(_) => work.extend(taken(self.graph, value)),
+                Origin::Result(writer) | Origin::Sink(writer)
+                    if self.used[self.at(writer)] && !self.is_present(writer) =>
+                {
                     let at = self.at(writer);
                     self.present[at] = true;
                     self.gone.retain(|&stmt| stmt != writer);
@@ -286,9 +295,9 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
                 continue;
             }
             match self.graph.value(value).origin {
-                Origin::Phi(_) => work.extend(incoming(self.graph, value)),
+                Origin::Phi(_) => work.extend(taken(self.graph, value)),
                 // In a loop the last use of a result can be in the statement itself, which stays, with its new text.
-                Origin::Result(writer) if writer != stays && self.may_go(writer) => {
+                Origin::Result(writer) | Origin::Sink(writer) if writer != stays && self.may_go(writer) => {
                     let at = self.at(writer);
                     self.present[at] = false;
                     self.gone.push(writer);
@@ -311,7 +320,7 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
         self.deletes
             && self.is_present(stmt)
             && self.used[self.at(stmt)]
-            && self.graph.only_computes(stmt)
+            && (self.graph.only_computes(stmt) || self.graph.is_branch(stmt))
             && !self.graph.results(stmt).any(|value| self.is_used(value))
     }
 
@@ -423,6 +432,11 @@ fn sources<'g>(graph: &'g Graph<'_, '_>, stmt: StmtId) -> impl Iterator<Item = V
     let guard = graph.module().guard(stmt).map(|(node, _)| node);
     let named = graph.accesses(stmt).filter(move |(access, _)| !access.write && access.node != guard);
     named.map(|(_, value)| underlying(graph, value))
+}
+
+/// What a phi uses: its operands, and the branches that decide what it is and nothing else.
+fn taken<'g>(graph: &'g Graph<'_, '_>, phi: ValueId) -> impl Iterator<Item = ValueId> + 'g {
+    incoming(graph, phi).chain(graph.decisions(phi).iter().copied())
 }
 
 /// The operands of a phi; none for any other value.

@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How far a region reaches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// So many values, those nearest to what either text reads.
+    /// So many values, those nearest to what either text reads, down to phis.
     Around(usize),
     /// So many values, between what the old text reads and what the new text reads: nothing that both read is taken
     /// apart, which would only hide that it is the same.
@@ -29,6 +29,15 @@ pub(super) enum Extent {
     /// The same, but what is made of nothing else than what both read is taken apart as well, and the rest of that is
     /// assumed to be no greater than it was proved to be.
     Founded(usize),
+}
+
+/// Whether phis are taken apart that branches choose.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gates {
+    /// They are values like others.
+    Open,
+    /// They are at the edge, as other phis are.
+    Shut,
 }
 
 /// Whether undemanded bits are what they were.
@@ -148,7 +157,7 @@ struct Building<'b, 'r, 'm, 't> {
 
 impl Alone {
     pub(super) fn new(graph: &Graph<'_, '_>, knowledge: &Knowledge, value: ValueId, size: usize) -> Self {
-        let (inner, _) = inner(graph, BTreeSet::from([value]), &BTreeSet::new(), size);
+        let (inner, _) = inner(graph, BTreeSet::from([value]), &BTreeSet::new(), size, Gates::Shut);
         let mut building = Building::new(graph, knowledge, inner, None);
         let term = building.import_value(value);
         let Building { terms, assumptions, .. } = building;
@@ -181,18 +190,18 @@ impl Region {
         let (inner, whole, has_all_between) = match extent {
             Extent::Around(size) => {
                 roots.extend(read);
-                let (inner, whole) = inner(graph, roots, &BTreeSet::new(), size);
+                let (inner, whole) = inner(graph, roots, &BTreeSet::new(), size, Gates::Shut);
                 (inner, whole, false)
             }
             Extent::Between(size) => {
-                let (inner, all) = inner(graph, roots, &read, size);
+                let (inner, all) = inner(graph, roots, &read, size, Gates::Open);
                 (inner, false, all)
             }
             Extent::Founded(size) => {
                 let (made, kept): (BTreeSet<ValueId>, BTreeSet<ValueId>) =
                     read.iter().partition(|&&value| is_made_of(graph, value, &read));
                 roots.extend(made);
-                (inner(graph, roots, &kept, size).0, false, false)
+                (inner(graph, roots, &kept, size, Gates::Open).0, false, false)
             }
         };
         let most: Option<&mut Most<'_>> =
@@ -215,14 +224,20 @@ fn inner(
     roots: BTreeSet<ValueId>,
     kept: &BTreeSet<ValueId>,
     size: usize,
+    gates: Gates,
 ) -> (BTreeSet<ValueId>, bool) {
     let mut inner = BTreeSet::new();
     let mut front = roots;
+    let mut is_all = true;
     loop {
         let mut next = BTreeSet::new();
         for value in front {
             let open = !inner.contains(&value) && !kept.contains(&value);
-            let Some(def) = graph.value(value).def.filter(|_| open) else { continue };
+            let Some(def) = graph.made_of(value).filter(|_| open) else { continue };
+            if gates == Gates::Shut && graph.value(value).gated.is_some() {
+                is_all = false;
+                continue;
+            }
             if inner.len() == size {
                 return (inner, false);
             }
@@ -230,7 +245,7 @@ fn inner(
             next.extend(inputs_of(graph.terms(), def));
         }
         if next.is_empty() {
-            return (inner, true);
+            return (inner, is_all);
         }
         front = next;
     }
@@ -238,7 +253,7 @@ fn inner(
 
 /// Whether a value is computed of these alone.
 fn is_made_of(graph: &Graph<'_, '_>, value: ValueId, of: &BTreeSet<ValueId>) -> bool {
-    let inputs = graph.value(value).def.map(|def| inputs_of(graph.terms(), def));
+    let inputs = graph.made_of(value).map(|def| inputs_of(graph.terms(), def));
     inputs.is_some_and(|inputs| !inputs.is_empty() && inputs.is_subset(of))
 }
 
@@ -276,7 +291,7 @@ impl<'b, 'r, 'm, 't> Building<'b, 'r, 'm, 't> {
         let mut needed: Vec<ValueId> = inputs_of(self.graph.terms(), root).into_iter().collect();
         while let Some(&value) = needed.last() {
             let waiting: Vec<ValueId> =
-                match self.graph.value(value).def.filter(|_| self.inner.contains(&value)) {
+                match self.graph.made_of(value).filter(|_| self.inner.contains(&value)) {
                     _ if self.built.contains_key(&value) => Vec::new(),
                     Some(def) => inputs_of(self.graph.terms(), def)
                         .into_iter()
@@ -299,7 +314,7 @@ impl<'b, 'r, 'm, 't> Building<'b, 'r, 'm, 't> {
             return;
         }
         let entry = self.graph.value(value);
-        let term = match entry.def.filter(|_| self.inner.contains(&value)) {
+        let term = match self.graph.made_of(value).filter(|_| self.inner.contains(&value)) {
             Some(def) => self.rebuild(def),
             None => {
                 let name = entry.register.and_then(|register| self.graph.register_text(register));
@@ -415,7 +430,7 @@ impl<'b, 'r, 'm, 't> Building<'b, 'r, 'm, 't> {
     }
 
     fn import_value(&mut self, value: ValueId) -> Term {
-        match self.graph.value(value).def.filter(|_| self.inner.contains(&value)) {
+        match self.graph.made_of(value).filter(|_| self.inner.contains(&value)) {
             Some(def) => self.import(def),
             None => {
                 self.build(value);

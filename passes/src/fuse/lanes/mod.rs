@@ -178,7 +178,7 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
             Byte::Of(value, _) | Byte::SignOf(value, _) => Some(value),
             Byte::Constant(_) => None,
         })
-        .filter(|&value| value != site.value && site.graph.value(value).def.is_some())
+        .filter(|&value| value != site.value && site.graph.made_of(value).is_some())
         .collect();
     from.sort_unstable();
     from.dedup();

@@ -13,7 +13,7 @@ use super::function::{Made, Shape};
 use super::linear::{Linear, Plan};
 use super::sums::{Counted, Summand};
 use crate::facts::{Fact, Growing};
-use crate::graph::{Use, ValueId};
+use crate::graph::{Use, ValueId, inputs_of};
 use crate::recipe::Source;
 use crate::site::Site;
 use hashbrown::{HashMap, HashSet};
@@ -172,7 +172,9 @@ impl Pieces {
         let graph = site.graph;
         self.near.clear();
         let below = |value: ValueId| {
-            graph.operands(value).filter(|&(_, slot)| slot == Use::Term).map(|(operand, _)| operand)
+            let gated = graph.value(value).gated.map(|gated| inputs_of(graph.terms(), gated));
+            let operands = graph.operands(value).filter(|&(_, slot)| slot == Use::Term);
+            operands.map(|(operand, _)| operand).chain(gated.into_iter().flatten())
         };
         let mut front: Vec<ValueId> = below(site.value).collect();
         let mut left = most;
@@ -180,7 +182,7 @@ impl Pieces {
             let mut next = Vec::new();
             for value in front {
                 let is_new = self.near.insert(value);
-                if is_new && left > 0 && graph.value(value).def.is_some() {
+                if is_new && left > 0 && graph.made_of(value).is_some() {
                     left -= 1;
                     next.extend(below(value));
                 }

@@ -22,7 +22,7 @@ impl Pieces {
             }
             let most = MOST_TERMS * graph.values().len() + MOST_TERMS_OF_FEW;
             let is_made = |_: &Term| self.terms.len() < most && !graph.is_looked_up(value);
-            let def = graph.value(value).def.filter(is_made);
+            let def = graph.made_of(value).filter(is_made);
             let below = def.map(|def| inputs_of(graph.terms(), def)).unwrap_or_default();
             let waiting = below.into_iter().filter(|below| !self.taken.contains_key(below));
             let before = stack.len();
