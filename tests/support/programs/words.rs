@@ -25,9 +25,11 @@ enum Miss {
     Read,
     /// It is computed under a guard.
     Guard,
+    /// It is computed under the opposite condition, if there is one.
+    Condition,
 }
 
-const MISSES: [Miss; 8] = [
+const MISSES: [Miss; 9] = [
     Miss::Operation,
     Miss::Extension,
     Miss::Rounding,
@@ -36,6 +38,7 @@ const MISSES: [Miss; 8] = [
     Miss::Store,
     Miss::Read,
     Miss::Guard,
+    Miss::Condition,
 ];
 
 /// What a lane is computed by: instructions over `x` and `y`, whose result is `x`, with a number, a type and a clamp.
@@ -45,6 +48,31 @@ struct Operation {
     number: u8,
     signed: bool,
 }
+
+/// How a lane is computed under a condition: instructions before its operation, and behind it.
+#[derive(Clone, Copy)]
+struct Condition {
+    before: &'static str,
+    behind: &'static str,
+}
+
+const CONDITIONS: &[Condition] = &[
+    Condition { before: "setp.lt.{t} %q, {x}, {y}; @{not}%q bra AROUND{l};", behind: "AROUND{l}:;" },
+    Condition { before: "setp.ne.u32 %q, {x}, {n}; @{not}%q bra AROUND{l};", behind: "AROUND{l}:;" },
+    Condition {
+        before: "setp.ge.{t} %q, {x}, {n}; @{not}%q bra AROUND{l};",
+        behind: "bra END{l}; AROUND{l}: sub.s32 {x}, {y}, {x}; END{l}:;",
+    },
+    Condition {
+        before: "setp.gt.{t} %q, {x}, {y}; @{not}%q bra AROUND{l}; setp.lt.u32 %q, {y}, {n}; @%q bra AROUND{l};",
+        behind: "AROUND{l}:;",
+    },
+    Condition {
+        before: "setp.gt.{t} %q, {x}, {n}; @{not}%q bra AROUND{l}; setp.lt.u32 %q, {y}, 9; @%q bra END{l}; \
+                 add.u32 {y}, {y}, 1; END{l}:;",
+        behind: "AROUND{l}:;",
+    },
+];
 
 const OPERATIONS: &[&str] = &[
     "add.u32 {x}, {x}, {y};",
@@ -140,7 +168,9 @@ impl Writer<'_, '_> {
     pub(super) fn lines(&mut self, text: &str, names: &[(&str, &str)]) {
         let text = names.iter().fold(text.to_owned(), |text, (name, is)| text.replace(name, is));
         for line in text.split_inclusive(';') {
-            self.line(line.trim());
+            // A label at the end has nothing behind it.
+            let line = line.trim();
+            self.line(if line.ends_with(":;") { line.trim_end_matches(';') } else { line });
         }
     }
 
@@ -149,6 +179,7 @@ impl Writer<'_, '_> {
         let odd = if self.u.ratio(1, 2)? { Some(self.u.int_in_range(0..=3)?) } else { None };
         let miss = *self.u.choose(&MISSES)?;
         let operation = self.operation()?;
+        let condition = if self.u.ratio(1, 3)? { Some(*self.u.choose(CONDITIONS)?) } else { None };
         let (a, b) = (self.element()?, self.element()?);
         // The bytes of a word, or a vector of bytes.
         let loaded = self.u.ratio(1, 3)?;
@@ -167,7 +198,7 @@ impl Writer<'_, '_> {
                 self.taken(&format!("%x{lane}"), &a, from, signed)?;
             }
             self.taken(&format!("%y{lane}"), &b, from, signed)?;
-            self.computed_lane(lane, operation, missed)?;
+            self.computed_lane(lane, operation, condition, missed)?;
         }
         if self.u.ratio(1, 4)? && self.stores < OUTPUT_WORDS {
             let at = self.stores * 4;
@@ -267,7 +298,13 @@ impl Writer<'_, '_> {
     }
 
     /// The result of a lane, which lies in `%x` and `%y`.
-    fn computed_lane(&mut self, lane: u32, operation: Operation, missed: Option<Miss>) -> Result<()> {
+    fn computed_lane(
+        &mut self,
+        lane: u32,
+        operation: Operation,
+        condition: Option<Condition>,
+        missed: Option<Miss>,
+    ) -> Result<()> {
         let mut operation = operation;
         if missed == Some(Miss::Operation) {
             operation.text = self.u.choose(OPERATIONS)?;
@@ -281,7 +318,11 @@ impl Writer<'_, '_> {
         let (x, y) = (format!("%x{lane}"), format!("%y{lane}"));
         let [r, low] = [1 - rounding, low + rounding].map(|number: i32| number.to_string());
         let [n, high] = [i32::from(operation.number) + rounding, high - rounding].map(|n| n.to_string());
+        self.labels += 1;
+        let label = self.labels.to_string();
         let names: &[(&str, &str)] = &[
+            ("{l}", &label),
+            ("{not}", if missed == Some(Miss::Condition) { "!" } else { "" }),
             ("{x}", &x),
             ("{y}", &y),
             ("{t}", t),
@@ -291,9 +332,15 @@ impl Writer<'_, '_> {
             ("{low}", &low),
             ("{high}", &high),
         ];
+        if let Some(condition) = condition {
+            self.lines(condition.before, names);
+        }
         self.lines(operation.text, names);
         if missed == Some(Miss::Read) {
             self.store(&x)?;
+        }
+        if let Some(condition) = condition {
+            self.lines(condition.behind, names);
         }
         Ok(())
     }
@@ -375,7 +422,7 @@ impl Writer<'_, '_> {
         for byte in 0..4 {
             self.taken(&format!("%x{byte}"), &a, byte, false)?;
             if self.u.ratio(1, 4)? {
-                self.computed_lane(byte, operation, None)?;
+                self.computed_lane(byte, operation, None, None)?;
             }
         }
         let access = |byte: u32, guard: &str, strong: &str| {
