@@ -89,9 +89,28 @@ impl Pieces {
             let [inner_width, width] = [inner, term].map(|of| self.terms.width(of));
             let inner = self.part(inner, 0, inner_width);
             self.terms.sign_extend(inner, width)
+        } else if let Op::Choose(condition, then, other) = op {
+            self.magnitude(term, condition, [then, other])
         } else {
             term
         }
+    }
+
+    /// A number where it is negative, else what it is negated, as what its magnitude is negated.
+    fn magnitude(&mut self, term: Term, condition: Term, [then, other]: [Term; 2]) -> Term {
+        let width = self.terms.width(term);
+        let sign = self.terms.extract(then, width - 1, 1);
+        if condition != sign || self.negated(then) != other {
+            return term;
+        }
+        let magnitude = self.terms.choose(sign, other, then);
+        self.negated(magnitude)
+    }
+
+    fn negated(&mut self, term: Term) -> Term {
+        let inverted = self.terms.not(term);
+        let one = self.terms.constant(1, self.terms.width(term));
+        self.terms.add(inverted, one)
     }
 
     /// A comparison of a word with a number that only its upper bytes decide, as a comparison of these.
@@ -140,6 +159,9 @@ impl Pieces {
     fn by_bytes(&mut self, term: Term, inner: Term, mask: Term) -> Term {
         let Some(mask) = self.terms.value(mask) else { return term };
         let width = self.terms.width(term);
+        if ones(width) & !mask & !self.fact(inner).zeros() == 0 {
+            return inner;
+        }
         let bytes = (0..width).step_by(8).map(|at| mask >> at & 0xff);
         // The lowest bits of a word, and a bit of it, are fields of it.
         let is_field = (mask + 1).is_power_of_two() || mask.is_power_of_two();
