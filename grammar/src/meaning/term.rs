@@ -580,18 +580,7 @@ impl Terms {
     ///
     /// If a stand-in has another width than the input.
     pub fn import(&mut self, from: &Self, root: Term, input: &mut dyn FnMut(u32) -> Term) -> Term {
-        let cone = from.cone(root);
-        let mut made: HashMap<Term, Term> = HashMap::with_capacity(cone.len());
-        for term in cone {
-            let new = if let Op::Input(number) = from.op(term) {
-                input(number)
-            } else {
-                self.copy(from, term, &mut |child| made[&child])
-            };
-            assert_eq!(self.width(new), from.width(term), "what stands for an input has its width");
-            made.insert(term, new);
-        }
-        made[&root]
+        self.rebuild(&from.cone(root), |_, term| (from.op(term), from.width(term)), input)
     }
 
     /// A term made of other inputs: `input` gives the term that stands for each.
@@ -600,10 +589,20 @@ impl Terms {
     ///
     /// If a stand-in has another width than the input.
     pub fn substitute(&mut self, root: Term, input: &mut dyn FnMut(u32) -> Term) -> Term {
-        let cone = self.cone(root);
+        self.rebuild(&self.cone(root), |own, term| (own.op(term), own.width(term)), input)
+    }
+
+    /// The last of some terms, each of which comes after what it is made of; `node` says what each is.
+    fn rebuild(
+        &mut self,
+        cone: &[Term],
+        node: impl Fn(&Self, Term) -> (Op, u32),
+        input: &mut dyn FnMut(u32) -> Term,
+    ) -> Term {
         let mut made: HashMap<Term, Term> = HashMap::with_capacity(cone.len());
-        for term in cone {
-            let (op, width) = (self.op(term), self.width(term));
+        let mut last = None;
+        for &term in cone {
+            let (op, width) = node(self, term);
             let new = if let Op::Input(number) = op {
                 input(number)
             } else {
@@ -611,8 +610,9 @@ impl Terms {
             };
             assert_eq!(self.width(new), width, "what stands for an input has its width");
             made.insert(term, new);
+            last = Some(new);
         }
-        made[&root]
+        last.expect("a cone has its root")
     }
 
     /// The operation of a term of another arena on operands of this one: `of` gives what stands for each. An input

@@ -1,7 +1,8 @@
 //! Gates: a phi as a choice by the conditions of the branches whose paths it joins.
 //!
 //! At the join of a hammock ([`super::hammocks`]) a phi is a choice among the values that it takes, and these are replaced
-//! by what they are computed of, until all is in terms of values that dominate the join. That is the gamma function of gated SSA form (Ottenstein, Ballance and MacCabe, "The Program Dependence Web", 1990).
+//! by what they are computed of, until all is in terms of values that dominate the join. That is the gamma function of
+//! gated SSA form (Ottenstein, Ballance and MacCabe, "The Program Dependence Web", 1990).
 //!
 //! Sound because control that reaches the join came from its dominator by one of these paths, and each condition is
 //! what the branch tested: nothing on the way comes back to the dominator, so all values above are those that were
@@ -12,7 +13,7 @@
 use super::build::{Builder, inputs_of, only_computes};
 use super::hammocks::{Exit, Hammock, Hammocks, may_be_gated};
 use super::lists::Lists;
-use super::{BlockId, Flow, Origin, Use, Value, ValueId};
+use super::{BlockId, Flow, Origin, Use, ValueId};
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::meaning::term::Term;
 
@@ -40,15 +41,12 @@ impl Builder<'_, '_, '_> {
             return;
         }
         let ids = (0..self.named.values.len()).map(ValueId::numbered);
-        let phis: Vec<(BlockId, ValueId)> = ids
-            .filter_map(|value| match self.named.values[value.index()] {
-                ref entry @ Value { origin: Origin::Phi(join), .. } if may_be_gated(entry) => {
-                    Some((join, value))
-                }
-                _ => None,
-            })
-            .filter(|(join, _)| hammocks.at(*join).is_some())
-            .collect();
+        let at_hammock = |value: ValueId| {
+            let entry = &self.named.values[value.index()];
+            let Origin::Phi(join) = entry.origin else { return None };
+            (may_be_gated(entry) && hammocks.at(join).is_some()).then_some((join, value))
+        };
+        let phis: Vec<(BlockId, ValueId)> = ids.filter_map(at_hammock).collect();
         let gated: HashSet<ValueId> = phis.iter().map(|&(_, phi)| phi).collect();
         let links = || self.named.links.iter().filter(|link| gated.contains(&link.to));
         let slot = |slot| if let Use::Phi(from) = slot { Some(from) } else { None };
@@ -78,8 +76,6 @@ impl Builder<'_, '_, '_> {
         if let Some(&known) = known.get(&block) {
             return known;
         }
-        // A way that comes back to a block has no term.
-        known.insert(block, None);
         let mut enter = |builder: &mut Self, gate: &mut Gate<'_>, next: BlockId| {
             if next != gate.join {
                 return builder.leaving(gate, phi, next, known);
@@ -151,7 +147,7 @@ impl Builder<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::Graph;
+    use crate::graph::{Graph, Value};
     use ptxopt_grammar::function::functions;
     use ptxopt_grammar::meaning::concrete::evaluate;
     use ptxopt_grammar::meaning::disputed::Semantics;

@@ -44,15 +44,14 @@ pub(super) struct Hammock {
 
 impl Hammock {
     fn at(module: &Module<'_>, flow: &Flow, join: BlockId) -> Option<Self> {
-        let head = flow.immediate_dominator(join).filter(|_| !flow.is_loop_head(join))?;
+        let head = flow.immediate_dominator(join)?;
         let mut inner: Vec<BlockId> = Vec::new();
         let mut work = flow.predecessors(join).to_vec();
         while let Some(block) = work.pop() {
             if block == head || inner.contains(&block) {
                 continue;
             }
-            // A loop through the join itself.
-            if block == join || inner.len() == MOST_BLOCKS || flow.is_loop_head(block) {
+            if inner.len() == MOST_BLOCKS {
                 return None;
             }
             inner.push(block);
@@ -117,8 +116,8 @@ impl Hammock {
     }
 }
 
-/// Whether blocks can be executed one after the other, each after all that lead to it, from the head on: they have no
-/// loop. One that can be entered in several places has no head by which it could be told.
+/// Whether blocks can be executed one after the other, each after all that lead to it, from the head on: there is no loop
+/// among them, be it entered in one place or in several. A loop through the join has the join among the blocks.
 fn are_in_order(flow: &Flow, head: BlockId, blocks: &[BlockId]) -> bool {
     let mut placed = vec![head];
     while placed.len() <= blocks.len() {
@@ -194,6 +193,11 @@ impl Decisions {
             branches.iter().filter_map(|branch| sinks.get(branch).copied()).collect()
         };
         Self(joins.into_iter().map(|join| (join, of(join))).collect())
+    }
+
+    /// Those of all joins; one that decides at several joins comes as often.
+    pub(super) fn all(&self) -> impl Iterator<Item = ValueId> + '_ {
+        self.0.values().flatten().copied()
     }
 
     /// Those that decide what the phis of a join are.

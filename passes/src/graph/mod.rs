@@ -226,6 +226,11 @@ impl<'m, 't> Graph<'m, 't> {
         }
     }
 
+    /// The branches of all joins that decide nothing but what phis are, as sinks.
+    pub(crate) fn all_decisions(&self) -> impl Iterator<Item = ValueId> + '_ {
+        self.decisions.all()
+    }
+
     /// Whether a statement is a branch.
     #[must_use]
     pub fn is_branch(&self, stmt: StmtId) -> bool {

@@ -58,12 +58,12 @@ struct Work {
     b_signed: bool,
 }
 
-/// How lanes are brought to where they are computed.
+/// Where lanes are computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ways {
-    /// In any way.
-    All,
-    /// As halves, two to a word.
+pub enum Layout {
+    /// Anywhere.
+    Any,
+    /// In halves, two to a word.
     Halves,
 }
 
@@ -86,7 +86,7 @@ pub fn spellings_after(
     with: Available,
     values: &dyn Fn(ValueId) -> HalfRange,
 ) -> Vec<Recipe> {
-    between(before, form, sources, (before.len(), &[]), (with, Ways::All), values)
+    between(before, form, sources, (before.len(), &[]), (with, Layout::Any), values)
 }
 
 /// The same with steps behind it, which continue it: to those that come with `at`, its result is `Source::Step(at)`, and
@@ -97,9 +97,9 @@ pub fn spellings_between(
     form: &Simd,
     sources: &[Source],
     behind: (usize, &[Step]),
-    (with, ways): (Available, Ways),
+    (with, layout): (Available, Layout),
 ) -> Vec<Recipe> {
-    between(before, form, sources, behind, (with, ways), &|_| halves::ANY)
+    between(before, form, sources, behind, (with, layout), &|_| halves::ANY)
 }
 
 fn between(
@@ -107,14 +107,14 @@ fn between(
     form: &Simd,
     sources: &[Source],
     (at, behind): (usize, &[Step]),
-    (with, ways): (Available, Ways),
+    (with, layout): (Available, Layout),
     values: &dyn Fn(ValueId) -> HalfRange,
 ) -> Vec<Recipe> {
     let &[a, b, ref rest @ ..] = sources else { return Vec::new() };
     // Without a `c`, all lanes are computed and nothing is added: any will do.
     let c = rest.first().copied().unwrap_or(a);
     let mut all = sequences(before, with, values, &|build| {
-        let result = generate(build, form, [a, b, c], ways)?;
+        let result = generate(build, form, [a, b, c], layout)?;
         Some(build.continued(result, at, behind))
     });
     let first = forms(before, form);
@@ -210,15 +210,11 @@ fn forms(steps: &[Step], form: &Simd) -> usize {
 }
 
 /// One sequence; which one is what the choices say.
-fn generate(build: &mut Build<'_>, form: &Simd, [a, b, c]: [Source; 3], ways: Ways) -> Option<Source> {
+fn generate(build: &mut Build<'_>, form: &Simd, [a, b, c]: [Source; 3], layout: Layout) -> Option<Source> {
     let work = Work::of(form);
     let routes = route::Routes::of(form.routing, [a, b]);
-    if ways == Ways::Halves {
-        let fits = wide::fits(&routes) && !work.adds();
-        return if fits { wide::compute(build, work, &routes, c) } else { None };
-    }
     if work.adds() {
-        return sums::sum(build, work, &routes, c);
+        return if layout == Layout::Any { sums::sum(build, work, &routes, c) } else { None };
     }
     /// How the lanes are brought to where they are computed.
     #[derive(Clone, Copy)]
@@ -227,12 +223,18 @@ fn generate(build: &mut Build<'_>, form: &Simd, [a, b, c]: [Source; 3], ways: Wa
         Wide,
         Single,
     }
-    let mut methods = vec![Method::InPlace];
-    if single::fits(&routes) {
+    let mut methods = Vec::new();
+    if layout == Layout::Any {
+        methods.push(Method::InPlace);
+    }
+    if layout == Layout::Any && single::fits(&routes) {
         methods.push(Method::Single);
     }
     if wide::fits(&routes) {
         methods.push(Method::Wide);
+    }
+    if methods.is_empty() {
+        return None;
     }
     match build.any(&methods) {
         Method::InPlace => in_place(build, work, &routes, c),

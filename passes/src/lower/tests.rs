@@ -4,7 +4,7 @@
 //! prover decides whether it is that of the form. The core matrix, all operations with all types, all lanes and their
 //! own places, is proved in full; masks, selectors and constant operands are drawn by a fixed generator.
 
-use super::{Available, Ways, masks, spellings, spellings_between};
+use super::{Available, Layout, masks, spellings, spellings_between};
 use crate::graph::{Graph, ValueId};
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::example_module;
@@ -306,7 +306,7 @@ fn inversions_around_a_mean_are_folded_and_proved() {
         let sources = [Source::Step(0), Source::Step(1)];
         let behind = [inverted(Source::Step(2)), Step::plain(op::XOR_B32, &[Source::Step(3), c])];
         let spelled = |behind: &[Step]| {
-            spellings_between(&[inverted(a), inverted(b)], &form, &sources, (2, behind), (WITH, Ways::All))
+            spellings_between(&[inverted(a), inverted(b)], &form, &sources, (2, behind), (WITH, Layout::Any))
         };
         let shortest = spelled(&behind[..1]).iter().map(|recipe| recipe.steps.len()).min();
         assert_eq!(shortest, Some(4), "two of logic, a shift, a sum");

@@ -8,7 +8,7 @@ use super::raise::{Having, Reach};
 use super::spell::{self, Spelling, Target, Trail};
 use crate::cost::Cost;
 use crate::graph::ValueId;
-use crate::lower::{self, Available, Ways};
+use crate::lower::{self, Available, Layout};
 use crate::recipe::{Code, Packing, Recipe, Source, Step};
 use crate::rules::LOWER;
 use crate::site::Knowledge;
@@ -108,7 +108,7 @@ impl Lowered {
         let mut all = Vec::new();
         for &with in target.available() {
             // Of several SIMD instructions the last is spelled first, then those before it, in the cheapest ways.
-            let mut front = without_simd(&steps, with, Ways::All);
+            let mut front = without_simd(&steps, with, Layout::Any);
             while !front.is_empty() {
                 // A SIMD instruction that is left may be one that the GPU executes itself: it stays a candidate.
                 let new = front.into_iter().filter(|recipe| seen.insert(recipe.clone()));
@@ -116,7 +116,7 @@ impl Lowered {
                 let mut open: Vec<&Made> = new.iter().filter(|made| has_simd(made.recipe.steps())).collect();
                 open.sort_by_key(|made| made.price.0);
                 open.truncate(MOST_OPEN);
-                let next = |made: &&Made| without_simd(&made.recipe.recipe().steps, with, Ways::All);
+                let next = |made: &&Made| without_simd(&made.recipe.recipe().steps, with, Layout::Any);
                 front = open.iter().flat_map(next).collect();
                 all.extend(new.into_iter().filter(Made::is_priced));
             }
@@ -133,22 +133,23 @@ impl Lowered {
     /// A sequence of several instructions on bytes that computes all of them as halves, as far as it can. One such
     /// instruction between others is longer than what is done in place, so what is cheapest step by step never gets there.
     fn in_halves(&mut self, steps: &[Step], with: Available, target: &Target) -> Option<Made> {
-        if steps.iter().filter(|step| is_simd(step).is_some()).count() < LEAST_IN_HALVES {
+        if count_simd(steps.iter().copied()) < LEAST_IN_HALVES {
             return None;
         }
         let mut last: Option<Made> = None;
         loop {
             let recipe = last.as_ref().map(|made| made.recipe.recipe());
             let steps = recipe.as_ref().map_or(steps, |recipe| &recipe.steps);
-            if !has_simd(steps.iter().copied()) {
+            let count = count_simd(steps.iter().copied());
+            if count == 0 {
                 return last;
             }
-            let mut next = without_simd(steps, with, Ways::Halves);
+            let mut next = without_simd(steps, with, Layout::Halves);
             if next.is_empty() {
-                next = without_simd(steps, with, Ways::All);
+                next = without_simd(steps, with, Layout::Any);
             }
             let made = next.into_iter().map(|recipe| Made::of(recipe, target, &mut self.having));
-            let fewer = |made: &Made| count_simd(made.recipe.steps()) < count_simd(steps.iter().copied());
+            let fewer = |made: &Made| count_simd(made.recipe.steps()) < count;
             last = Some(made.filter(|made| made.is_priced() && fewer(made)).min_by_key(Made::rank)?);
         }
     }
@@ -248,7 +249,7 @@ fn spreads(step: &Step, at: usize, form: Simd) -> bool {
 }
 
 /// Steps with the last SIMD instruction spelled by others.
-fn without_simd(steps: &[Step], with: Available, ways: Ways) -> Vec<Recipe> {
+fn without_simd(steps: &[Step], with: Available, layout: Layout) -> Vec<Recipe> {
     let simd = steps.iter().enumerate().rev().find_map(|(at, step)| Some((at, is_simd(step)?)));
     let Some((at, form)) = simd else { return Vec::new() };
     let (before, behind) = (&steps[..at], &steps[at + 1..]);
@@ -260,6 +261,6 @@ fn without_simd(steps: &[Step], with: Available, ways: Ways) -> Vec<Recipe> {
     if let Some((_, behind)) = masks {
         lower::masks(before, &form, sources, (at + 1, behind), with)
     } else {
-        lower::spellings_between(before, &form, sources, (at, behind), (with, ways))
+        lower::spellings_between(before, &form, sources, (at, behind), (with, layout))
     }
 }

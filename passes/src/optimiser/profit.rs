@@ -53,9 +53,7 @@ impl Profit<'_, '_, '_> {
     /// the lanes of an operand with other instructions that are taken apart; what is repeated is one part of all.
     pub(super) fn price(&self, stmt: StmtId) -> Price {
         let Some(step) = self.graph.step(stmt) else {
-            let is_branch = self.graph.is_branch(stmt);
-            let own = if is_branch { self.cost_of(stmt).least } else { self.halves_moved(stmt) };
-            return Price { own, ..Price::default() };
+            return Price { own: self.cost_of(stmt).least, ..Price::default() };
         };
         let least = self.target.cost(&Recipe::one(step)).least;
         let least = least.saturating_sub(self.extended_before(&step)).max(least.min(1));

@@ -1,9 +1,10 @@
 //! Use counts that follow every choice, and the cost of what is used: a choice is tried, priced and taken back.
 //!
 //! Counted are all reads in the text, even those that change nothing, the old values that guarded statements keep,
-//! and the operands of used phis. A used phi also uses the branches that decide what it is, if they decide nothing else. A statement goes when it only computes, when a result of it was used before, and none
-//! is now; it comes back when a result is used again. A result that was unused from the start has no use to lose, so
-//! its statement stays. Each node is counted too, once however many spellings contain it.
+//! and the operands of used phis. A used phi also uses the branches that decide what it is, if they decide nothing else.
+//! A statement goes when it only computes, or is such a branch, when a result of it was used before, and none is now; it
+//! comes back when a result is used again. A result that was unused from the start has no use to lose, so its statement
+//! stays. Each node is counted too, once however many spellings contain it.
 //!
 //! A choice changes counts by what the new spelling reads less what the old one read, so taking it back restores
 //! every count: what is used follows from the choices alone, not from the order in which they were tried.
@@ -119,11 +120,10 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
             let at = uses.at(stmt);
             uses.used[at] = graph.results(stmt).any(|value| uses.is_used(value));
         }
-        let branches = graph.values().filter(|&value| matches!(graph.value(value).origin, Origin::Sink(_)));
-        for value in branches.filter(|&value| uses.is_used(value)).collect::<Vec<_>>() {
-            if let Origin::Sink(branch) = graph.value(value).origin {
+        for decision in graph.all_decisions() {
+            if let Origin::Sink(branch) = graph.value(decision).origin {
                 let at = uses.at(branch);
-                uses.used[at] = true;
+                uses.used[at] |= uses.is_used(decision);
             }
         }
         uses.at_first.clone_from(&uses.count);

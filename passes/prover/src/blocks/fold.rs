@@ -10,9 +10,9 @@
 //! block is executed; blocks in between that are not executed write nothing.
 
 use super::cut::{Block, Cut, End};
+use super::walk::only_computes;
 use hashbrown::HashMap;
-use ptxopt_grammar::table::{Control, Effects};
-use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
+use ptxopt_grammar::tree::{Module, StmtId};
 
 /// The most blocks between a head and a join.
 const MOST_BLOCKS: usize = 16;
@@ -62,16 +62,17 @@ impl Cut {
     /// Makes all ways that part and meet again one block each; whether there are any.
     pub(super) fn fold(&mut self, module: &Module<'_>) -> bool {
         let mut entered = self.entered();
-        let mut ways = 0;
+        let (mut ways, mut folds) = (0, false);
         let mut order = self.reachable();
         // Those further below may lie on the ways of those above.
         order.sort_unstable_by(|one, other| other.cmp(one));
         for head in order {
             while entered[head] > 0 && self.fold_at(head, module, &mut entered, &mut ways) {
                 self.join_at(head, &mut entered);
+                folds = true;
             }
         }
-        ways > 0
+        folds
     }
 
     fn fold_at(&mut self, head: usize, module: &Module<'_>, entered: &mut [usize], ways: &mut u32) -> bool {
@@ -120,7 +121,7 @@ impl Cut {
                 return (join != head && join != 0).then_some((inner, join));
             }
             let is_next = |at: usize, edges: usize| {
-                edges == entered[at] && at != head && at != 0 && only_computes(module, &self.blocks[at])
+                edges == entered[at] && at != head && at != 0 && computes(module, &self.blocks[at])
             };
             let next = open.iter().filter(|&(&at, &edges)| is_next(at, edges)).map(|(&at, _)| at).min()?;
             if inner.len() == MOST_BLOCKS {
@@ -134,23 +135,11 @@ impl Cut {
 }
 
 /// Whether a block only computes what has a meaning, and leads on.
-fn only_computes(module: &Module<'_>, block: &Block) -> bool {
-    let computes = |stmt: StmtId| {
-        let impure =
-            [Effects::READS_MEMORY, Effects::ACTS, Effects::CONVERGENT, Effects::ORDERED, Effects::IMPURE];
-        module.kind(stmt) == StmtKind::Instruction
-            && module.row(stmt).is_some_and(|row| {
-                matches!(row.control, Control::Next | Control::Branch)
-                    && (row.means.is_some() || row.control == Control::Branch)
-            })
-            && !impure.into_iter().any(|effect| module.effects(stmt).has(effect))
+fn computes(module: &Module<'_>, block: &Block) -> bool {
+    let has_meaning = |stmt: StmtId| module.row(stmt).is_some_and(|row| row.means.is_some());
+    let computes = |step: &Step| match *step {
+        Step::Execute(stmt, _) => only_computes(module, stmt) && has_meaning(stmt),
+        Step::Part(..) | Step::Go(..) => true,
     };
-    let leads = matches!(block.end, End::Jump(_) | End::Branch { .. });
-    let stmts = || {
-        block.steps.iter().filter_map(|step| match *step {
-            Step::Execute(stmt, _) => Some(stmt),
-            Step::Part(..) | Step::Go(..) => None,
-        })
-    };
-    leads && stmts().all(computes)
+    matches!(block.end, End::Jump(_) | End::Branch { .. }) && block.steps.iter().all(computes)
 }

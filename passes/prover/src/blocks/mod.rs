@@ -203,7 +203,7 @@ fn paired(
     let leave_out = shape != Shape::AsItIs;
     let mut old = Cut::new(before.0, &before.1.body, leave_out).map_err(|stop| stop.on(0))?;
     let mut new = Cut::new(after.0, &after.1.body, leave_out).map_err(|stop| stop.on(1))?;
-    if shape == Shape::Folded && ![old.fold(before.0), new.fold(after.0)].contains(&true) {
+    if shape == Shape::Folded && [old.fold(before.0), new.fold(after.0)] == [false; 2] {
         return Err(Stop::plain("nothing is folded"));
     }
     let product = Product::new([before.0, after.0], [&old, &new])?;

@@ -78,8 +78,8 @@ pub(super) struct Walk<'m, 't> {
     /// The values of the old function, by width and by what they are on a few vectors.
     olds: HashMap<(u32, Values), Vec<Term>>,
     known: HashSet<Term>,
-    /// The condition under which control comes to the statement at hand, if it is one of several ways.
-    here: Option<Term>,
+    /// The condition under which control comes to the statement at hand.
+    here: Term,
     /// What instructions with two meanings mean.
     semantics: Semantics,
 }
@@ -87,9 +87,11 @@ pub(super) struct Walk<'m, 't> {
 impl<'m, 't> Walk<'m, 't> {
     pub(super) fn new(names: [Names<'m, 't>; 2], semantics: Semantics, effort: Effort) -> Self {
         let side = |names| Side { names, held: Vec::new(), undo: Vec::new() };
+        let mut arena = Arena::new();
         Self {
             semantics,
-            arena: Arena::new(),
+            here: arena.terms.bit(true),
+            arena,
             questions: Questions::new(effort),
             registers: Registers::new(),
             sides: names.map(side),
@@ -104,7 +106,6 @@ impl<'m, 't> Walk<'m, 't> {
             operands: HashMap::new(),
             olds: HashMap::new(),
             known: HashSet::new(),
-            here: None,
         }
     }
 
@@ -112,6 +113,7 @@ impl<'m, 't> Walk<'m, 't> {
     pub(super) fn begin(&mut self) {
         self.questions.begin(self.arena.terms.len());
         self.arena = Arena::new();
+        self.here = self.arena.terms.bit(true);
         self.roots.clear();
         self.met.clear();
         self.pure.clear();
@@ -166,7 +168,7 @@ impl<'m, 't> Walk<'m, 't> {
         for step in steps {
             self.step(side, step, &mut ways).map_err(|stop| stop.on(side))?;
         }
-        self.here = None;
+        self.here = always;
         let left = |event: &&Event| matches!(event.shape.class, Class::Ordered(_)) && !event.taken;
         match self.events.iter().find(left) {
             Some(event) if side == 1 => Err(Stop::at(event.stmt, "has no counterpart").in_first()),
@@ -180,16 +182,15 @@ impl<'m, 't> Walk<'m, 't> {
         let here = |ways: &HashMap<Way, Term>, way: Way| ways.get(&way).copied().unwrap_or(never);
         let edges = match *step {
             Step::Execute(stmt, way) => {
-                self.here = Some(here(ways, way));
-                return self.stmt(side, stmt, here(ways, way));
+                self.here = here(ways, way);
+                return self.stmt(side, stmt);
             }
             Step::Go(from, to) => vec![(Some(to), here(ways, from))],
             Step::Part(branch, way, to) => {
-                self.here = Some(here(ways, way));
+                self.here = here(ways, way);
                 let guard = self.guard(side, branch)?;
                 let otherwise = self.arena.terms.not(guard);
-                let condition = here(ways, way);
-                let conditions = [guard, otherwise].map(|guard| self.arena.terms.and(condition, guard));
+                let conditions = [guard, otherwise].map(|guard| self.arena.terms.and(self.here, guard));
                 to.into_iter().zip(conditions).collect()
             }
         };
@@ -203,7 +204,7 @@ impl<'m, 't> Walk<'m, 't> {
     }
 
     /// Executes a statement, if control comes there.
-    fn stmt(&mut self, side: usize, stmt: StmtId, here: Term) -> Result<(), Stop> {
+    fn stmt(&mut self, side: usize, stmt: StmtId) -> Result<(), Stop> {
         if self.questions.is_spent() {
             return Err(Stop::at(stmt, "was reached when the budget of the search was spent"));
         }
@@ -218,10 +219,10 @@ impl<'m, 't> Walk<'m, 't> {
         }
         // Of what has two meanings only that is known which is true of both: it does the same for the same operands.
         let has_one = self.semantics == Semantics::Manual || disputed_at(module, stmt).is_none();
-        if has_one && only_computes(module, stmt) && self.meant(side, stmt, here)?.is_some() {
+        if has_one && only_computes(module, stmt) && self.meant(side, stmt)?.is_some() {
             return Ok(());
         }
-        if here != self.arena.terms.bit(true) {
+        if self.here != self.arena.terms.bit(true) {
             return Err(Stop::at(stmt, "is executed on one of several ways, and has no meaning"));
         }
         let shape = self.shape(side, stmt)?;
@@ -229,7 +230,7 @@ impl<'m, 't> Walk<'m, 't> {
     }
 
     /// Executes a statement by its meaning, if it has one.
-    fn meant(&mut self, side: usize, stmt: StmtId, here: Term) -> Result<Option<()>, Stop> {
+    fn meant(&mut self, side: usize, stmt: StmtId) -> Result<Option<()>, Stop> {
         let module = self.sides[side].names.module;
         if module.row(stmt).is_none_or(|row| row.means.is_none()) {
             return Ok(None);
@@ -244,7 +245,7 @@ impl<'m, 't> Walk<'m, 't> {
         let Some(writes) = meaning(module, stmt, &mut dry, &mut any) else { return Ok(None) };
         let Some(targets) = self.targets(side, stmt, &writes, &dry)? else { return Ok(None) };
         let guard = self.guard(side, stmt)?;
-        let guard = self.arena.terms.and(guard, here);
+        let guard = self.arena.terms.and(guard, self.here);
         let mut read: HashMap<NodeId, Term> = HashMap::new();
         for (node, role) in module.roles(stmt) {
             if role == Role::Write || module.guard(stmt).is_some_and(|(guard, _)| guard == node) {
@@ -350,8 +351,8 @@ impl<'m, 't> Walk<'m, 't> {
             return held.value;
         }
         // On a way that the write lies on too.
-        if let (Some(held), Some(here)) = (held, self.here)
-            && conjuncts(&self.arena.terms, held.written).is_subset(&conjuncts(&self.arena.terms, here))
+        if let Some(held) = held
+            && conjuncts(&self.arena.terms, held.written).is_subset(&conjuncts(&self.arena.terms, self.here))
         {
             return held.value;
         }
@@ -461,7 +462,7 @@ fn chosen(terms: &mut Terms, condition: Term, value: Term, other: Term) -> Term 
     terms.choose(condition, value, other)
 }
 
-fn only_computes(module: &Module<'_>, stmt: StmtId) -> bool {
+pub(super) fn only_computes(module: &Module<'_>, stmt: StmtId) -> bool {
     let effects = module.effects(stmt);
     let others =
         [Effects::READS_MEMORY, Effects::ACTS, Effects::CONVERGENT, Effects::ORDERED, Effects::IMPURE];

@@ -100,17 +100,11 @@ impl Pieces {
     fn magnitude(&mut self, term: Term, condition: Term, [then, other]: [Term; 2]) -> Term {
         let width = self.terms.width(term);
         let sign = self.terms.extract(then, width - 1, 1);
-        if condition != sign || self.negated(then) != other {
+        if condition != sign || self.terms.neg(then) != other {
             return term;
         }
         let magnitude = self.terms.choose(sign, other, then);
-        self.negated(magnitude)
-    }
-
-    fn negated(&mut self, term: Term) -> Term {
-        let inverted = self.terms.not(term);
-        let one = self.terms.constant(1, self.terms.width(term));
-        self.terms.add(inverted, one)
+        self.terms.neg(magnitude)
     }
 
     /// A comparison of a word with a number that only its upper bytes decide, as a comparison of these.
