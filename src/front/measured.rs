@@ -5,18 +5,21 @@
 //! result. If it did not, the assembler writes into its cubin that it was asked for them, so it is run once more.
 
 use super::command_line::{Assembly, Source};
+use super::ended::how;
 use super::{Front, Inputs, unwritten};
 use crate::measure::{Comparison, Leave, Measured, cubin, number, rolled};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-/// What became of an assembly whose inputs changed.
-pub(super) struct Kept {
-    /// What the assembler printed when it wrote the output; `None` if it is to assemble what came.
-    pub(super) written: Option<Output>,
-    /// What is told in the log.
-    pub(super) news: String,
+/// What became of an assembly whose inputs changed, and what is told of it in the log.
+pub(super) enum Kept {
+    /// The assembler wrote the output; what it printed.
+    Written { said: Output, news: String },
+    /// It is to assemble what came, which is as good.
+    Came { news: String },
+    /// It failed, and may fail on what came too: why that is assembled, should it succeed.
+    Failed { why: String },
 }
 
 /// A run of the assembler, whose output is in a temporary file.
@@ -45,17 +48,15 @@ pub(super) fn better(
     });
     let (before, mut after) = (before?, after?);
     if !before.said.status.success() {
-        return Ok(Kept { written: None, news: "the assembler refuses it".to_owned() });
+        return Ok(Kept::Failed { why: format!("it cannot be measured: {}", how(&before.said)) });
     }
     let counted = before.measured(inputs.assembly)?;
     let mut leave = Leave::default();
     let comparison = loop {
         if !after.said.status.success() {
-            return Err(
-                "the assembler takes it as it came and not as it would be written: a bug of ptxopt, please \
-                        report it"
-                    .to_owned(),
-            );
+            // Where there is no room for another cubin, it is not the text that is refused.
+            let room = fs::copy(&before.output, inputs.folder.path().join("room"));
+            return Err(room.map_or_else(|error| unwritten(&error), |_bytes| refused(&after.said)));
         }
         let comparison = Comparison::new(&counted, &after.measured(inputs.assembly)?);
         if !leave.worse(std::slice::from_ref(&comparison), || as_written(front, inputs, files))? {
@@ -84,7 +85,18 @@ pub(super) fn better(
             before
         }
     };
-    Ok(Kept { written: written(front, inputs, files, chosen)?, news })
+    written(front, inputs, files, chosen, news)
+}
+
+/// Why a text is not kept at which the assembler failed, where it does not fail at the one that came.
+pub(super) fn refused(said: &Output) -> String {
+    if said.status.code().is_none() {
+        return format!("the assembler was ended: {}", how(said));
+    }
+    format!(
+        "the assembler takes it as it came and not as it would be written: a bug of ptxopt, please report it: {}",
+        how(said)
+    )
 }
 
 /// Both ways with loops as they are written; nothing if the assembler does not take that.
@@ -169,36 +181,34 @@ fn written(
     inputs: &Inputs<'_>,
     files: &[Option<PathBuf>],
     run: Run,
-) -> Result<Option<Output>, String> {
+    news: String,
+) -> Result<Kept, String> {
     let assembly = inputs.assembly;
     if assembly.verbose && copied(&run.output, &assembly.output) {
-        return Ok(Some(run.said));
+        return Ok(Kept::Written { said: run.said, news });
     }
     if files.iter().all(Option::is_none) {
-        return Ok(None);
+        return Ok(Kept::Came { news });
     }
-    front.written(inputs, files)
+    let said = front.written(inputs, files)?;
+    Ok(if said.status.success() {
+        Kept::Written { said, news }
+    } else {
+        Kept::Failed { why: format!("what was measured cannot be written: {}", how(&said)) }
+    })
 }
 
 impl Front {
-    /// Has the assembler write the result; what it printed, if it succeeded.
-    pub(super) fn written(
-        &self,
-        inputs: &Inputs<'_>,
-        files: &[Option<PathBuf>],
-    ) -> Result<Option<Output>, String> {
+    /// Has the assembler write the result; what it printed.
+    pub(super) fn written(&self, inputs: &Inputs<'_>, files: &[Option<PathBuf>]) -> Result<Output, String> {
         let assembly = inputs.assembly;
         // Whatever is wrong with the output is for the assembler to find, and to say.
         let said = self.real.run(&assembly.arguments(files, None), inputs.stdin(files))?;
-        if !said.status.success() {
-            return Ok(None);
-        }
         // It does not notice that a disk is full if all that it writes fits into its buffer. What came may be larger.
-        if is_whole(assembly) {
-            Ok(Some(said))
-        } else {
-            Err(format!("what the assembler wrote to `{}` is no cubin", assembly.output.display()))
+        if said.status.success() && !is_whole(assembly) {
+            return Err(format!("what the assembler wrote to `{}` is no cubin", assembly.output.display()));
         }
+        Ok(said)
     }
 }
 

@@ -9,6 +9,7 @@
 
 mod child;
 mod command_line;
+mod ended;
 mod helper;
 mod keeper;
 mod measured;
@@ -19,6 +20,7 @@ mod settings;
 pub(crate) use helper::{Helper, helper};
 
 use command_line::{Asked, Assembly, Source};
+use ended::{as_it, how};
 use keeper::Folder;
 use measured::Kept;
 use messages::{Instead, replay};
@@ -50,16 +52,19 @@ pub(crate) fn is_called(program: &OsStr) -> bool {
 pub(crate) fn run(arguments: &[OsString]) -> ExitCode {
     let variable = |name: &str| std::env::var_os(name);
     let found = Real::find(&variable, std::env::current_exe().ok().as_deref());
-    let code = found.and_then(|real| {
-        if real.is_nested { real.become_it(arguments, None).map(code) } else { optimised(real, arguments) }
+    let status = found.and_then(|real| {
+        if real.is_nested { real.become_it(arguments, None) } else { optimised(real, arguments) }
     });
-    code.unwrap_or_else(|why| {
-        tell(&why);
-        ExitCode::from(NO_ASSEMBLER)
-    })
+    status.map_or_else(
+        |why| {
+            tell(&why);
+            ExitCode::from(NO_ASSEMBLER)
+        },
+        as_it,
+    )
 }
 
-fn optimised(real: Real, arguments: &[OsString]) -> Result<ExitCode, String> {
+fn optimised(real: Real, arguments: &[OsString]) -> Result<ExitStatus, String> {
     let variable = |name: &str| std::env::var_os(name);
     let settings = Settings::read(&variable).unwrap_or_else(|why| {
         tell(&format!("{why}; nothing is optimised"));
@@ -88,7 +93,7 @@ struct Inputs<'a> {
 }
 
 impl Front {
-    fn run(&self, arguments: &[OsString]) -> Result<ExitCode, String> {
+    fn run(&self, arguments: &[OsString]) -> Result<ExitStatus, String> {
         if self.settings.disabled {
             return self.unchanged(arguments, None);
         }
@@ -110,12 +115,12 @@ impl Front {
     }
 
     /// Assembles what came.
-    fn unchanged(&self, arguments: &[OsString], stdin: Option<&[u8]>) -> Result<ExitCode, String> {
-        self.real.become_it(arguments, stdin).map(code)
+    fn unchanged(&self, arguments: &[OsString], stdin: Option<&[u8]>) -> Result<ExitStatus, String> {
+        self.real.become_it(arguments, stdin)
     }
 
     /// The assembler's version, and ptxopt's: who keeps what was compiled under that text must not mix the two.
-    fn version(&self, arguments: &[OsString]) -> Result<ExitCode, String> {
+    fn version(&self, arguments: &[OsString]) -> Result<ExitStatus, String> {
         let said = self.real.run(arguments, None)?;
         replay(&said, &[]);
         if said.status.success() {
@@ -128,10 +133,10 @@ impl Front {
             // A closed standard output is nothing to report.
             let _unheard = io::stdout().write_all(line.as_bytes());
         }
-        Ok(code(said.status))
+        Ok(said.status)
     }
 
-    fn assemble(&self, arguments: &[OsString], assembly: &Assembly) -> Result<ExitCode, String> {
+    fn assemble(&self, arguments: &[OsString], assembly: &Assembly) -> Result<ExitStatus, String> {
         let mut stdin = None;
         if assembly.inputs.contains(&Source::Stdin) {
             let mut text = Vec::new();
@@ -157,12 +162,13 @@ impl Front {
                 measured::better(self, &inputs, &mut files)
             };
             match kept {
-                Ok(Kept { written: Some(said), news }) => {
+                Ok(Kept::Written { said, news }) => {
                     self.log(assembly, &news);
                     replay(&said, &inputs.instead(&files));
-                    return Ok(code(said.status));
+                    return Ok(said.status);
                 }
-                Ok(Kept { written: None, news }) => told = news,
+                Ok(Kept::Came { news }) => told = news,
+                Ok(Kept::Failed { why }) => return self.after_failure(arguments, &inputs, &why),
                 Err(why) => {
                     tell(&format!("assembled as it is: {why}"));
                     told = format!("assembled as it is: {why}");
@@ -174,6 +180,27 @@ impl Front {
         // The process that becomes the assembler does not come back to delete it.
         drop(folder);
         self.unchanged(arguments, stdin.as_deref())
+    }
+
+    /// Assembles what came after the assembler has failed: what it says is for the build, and only if it now succeeds is
+    /// there something to tell.
+    fn after_failure(
+        &self,
+        arguments: &[OsString],
+        inputs: &Inputs<'_>,
+        why: &str,
+    ) -> Result<ExitStatus, String> {
+        let said = self.real.run(arguments, inputs.stdin.as_deref())?;
+        let news = if said.status.success() {
+            let news = format!("assembled as it is: {why}");
+            tell(&news);
+            news
+        } else {
+            format!("the assembler fails at it as it came: {}", how(&said))
+        };
+        self.log(inputs.assembly, &news);
+        replay(&said, &[]);
+        Ok(said.status)
     }
 
     /// Optimises every input; the files of those that changed, and what failed.
@@ -233,11 +260,14 @@ impl Front {
         Ok(changed.then_some(output))
     }
 
-    /// Assembles what changed, unmeasured. If that fails, the messages about the text that came are the ones to show.
+    /// Assembles what changed, unmeasured.
     fn kept_always(&self, inputs: &Inputs<'_>, files: &[Option<PathBuf>]) -> Result<Kept, String> {
-        let written = self.written(inputs, files)?;
-        let news = if written.is_some() { "changed, and not measured" } else { "the assembler fails" };
-        Ok(Kept { written, news: news.to_owned() })
+        let said = self.written(inputs, files)?;
+        Ok(if said.status.success() {
+            Kept::Written { said, news: "changed, and not measured".to_owned() }
+        } else {
+            Kept::Failed { why: measured::refused(&said) }
+        })
     }
 
     /// Adds a line to the log.
@@ -283,16 +313,6 @@ fn keep_remarks(remarks: &Path, directory: &Path, name: &OsStr, input: &Path, gp
 fn tell(line: &str) {
     // If standard error cannot be written, this cannot be reported.
     let _unheard = io::stderr().write_all(format!("ptxopt: {}\n", crate::printable::shown(line)).as_bytes());
-}
-
-/// The exit status of the assembler; as a shell has it, if a signal ended it.
-fn code(status: ExitStatus) -> ExitCode {
-    #[cfg(unix)]
-    let signal = std::os::unix::process::ExitStatusExt::signal(&status).map(|signal| signal + 128);
-    #[cfg(not(unix))]
-    let signal = None;
-    let code = status.code().or(signal).and_then(|code| u8::try_from(code & 0xff).ok());
-    code.map_or(ExitCode::FAILURE, ExitCode::from)
 }
 
 #[cfg(test)]

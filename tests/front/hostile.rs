@@ -2,6 +2,7 @@
 
 use crate::{Bench, run, said, write_executable};
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -35,7 +36,7 @@ fn a_failure_of_the_assembler_is_its_own() {
 }
 
 #[test]
-fn an_assembler_that_fails_or_is_killed_ends_the_build_as_it_would_alone() {
+fn an_assembler_that_fails_ends_the_build_as_it_would_alone() {
     let Some(bench) = Bench::new("13.5") else { return };
     let fake = bench.path("fake");
     for keep in ["better", "always"] {
@@ -44,20 +45,91 @@ fn an_assembler_that_fails_or_is_killed_ends_the_build_as_it_would_alone() {
             run(bench.front("-arch=sm_75 blend.s -o x").env("PTXOPT_PTXAS", &fake).env("PTXOPT_KEEP", keep));
         assert_eq!((output.status.code(), &*said(&output)), (Some(3), "fatal: no licence\n"));
         assert_eq!(output.stdout, b"out\n");
-        write_executable(&fake, "#!/bin/sh\nkill -9 $$\n");
-        let output =
-            run(bench.front("-arch=sm_75 blend.s -o x").env("PTXOPT_PTXAS", &fake).env("PTXOPT_KEEP", keep));
-        assert!(!output.status.success());
-        assert!(!bench.path("x").exists());
     }
-    // It takes only what came.
+}
+
+#[test]
+fn an_assembler_that_a_signal_ends_ends_the_front_by_the_same() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    let fake = bench.path("fake");
+    bench.write("plain75.ptx", &crate::PLAIN.replace("sm_61", "sm_75"));
+    // Segmentation faults are those for which Rust has a handler.
+    for (name, signal) in [("KILL", 9), ("SEGV", 11), ("TERM", 15)] {
+        write_executable(&fake, &format!("#!/bin/sh\nkill -{name} $$\n"));
+        for (line, input) in [
+            ("-arch=sm_75 blend.s -o x", None),
+            ("-arch=sm_75 plain75.ptx -o x", None),
+            ("-arch=sm_75 - -o x", Some("blend.s")),
+            ("-arch=sm_75 - -o x", Some("plain75.ptx")),
+            ("--version", None),
+        ] {
+            for keep in ["better", "always"] {
+                let mut command = bench.front(line);
+                if let Some(input) = input {
+                    command.stdin(fs::File::open(bench.path(input)).expect("it is there"));
+                }
+                let output = run(command.env("PTXOPT_PTXAS", &fake).env("PTXOPT_KEEP", keep));
+                assert_eq!((output.status.signal(), &*said(&output)), (Some(signal), ""), "{line} {keep}");
+                assert!(!bench.path("x").exists());
+            }
+        }
+    }
+}
+
+#[test]
+fn where_the_assembler_fails_but_at_what_came_a_line_says_so() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    let fake = bench.path("fake");
     let real = bench.real.display();
-    let script = format!(
-        "#!/bin/sh\ngrep -q vavrg4 blend.s && case \"$*\" in */*blend.s*) echo no >&2; exit 1;; esac\nexec {real} \"$@\"\n"
-    );
-    write_executable(&fake, &script);
-    let output = run(bench.front("-arch=sm_75 blend.s -o front.cubin").env("PTXOPT_PTXAS", &fake));
-    as_it_came(&bench, "-arch=sm_75 blend.s", &output, "a bug of ptxopt");
+    let bug = "the assembler takes it as it came and not as it would be written: a bug of ptxopt, please report it: exit status: 1: no";
+    for (keep, what, then, why) in [
+        (
+            "better",
+            "*/before*",
+            "printf 'info\\nfatal: no' >&2; exit 1",
+            "it cannot be measured: exit status: 1: fatal: no",
+        ),
+        ("better", "*/before*", "kill -9 $$", "it cannot be measured: signal: 9 (SIGKILL)"),
+        ("better", "*/after*", "echo no >&2; exit 1", bug),
+        ("better", "*/after*", "kill -9 $$", "the assembler was ended: signal: 9 (SIGKILL)"),
+        // The last run.
+        (
+            "better",
+            "*/out/*-o\\ f*",
+            "kill -9 $$",
+            "what was measured cannot be written: signal: 9 (SIGKILL)",
+        ),
+        ("always", "*/out/*", "echo no >&2; exit 1", bug),
+        ("always", "*/out/*", "kill -9 $$", "the assembler was ended: signal: 9 (SIGKILL)"),
+    ] {
+        let _none = fs::remove_file(bench.path("log"));
+        write_executable(
+            &fake,
+            &format!("#!/bin/sh\ncase \"$*\" in {what}) {then};; esac\nexec {real} \"$@\"\n"),
+        );
+        let mut command = bench.front("-arch=sm_75 blend.s -o front.cubin");
+        command.env("PTXOPT_PTXAS", &fake).env("PTXOPT_KEEP", keep).env("PTXOPT_LOG", "log");
+        as_it_came(&bench, "-arch=sm_75 blend.s", &run(&mut command), why);
+        let log = String::from_utf8(bench.read("log")).expect("it is text");
+        assert!(log.starts_with(&format!("blend.s for sm_75: assembled as it is: {why}")), "{log}");
+    }
+}
+
+#[test]
+fn where_the_assembler_fails_at_what_came_this_is_in_the_log_alone() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    let fake = bench.path("fake");
+    write_executable(&fake, "#!/bin/sh\necho 'fatal: no licence' >&2\nexit 3\n");
+    for keep in ["better", "always"] {
+        let mut command = bench.front("-arch=sm_75 blend.s -o x");
+        command.env("PTXOPT_PTXAS", &fake).env("PTXOPT_KEEP", keep).env("PTXOPT_LOG", keep);
+        assert_eq!(said(&run(&mut command)), "fatal: no licence\n");
+        let log = String::from_utf8(bench.read(keep)).expect("it is text");
+        assert_eq!(
+            log,
+            "blend.s for sm_75: the assembler fails at it as it came: exit status: 3: fatal: no licence\n"
+        );
+    }
 }
 
 #[test]
