@@ -296,6 +296,13 @@ fn what_is_wrong_with_a_page_is_found() {
         ("script", text("", "<script>console.log('spoke')</script>")),
         ("link", text("", "<a href='#nowhere'>nowhere</a>")),
         ("headings", text("", "<h3>too deep</h3>")),
+        (
+            "head",
+            text(
+                "@media(max-width:720px){thead{position:absolute;width:1px;height:1px;overflow:hidden}}",
+                "<table><thead><tr><th scope=col>Unit</th></tr></thead></table>",
+            ),
+        ),
     ];
     let Some(wrong) = wrong(&pages) else { return };
     let found = |what: &str| wrong.iter().any(|line| line.contains(what));
@@ -308,8 +315,10 @@ fn what_is_wrong_with_a_page_is_found() {
         "spoke",
         "link, 390 light: leads nowhere: #nowhere",
         "headings, 390 light: a heading 3 below 1",
+        "head, 390 light: not visible: Unit",
     ] {
         assert!(found(what), "{what}: {}", wrong.join("\n"));
     }
+    assert!(!found("head, 1280"), "{}", wrong.join("\n"));
     assert!(!found("fine, ") && !found("dark on dark, 390 light"), "{}", wrong.join("\n"));
 }
