@@ -38,7 +38,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", conflicts_with_all = ["function", "all"])]
     line: Option<usize>,
 
-    /// Draw the whole function. Of a large one, SVG is drawn in seconds; Graphviz takes minutes
+    /// Draw the whole function. Of a large one, SVG is drawn in seconds, up to 2000 nodes; Graphviz has no limit and takes
+    /// minutes
     #[arg(long)]
     all: bool,
 
