@@ -145,4 +145,8 @@ fn triton_compiles_through_the_front_and_knows_its_cubins_from_others() {
     assert_eq!(compile(&shown("Triton")), through);
     assert_eq!(self::changes(&bench).len(), 4, "the second time, Triton finds all of them in its cache");
     assert_eq!(compile("python3 kernels.py"), alone);
+    // Later GPUs have the same assembler as above, and so what is in the cache; that before sm_90 has its own.
+    let both = compile(&shown("Both assemblers of Triton"));
+    assert!(both[0] != through[0] && both[1..] == through[1..]);
+    assert_eq!(self::changes(&bench).len(), 5);
 }
