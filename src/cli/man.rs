@@ -52,7 +52,9 @@ fn name(command: &clap::Command) -> &str {
 
 fn write_page(out: &mut dyn Write, command: &clap::Command) -> io::Result<()> {
     let source = concat!("ptxopt ", env!("CARGO_PKG_VERSION"));
-    let page = Man::new(command.clone()).title(name(command)).source(source).manual("User Commands");
+    // A blank for the date, which a page must have: an empty one is left out, and those after it would take its place.
+    let page =
+        Man::new(command.clone()).title(name(command)).date(" ").source(source).manual("User Commands");
     page.render_title(out)?;
     page.render_name_section(out)?;
     page.render_synopsis_section(out)?;

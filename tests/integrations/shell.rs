@@ -139,7 +139,7 @@ fn each_page_that_is_named_is_installed_under_its_name() {
     );
     for name in named {
         let page = fs::read_to_string(pages.join(format!("{name}.1"))).unwrap_or_else(|_| panic!("{name}"));
-        let title = format!(".TH {name} 1  \"ptxopt {}\" \"User Commands\"", env!("CARGO_PKG_VERSION"));
+        let title = format!(".TH {name} 1 \" \" \"ptxopt {}\" \"User Commands\"", env!("CARGO_PKG_VERSION"));
         assert!(page.contains(&title), "{page}");
     }
     let output = run(Command::new(ptxopt()).args(["man", "run", "--out-dir", "x"]));
@@ -157,6 +157,9 @@ fn man_finds_and_formats_a_page() {
     man.args(["--warnings", "--pager=cat", "-M"]).arg(folder.path()).arg("ptxopt-run").env("MANWIDTH", "80");
     let said = done(&mut man);
     let title = said.lines().next().expect("it has a title");
-    assert!(title.starts_with("ptxopt-run(1)") && title.ends_with("ptxopt-run(1)"), "{said}");
+    let fields: Vec<&str> = title.split("  ").map(str::trim).filter(|field| !field.is_empty()).collect();
+    assert_eq!(fields, ["ptxopt-run(1)", "User Commands", "ptxopt-run(1)"], "{said}");
+    let foot = said.trim_end().lines().next_back().expect("it has a foot");
+    assert!(foot.starts_with(concat!("ptxopt ", env!("CARGO_PKG_VERSION"))), "{said}");
     assert!(said.contains("Run a kernel over a grid, without a GPU"), "{said}");
 }
