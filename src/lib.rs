@@ -2,10 +2,11 @@
 //! rewrite is proved for all inputs, everything else stays as it is, byte for byte.
 //!
 //! [`optimize`] is the whole library: text in, text out, without files, clocks, terminals or a GPU. It is meant for
-//! programs that generate PTX or are about to load it. They depend on it without the command:
+//! programs that generate PTX or are about to load it. They depend on it without the command, by the path of a copy of
+//! its repository, since it is in no registry:
 //!
 //! ```toml
-//! ptxopt = { version = "0.1", default-features = false }
+//! ptxopt = { path = "../ptxopt", default-features = false }
 //! ```
 //!
 //! ```
@@ -22,8 +23,9 @@
 //! # Ok::<(), ptxopt::UnknownName>(())
 //! ```
 //!
-//! With the feature `build` there is a builder for build scripts, `ptxopt::build::Ptx`. With the feature `cli`, which is on by default, the package has the commands `ptxopt` and `ptxopt-ptxas`. Their
-//! modules are public only for the tests of this repository, and not documented here.
+//! With the feature `build` there is a builder for build scripts, `ptxopt::build::Ptx`. With the feature `cli`, which is
+//! on by default, the package has the commands `ptxopt` and `ptxopt-ptxas`. Their modules are public only for the tests
+//! of this repository, and not documented here.
 
 // The examples of the readme are compiled with those of these pages.
 #[cfg(doctest)]

@@ -2,7 +2,7 @@
 //!
 //! ```toml
 //! [build-dependencies]
-//! ptxopt = { version = "0.1", default-features = false, features = ["build"] }
+//! ptxopt = { path = "../ptxopt", default-features = false, features = ["build"] }
 //! ```
 //!
 //! The `main` of `build.rs` names the files, and the program has what was made of them:
@@ -79,6 +79,12 @@ pub struct Ptx {
 
 /// Why nothing was written: for a file that is not PTX, what is wrong with it, with the line, the column and the line of
 /// the file. It prints as several lines and ends with a line break.
+///
+/// ```
+/// let error = ptxopt::build::Ptx::new().file("missing.ptx").out_dir(std::env::temp_dir()).try_compile();
+/// let error = error.expect_err("there is no such file");
+/// assert!(error.to_string().contains("cannot read `missing.ptx`"), "{error}");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Error(String);
 
@@ -105,6 +111,10 @@ impl Ptx {
     }
 
     /// Adds files, as [`file`](Self::file) does.
+    ///
+    /// ```no_run
+    /// ptxopt::build::Ptx::new().files(["kernels/blend.ptx", "kernels/average.ptx"]).compile();
+    /// ```
     pub fn files<P: AsRef<Path>>(&mut self, paths: impl IntoIterator<Item = P>) -> &mut Self {
         for path in paths {
             self.file(path);
@@ -120,6 +130,19 @@ impl Ptx {
     }
 
     /// What else to do; the GPUs of these options and those of [`gpu`](Self::gpu) are added up.
+    ///
+    /// ```
+    /// # let folder = std::env::temp_dir().join(format!("ptxopt-options-{}", std::process::id()));
+    /// # std::fs::create_dir_all(folder.join("out"))?;
+    /// # let kernels = folder.join("odd.ptx");
+    /// # std::fs::write(&kernels, ".version 8.0\n.target sm_75\n.func f()\n{\n    frobnicate.b32;\n}\n")?;
+    /// let mut ptx = ptxopt::build::Ptx::new();
+    /// ptx.files([&kernels]).options(ptxopt::Options::new().strict(true));
+    /// # ptx.out_dir(folder.join("out"));
+    /// assert!(ptx.try_compile().is_err(), "it has an unknown instruction");
+    /// # std::fs::remove_dir_all(folder)?;
+    /// # Ok::<(), std::io::Error>(())
+    /// ```
     pub fn options(&mut self, options: Options) -> &mut Self {
         self.options = options;
         self

@@ -1,20 +1,13 @@
 //! A package whose build script optimises its kernels, built by Cargo.
 
-use crate::{change, copy_of, done, printed, root, run};
-use std::path::Path;
-use std::process::Command;
-
-/// Cargo, with this ptxopt.
-fn cargo(package: &Path, arguments: &[&str]) -> Command {
-    let mut command = crate::cargo(package, arguments);
-    command.arg("--config").arg(format!("patch.crates-io.ptxopt.path={:?}", root()));
-    command
-}
+use crate::{cargo, change, copy_of, done, printed, root, run};
 
 #[test]
 fn a_build_script_optimises_and_what_is_wrong_fails_the_build() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let package = copy_of("cargo", folder.path());
+    let here = root();
+    change(&package.join("Cargo.toml"), "../../..", here.to_str().expect("the name is UTF-8"));
     let kernel = package.join("kernels/blend.ptx");
     let told = done(&mut cargo(&package, &["test"]));
     assert!(told.contains("the_kernel_is_there_and_its_video_instructions_are_gone ... ok"), "{told}");
