@@ -9,7 +9,7 @@ use ptxopt_grammar::meaning::term::{Op, Term, Terms};
 
 /// The contents of one byte.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Byte {
+pub(crate) enum Byte {
     /// A number.
     Constant(u8),
     /// Byte `.1` of a value, counted from the lowest.
@@ -20,13 +20,13 @@ pub enum Byte {
 
 /// The lane contents of the values of a function, found when asked for.
 #[derive(Debug, Default)]
-pub struct Contents {
+pub(crate) struct Contents {
     known: HashMap<ValueId, Vec<Byte>>,
 }
 
 impl Contents {
     /// The bytes of a value, the lowest first; none for a value whose width is no number of bytes.
-    pub fn of(&mut self, graph: &Graph<'_, '_>, value: ValueId) -> Vec<Byte> {
+    pub(crate) fn of(&mut self, graph: &Graph<'_, '_>, value: ValueId) -> Vec<Byte> {
         let mut stack = vec![value];
         // A value's operands dominate it, and phis are leaves, so this ends.
         while let Some(&top) = stack.last() {
@@ -59,7 +59,7 @@ impl Contents {
     }
 
     /// The bytes that the instruction of a value computes, its guard aside; `None` for those that are computed.
-    pub fn of_core(&mut self, graph: &Graph<'_, '_>, value: ValueId) -> Option<Vec<Option<Byte>>> {
+    pub(crate) fn of_core(&mut self, graph: &Graph<'_, '_>, value: ValueId) -> Option<Vec<Option<Byte>>> {
         let core = graph.value(value).core?;
         for leaf in inputs_of(graph.terms(), core) {
             self.of(graph, leaf);

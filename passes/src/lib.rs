@@ -7,12 +7,12 @@
 //! as the caller allows.
 
 mod address;
-pub mod analysis;
+mod analysis;
 pub mod cost;
 pub mod facts;
 pub mod fuse;
 pub mod graph;
-pub mod lanes;
+mod lanes;
 pub mod lower;
 pub mod optimiser;
 pub mod recipe;

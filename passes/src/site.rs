@@ -101,7 +101,7 @@ impl Site<'_, '_, '_> {
 
     /// The bytes of a source of 32 bits, the lowest first: which bytes of which values they are.
     #[must_use]
-    pub fn bytes(&self, source: Source) -> Option<[Byte; 4]> {
+    pub(crate) fn bytes(&self, source: Source) -> Option<[Byte; 4]> {
         match source {
             Source::Constant(value) => {
                 let bytes = value.to_le_bytes();
@@ -114,13 +114,13 @@ impl Site<'_, '_, '_> {
 
     /// The bytes of a value of any width, the lowest first.
     #[must_use]
-    pub fn contents(&self, value: ValueId) -> Vec<Byte> {
+    pub(crate) fn contents(&self, value: ValueId) -> Vec<Byte> {
         self.knowledge.contents.borrow_mut().of(self.graph, value)
     }
 
     /// The bytes of the result, the lowest first, a guard aside; `None` for those that are computed.
     #[must_use]
-    pub fn result_bytes(&self) -> Vec<Option<Byte>> {
+    pub(crate) fn result_bytes(&self) -> Vec<Option<Byte>> {
         self.knowledge.contents.borrow_mut().of_core(self.graph, self.value).unwrap_or_default()
     }
 
