@@ -182,8 +182,8 @@ impl Front {
         self.unchanged(arguments, stdin.as_deref())
     }
 
-    /// Assembles what came after the assembler has failed: what it says is for the build, and only if it now succeeds is
-    /// there something to tell.
+    /// Assembles what came, after the assembler has failed: what it says is for the build, and only if it now succeeds
+    /// is there something to tell.
     fn after_failure(
         &self,
         arguments: &[OsString],

@@ -39,6 +39,17 @@ pub struct Diagnostics {
 }
 
 /// What kind of obstacle it is.
+///
+/// ```
+/// use ptxopt::{DiagnosticsKind, Options, optimize};
+///
+/// let kind = |text: &[u8], options| optimize(text, &options).map(drop).map_err(|wrong| wrong.kind());
+/// let old = Options::new().gpu("sm_70")?;
+/// assert_eq!(kind(b".version 8.0\n.target sm_90\n", old), Err(DiagnosticsKind::Target));
+/// assert_eq!(kind(b"; ModuleID = 'kernel.ll'\n", Options::new()), Err(DiagnosticsKind::Foreign));
+/// assert_eq!(kind(b"ret;", Options::new()), Err(DiagnosticsKind::Invalid));
+/// # Ok::<(), ptxopt::UnknownName>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DiagnosticsKind {
@@ -52,6 +63,17 @@ pub enum DiagnosticsKind {
 }
 
 /// One thing that is wrong with a text.
+///
+/// ```
+/// use ptxopt::{Options, optimize};
+///
+/// let text = b".version 8.0\n.target sm_90\n.func f()\n{\n    bra away;\n}\n";
+/// let wrong = optimize(text, &Options::new()).expect_err("there is no such label");
+/// let one = wrong.iter().next().expect("there is at least one");
+/// assert_eq!((one.line(), one.column(), &text[one.span()]), (5, 9, &b"away"[..]));
+/// assert!(one.message().contains("`away`") && one.to_string().contains(one.message()));
+/// # drop((one.expected(), one.help()));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     found: Found,

@@ -31,8 +31,8 @@ use std::time::Duration;
 /// Nothing is read or written, and no clock is asked.
 ///
 /// A module without video instructions or byte-wise code takes about as long as reading it does, some fifteen
-/// microseconds for a kernel of ten lines. One that has such code takes up to some milliseconds even where none of it is
-/// rewritten, and one in which something is proved up to some ten; the first call in a process takes up to thirty.
+/// microseconds for a kernel of ten lines. One that has such code takes up to some milliseconds even where none of it
+/// is rewritten; a module in which something is proved takes up to some twenty, the first one in a process up to thirty.
 ///
 /// # Errors
 ///

@@ -4,7 +4,17 @@ use super::{Accepted, Diagnostic, Remark};
 use crate::lines::Lines;
 use ptxopt_passes::optimiser::{self, How, Kind, Record};
 
-/// What became of a module. An example is at [`optimize`](crate::optimize).
+/// What became of a module.
+///
+/// ```
+/// use ptxopt::{Options, optimize};
+///
+/// let text = b".version 8.0\n.target sm_90\n.func f(.reg .b32 %a)\n{\n    frobnicate.b32 %a;\n    ret;\n}\n";
+/// let outcome = optimize(text, &Options::new())?;
+/// assert!(outcome.text.is_none() && outcome.remarks.is_empty());
+/// assert_eq!(outcome.warnings[0].line(), 5);
+/// # Ok::<(), ptxopt::Diagnostics>(())
+/// ```
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Outcome {
@@ -19,6 +29,17 @@ pub struct Outcome {
 }
 
 /// How much was done.
+///
+/// ```
+/// use ptxopt::{Options, optimize};
+///
+/// let text = b".version 8.0\n.target sm_90\n.func (.reg .b32 %d) f(.reg .b32 %a)\n{
+///     vadd.s32.s32.s32 %d, %a, 5;\n    ret;\n}\n";
+/// let counts = optimize(text, &Options::new())?.counts;
+/// assert_eq!((counts.functions, counts.rewritten, counts.deleted, counts.failures), (1, 1, 0, 0));
+/// assert!(u64::try_from(counts.estimated_saving).is_ok_and(|saved| saved < counts.estimated_before));
+/// # Ok::<(), ptxopt::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts {

@@ -50,6 +50,19 @@ pub struct Remark {
 }
 
 /// Kinds of remarks.
+///
+/// ```
+/// use ptxopt::{Options, RemarkKind, optimize};
+///
+/// let text = b".version 8.0\n.target sm_90\n.func (.reg .b32 %d) f(.reg .b32 %a)\n{
+///     vadd.s32.s32.s32 %d, %a, 5;\n    ret;\n}\n";
+/// let remarks = optimize(text, &Options::new().explain(true))?.remarks;
+/// let made = remarks.iter().filter(|remark| remark.kind == RemarkKind::Passed);
+/// assert_eq!(made.count(), 1);
+/// assert!(remarks.iter().all(|remark| remark.kind != RemarkKind::Failure));
+/// assert_eq!(RemarkKind::Passed.name(), "passed");
+/// # Ok::<(), ptxopt::Diagnostics>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum RemarkKind {
