@@ -69,6 +69,29 @@ impl Key {
     pub(super) const fn is_linear(self) -> bool {
         matches!(self, Self::Linear(_))
     }
+
+    /// Whether it is how far two lanes are apart.
+    pub(super) fn is_distance(self) -> bool {
+        matches!(self, Self::Simd(operation) if operation.is_distance())
+    }
+
+    /// Whether it is the mean of two lanes, rounded up or down.
+    pub(super) const fn is_mean(self) -> bool {
+        match self {
+            Self::Simd(operation) => operation.is_mean(),
+            Self::Floor(sign) => matches!(sign, Sign::Unsigned),
+            Self::Same
+            | Self::Mask(_)
+            | Self::Choice
+            | Self::Biased(_)
+            | Self::Clamp(_)
+            | Self::Logic(_)
+            | Self::Masked
+            | Self::Shifted(_)
+            | Self::Field(_)
+            | Self::Linear(_) => false,
+        }
+    }
 }
 
 /// How the bits of a lane are moved.

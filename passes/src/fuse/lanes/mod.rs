@@ -16,6 +16,7 @@ mod extrema;
 mod field;
 mod function;
 mod gather;
+mod halves;
 mod joined;
 mod linear;
 mod mixed;

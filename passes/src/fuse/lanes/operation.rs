@@ -211,7 +211,7 @@ impl Operation {
     }
 
     /// Whether it is the mean of unsigned lanes, rounded up.
-    const fn is_mean(self) -> bool {
+    pub(super) const fn is_mean(self) -> bool {
         let mean = matches!(self.op, SimdOp::Arithmetic { op: SimdArithmetic::Average, .. });
         mean && matches!((self.atype, self.btype), (Sign::Unsigned, Sign::Unsigned))
     }

@@ -27,7 +27,7 @@ const EVEN: u64 = 0x00ff_00ff;
 const ODD: u64 = 0x4341;
 
 /// Once in each half.
-const BOTH: i64 = 0x0001_0001;
+pub(super) const BOTH: i64 = 0x0001_0001;
 
 /// `constant + slope * number`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -116,7 +116,7 @@ impl Words {
     }
 
     /// The word with some lanes from elsewhere.
-    fn merged(&mut self, word: Source, rest: &[Option<Term>], depth: usize) -> Option<Source> {
+    pub(super) fn merged(&mut self, word: Source, rest: &[Option<Term>], depth: usize) -> Option<Source> {
         if rest.iter().all(Option::is_none) {
             return Some(word);
         }

@@ -4,6 +4,7 @@
 //! no use stay in the list until the end, when those that the result needs are picked.
 
 use super::function::{Key, Made, Shift};
+use super::halves::{Halves, Numbers};
 use super::operation::{Operation, Table};
 use super::pieces::Pieces;
 use crate::graph::ValueId;
@@ -68,6 +69,8 @@ pub(super) struct Words {
     pub(super) steps: Vec<Step>,
     /// What was made of which lanes; `None` if nothing could be, or is being tried.
     known: HashMap<Vec<Option<Term>>, Option<Source>>,
+    /// Numbers that were computed as halves; `None` as above.
+    pub(super) as_halves: HashMap<Numbers, Option<Halves>>,
     /// How a lane can be made.
     pub(super) made: HashMap<Term, Rc<[Made]>>,
     /// How words are made now.
@@ -90,6 +93,10 @@ pub(super) enum Way {
     OfWords,
     /// As the second, and lanes are compared with whole words.
     Decided,
+    /// As the second, and lanes that are low bits of larger numbers are computed as halves.
+    Halves,
+    /// As that, by instructions on signed halves.
+    SignedHalves,
     /// As the first, and products of sums are multiplied out.
     MultipliedOut,
 }
@@ -97,8 +104,9 @@ pub(super) enum Way {
 impl Words {
     /// No words yet.
     pub(super) fn over(pieces: Pieces, lanes: Lanes) -> Self {
-        let (steps, known, made) = (Vec::new(), HashMap::new(), HashMap::new());
-        Self { pieces, lanes, steps, known, made, way: Way::Gathered, asked: Vec::new() }
+        let (known, as_halves, made) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (steps, asked) = (Vec::new(), Vec::new());
+        Self { pieces, lanes, steps, known, as_halves, made, way: Way::Gathered, asked }
     }
 
     /// The value of the site: moved from words that are there, and computed.
@@ -121,7 +129,7 @@ impl Words {
         let is_gathered = computed.as_ref().is_some_and(gathers);
         let whole = is_gathered.then(|| self.computed_in(Way::Computed, &lanes)).flatten();
         let mut otherwise = vec![whole];
-        for way in [Way::OneByOne, Way::OfWords, Way::Decided] {
+        for way in [Way::OneByOne, Way::OfWords, Way::Decided, Way::Halves, Way::SignedHalves] {
             otherwise.push(self.could_be(way).then(|| self.computed_in(way, &lanes)).flatten());
         }
         // The operands of what puts the word together now hold most of it, and are not to be computed.
@@ -159,6 +167,7 @@ impl Words {
     pub(super) fn turn_to(&mut self, way: Way) {
         self.way = way;
         self.known.clear();
+        self.as_halves.clear();
     }
 
     /// Whether words are made in a way, one that may be tried later if not.
@@ -197,7 +206,7 @@ impl Words {
         // The word of the site itself is there, and is to be made otherwise.
         let word = if depth == 0 {
             self.computed(lanes, depth)
-        } else if matches!(self.way, Way::Computed | Way::OfWords | Way::Decided) {
+        } else if !matches!(self.way, Way::Gathered | Way::OneByOne | Way::MultipliedOut) {
             let there = self.there(lanes).map(Source::Value);
             there.or_else(|| self.computed(lanes, depth)).or_else(|| self.gathered(lanes))
         } else {
@@ -236,6 +245,14 @@ impl Words {
     fn computed(&mut self, lanes: &[Option<Term>], depth: usize) -> Option<Source> {
         if let Some(word) = self.spread(lanes).or_else(|| self.decided(lanes)) {
             return Some(word);
+        }
+        if let Some(numbers) = self.larger_numbers(lanes)
+            && [Way::Halves, Way::SignedHalves].map(|way| self.is_made(way)).contains(&true)
+            && let Some(word) = self.low_bits(&numbers, depth)
+        {
+            let is_rest = |(lane, number): (&Option<Term>, &Option<Term>)| lane.filter(|_| number.is_none());
+            let rest: Vec<Option<Term>> = lanes.iter().zip(&numbers).map(is_rest).collect();
+            return self.merged(word, &rest, depth);
         }
         for alike in self.alike(lanes) {
             let words: Option<Vec<Source>> =
@@ -289,6 +306,14 @@ impl Words {
         }
         all.sort_by_key(|alike| std::cmp::Reverse((alike.mask.count_ones(), alike.function.is_linear())));
         all
+    }
+
+    /// Whether all lanes are how far two others are apart, or means of two, which bytes take less for than halves.
+    pub(super) fn are_computed_as_bytes(&mut self, lanes: &[Option<Term>]) -> bool {
+        let wanted = lanes.iter().flatten().count();
+        let all = self.alike(lanes);
+        let mut whole = all.iter().filter(|alike| alike.mask.count_ones() as usize == wanted);
+        whole.any(|alike| alike.function.is_distance() || alike.function.is_mean())
     }
 
     /// What each lane is by a function, if it is: of several ways, the one whose operands lie in the words in which
