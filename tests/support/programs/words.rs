@@ -163,6 +163,19 @@ const BLENDS: &[&str] = &[
     "mul.lo.u32 {x}, {x}, %z; mad.lo.u32 {x}, {x}, 257, {n}; shr.u32 {x}, {x}, 16;",
 ];
 
+/// Lanes that are low bits of larger numbers, some of which do not fit into halves.
+const FILTERS: &[&str] = &[
+    "mul.lo.s32 {x}, {x}, 5; mad.lo.s32 {x}, {y}, -3, {x}; add.s32 {x}, {x}, {n}; shr.s32 {x}, {x}, {s}; \
+     max.s32 {x}, {x}, 0; min.s32 {x}, {x}, 255;",
+    "sub.s32 {x}, {x}, {y}; add.s32 {x}, {x}, {x}; min.s32 {x}, {x}, {n}; max.s32 {x}, {x}, -128;",
+    "sub.s32 {x}, {x}, {y}; abs.s32 {y}, {x}; setp.lt.s32 %q, {y}, %z; selp.b32 {x}, {x}, {n}, %q;",
+    "add.s32 {x}, {x}, {y}; sub.s32 {x}, {x}, %z; max.s32 {x}, {x}, 0; min.s32 {x}, {x}, 255;",
+    "shl.b32 {y}, {y}, 1; sub.s32 {x}, {y}, {x}; mad.lo.s32 {x}, {x}, 64, {n}; shr.s32 {x}, {x}, {s}; \
+     setp.gt.s32 %q, {x}, 255; selp.b32 {y}, 255, {x}, %q; setp.lt.s32 %q, {x}, 0; selp.b32 {x}, 0, {y}, %q;",
+    "mul.lo.s32 {x}, {x}, 300; mad.lo.s32 {x}, {y}, -150, {x}; shr.s32 {x}, {x}, {s}; min.s32 {x}, {x}, 255; \
+     max.s32 {x}, {x}, 0;",
+];
+
 impl Writer<'_, '_> {
     /// Lines with names in the place of what stands in braces.
     pub(super) fn lines(&mut self, text: &str, names: &[(&str, &str)]) {
@@ -211,11 +224,12 @@ impl Writer<'_, '_> {
         Ok(())
     }
 
-    /// Four bytes that are faded or blended by a byte, all alike or all but one.
+    /// Four bytes that are faded, blended by a byte, or filtered, all alike or all but one.
     pub(super) fn blended(&mut self) -> Result<()> {
         let odd = if self.u.ratio(1, 3)? { Some(self.u.int_in_range(0..=3)?) } else { None };
         let (a, b, f, d) = (self.element()?, self.element()?, self.element()?, self.element()?);
-        let text = *self.u.choose(BLENDS)?;
+        let texts = if self.u.ratio(1, 2)? { BLENDS } else { FILTERS };
+        let text = *self.u.choose(texts)?;
         let most = *self.u.choose(&[255, 255, 256, 256, 128, 254, 257, 300])?;
         let added = *self.u.choose(&[0, 0, 128, 127, 255, 256, 510, 511])?;
         let shift = *self.u.choose(&[8, 8, 8, 8, 7, 4])?;
@@ -227,7 +241,7 @@ impl Writer<'_, '_> {
             self.taken(&x, &a, lane, false)?;
             self.taken(&y, &b, lane, false)?;
             let missed = odd == Some(lane);
-            let text = if missed && self.u.arbitrary()? { *self.u.choose(BLENDS)? } else { text };
+            let text = if missed && self.u.arbitrary()? { *self.u.choose(texts)? } else { text };
             let [n, s] = [added + i32::from(missed), shift].map(|number: i32| number.to_string());
             self.lines(text, &[("{x}", &x), ("{y}", &y), ("{n}", &n), ("{s}", &s)]);
         }
