@@ -4,7 +4,7 @@
 //! no use stay in the list until the end, when those that the result needs are picked.
 
 use super::function::{Key, Made, Shift};
-use super::halves::{Halves, Numbers};
+use super::halves::Wide;
 use super::operation::{Operation, Table};
 use super::pieces::Pieces;
 use crate::graph::ValueId;
@@ -69,8 +69,8 @@ pub(super) struct Words {
     pub(super) steps: Vec<Step>,
     /// What was made of which lanes; `None` if nothing could be, or is being tried.
     known: HashMap<Vec<Option<Term>>, Option<Source>>,
-    /// Numbers that were computed as halves; `None` as above.
-    pub(super) as_halves: HashMap<Numbers, Option<Halves>>,
+    /// What numbers of halves were made of.
+    pub(super) wide: Wide,
     /// How a lane can be made.
     pub(super) made: HashMap<Term, Rc<[Made]>>,
     /// How words are made now.
@@ -104,9 +104,9 @@ pub(super) enum Way {
 impl Words {
     /// No words yet.
     pub(super) fn over(pieces: Pieces, lanes: Lanes) -> Self {
-        let (known, as_halves, made) = (HashMap::new(), HashMap::new(), HashMap::new());
+        let (known, made, wide) = (HashMap::new(), HashMap::new(), Wide::default());
         let (steps, asked) = (Vec::new(), Vec::new());
-        Self { pieces, lanes, steps, known, as_halves, made, way: Way::Gathered, asked }
+        Self { pieces, lanes, steps, known, wide, made, way: Way::Gathered, asked }
     }
 
     /// The value of the site: moved from words that are there, and computed.
@@ -167,7 +167,7 @@ impl Words {
     pub(super) fn turn_to(&mut self, way: Way) {
         self.way = way;
         self.known.clear();
-        self.as_halves.clear();
+        self.wide.turn();
     }
 
     /// Whether words are made in a way, one that may be tried later if not.

@@ -62,11 +62,14 @@ impl Words {
             }
         }
         let bias = bias_of(limits);
-        let number = all.iter().fold(number + bias, |sum, (weight, halves)| sum - weight * halves.bias);
+        // Words are numbers without what does not fit into them.
+        let number = all.iter().fold(number.wrapping_add(bias), |sum, (weight, halves)| {
+            sum.wrapping_sub(weight.wrapping_mul(halves.bias))
+        });
         // What is added as it is comes first, so that a product is added as it is computed.
         all.sort_by_key(|&(weight, _)| weight != 1);
         let words = [0, 1].map(|which| {
-            let mut total = (number != 0).then(|| constant(number * BOTH));
+            let mut total = (number != 0).then(|| constant(number.wrapping_mul(BOTH)));
             for &(weight, halves) in &all {
                 let (word, factor) = (halves.words[which], (weight != 1).then(|| constant(weight)));
                 let step = match (total, factor) {
@@ -121,7 +124,10 @@ impl Words {
         // What else is added.
         let [other_least, other_most] = [sum_least - least, sum_most - most];
         let is_known = other_least <= other_most;
-        Some(if is_known { [wanted[0] - other_most, wanted[1] - other_least] } else { NONE })
+        Some(match is_known {
+            true => [wanted[0].saturating_sub(other_most), wanted[1].saturating_sub(other_least)],
+            false => NONE,
+        })
     }
 
     /// Clamps a number of a sum, so that the sum fits into halves and is what it was within some limits.
@@ -134,8 +140,9 @@ impl Words {
         let others: Vec<_> =
             all.iter().enumerate().filter(|&(other, _)| other != at).map(|(_, &it)| it).collect();
         let [other_least, other_most] = sum_of(number, &others);
-        let [least, most] = [-HALF - other_least, HALF - 1 - other_most];
-        if most < wanted[1] - other_least || least > wanted[0] - other_most {
+        let least = (-HALF).checked_sub(other_least)?;
+        let most = (HALF - 1).checked_sub(other_most)?;
+        if most < wanted[1].saturating_sub(other_least) || least > wanted[0].saturating_sub(other_most) {
             return None;
         }
         let mut halves = all[at].1;
@@ -163,6 +170,7 @@ impl Words {
         if depth == DEEPEST {
             return None;
         }
+        self.wide.look()?;
         let is_distance = self.is_distance(number);
         let terms = &self.pieces.terms;
         let (op, width) = (terms.op(number), terms.width(number));
@@ -170,7 +178,7 @@ impl Words {
         let fits = |[least, greatest]: Limits| least >= -most && greatest < most;
         if let Some(value) = terms.value(number) {
             let value = i64::try_from(signed(value, width)).ok()?;
-            sum.number += weight.checked_mul(value)?;
+            sum.number = sum.number.checked_add(weight.checked_mul(value)?)?;
             return Some(());
         }
         if let Op::Add(a, b) = op
@@ -192,7 +200,7 @@ impl Words {
                 }
             }
         } else if let Op::Not(inner) = op {
-            sum.number -= weight;
+            sum.number = sum.number.checked_sub(weight)?;
             return self.add_up(inner, weight.checked_neg()?, depth + 1, sum);
         } else if let Op::SignExtend(inner) = op {
             if terms.width(inner) > self.lanes.bits() && !matches!(terms.op(inner), Op::Extract(..)) {
@@ -224,7 +232,7 @@ impl Words {
             return self.add_up(high, weight.checked_mul(1 << up)?, depth + 1, sum);
         }
         if let Some(same) = sum.addends.iter_mut().find(|(_, addend)| *addend == number) {
-            same.0 += weight;
+            same.0 = same.0.checked_add(weight)?;
         } else if sum.addends.len() < MOST_ADDENDS {
             sum.addends.push((weight, number));
         } else {
@@ -237,7 +245,7 @@ impl Words {
 /// What a weighted sum can be.
 fn sum_of(number: i64, addends: &[(i64, Halves)]) -> Limits {
     addends.iter().fold([number; 2], |[least, most], (weight, halves)| {
-        let [one, other] = halves.limits.map(|limit| limit * weight);
-        [least + one.min(other), most + one.max(other)]
+        let [one, other] = halves.limits.map(|limit| limit.saturating_mul(*weight));
+        [least.saturating_add(one.min(other)), most.saturating_add(one.max(other))]
     })
 }

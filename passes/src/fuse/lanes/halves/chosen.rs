@@ -64,6 +64,7 @@ impl Words {
         if depth > DEEPEST {
             return None;
         }
+        self.wide.look()?;
         let first = self.pieces.terms.op(conditions.iter().flatten().copied().next()?);
         if let Op::Not(_) = first {
             let [inner, _] =

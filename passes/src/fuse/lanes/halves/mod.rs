@@ -15,8 +15,8 @@ mod sampled;
 use super::scaled::{BOTH, WORD};
 use super::words::Words;
 use crate::recipe::{Source, Step};
-pub(super) use biased::Halves;
-use biased::{MOST, bias_of, constant, fit, in_turns};
+use biased::{Halves, MOST, bias_of, constant, fit, in_turns};
+use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::{Op, Term, signed};
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::Lanes;
@@ -24,17 +24,50 @@ use ptxopt_grammar::video::Lanes;
 /// How deep an expression is followed.
 const DEEPEST: usize = 24;
 
+/// How many terms are looked at for one site, in each way.
+const MOST_TERMS: usize = 600;
+
+/// How many bits a number has that is looked at.
+const WIDEST: u32 = WORD;
+
 /// How many lanes of a word are computed together at least.
 const FEWEST: usize = 3;
 
 /// The same number of each lane, of which those that are `None` may be anything.
-pub(super) type Numbers = Vec<Option<Term>>;
+type Numbers = Vec<Option<Term>>;
 
 /// The least and the greatest that numbers can be.
 type Limits = [i64; 2];
 
 /// Limits beyond which no number is.
 const NONE: Limits = [i64::MIN / 4, i64::MAX / 4];
+
+/// What was found out about numbers, so that it is once.
+#[derive(Default)]
+pub(super) struct Wide {
+    /// The larger numbers of which lanes are the low bits.
+    larger: HashMap<Term, Option<Term>>,
+    /// Numbers as halves, within the limits that were wanted; `None` if they cannot be, or are being tried.
+    halves: HashMap<(Numbers, Limits), Option<Halves>>,
+    /// Whether numbers are how far two bytes are apart.
+    distances: HashMap<Term, bool>,
+    /// How many terms were looked at.
+    seen: usize,
+}
+
+impl Wide {
+    /// Forgets what is made in one way.
+    pub(super) fn turn(&mut self) {
+        self.halves.clear();
+        self.seen = 0;
+    }
+
+    /// Looks at one more term, if there are not too many.
+    fn look(&mut self) -> Option<()> {
+        self.seen += 1;
+        (self.seen <= MOST_TERMS).then_some(())
+    }
+}
 
 impl Words {
     /// The larger numbers of which most lanes of a word are the low bits, at least three.
@@ -56,14 +89,20 @@ impl Words {
 
     /// The larger number of which a lane is the low bits.
     fn number_of(&mut self, lane: Term, depth: usize) -> Option<Term> {
-        let op = self.pieces.terms.op(lane);
-        if depth == DEEPEST {
-            return None;
+        if let Some(&known) = self.wide.larger.get(&lane) {
+            return known;
         }
+        let number = if depth < DEEPEST { self.found_number_of(lane, depth) } else { None };
+        self.wide.larger.insert(lane, number);
+        number
+    }
+
+    fn found_number_of(&mut self, lane: Term, depth: usize) -> Option<Term> {
+        let op = self.pieces.terms.op(lane);
         if let Op::Extract(inner, low) = op {
             let width = self.pieces.terms.width(inner);
             let above = self.pieces.terms.extract(inner, low, width - low);
-            return (width >= 16).then(|| self.pieces.terms.sign_extend(above, width));
+            return (16..=WIDEST).contains(&width).then(|| self.pieces.terms.sign_extend(above, width));
         }
         if let Op::Add(inner, added) = op
             && let Some(added) = self.pieces.terms.value(added)
@@ -81,7 +120,8 @@ impl Words {
         let larger = |words: &mut Self, of: Term| {
             let bits = words.lanes.bits();
             let is_it = |words: &mut Self, number: Term| {
-                words.pieces.terms.width(number) >= 16 && words.pieces.part(number, 0, bits) == of
+                (16..=WIDEST).contains(&words.pieces.terms.width(number))
+                    && words.pieces.part(number, 0, bits) == of
             };
             if let Some(number) = compared.into_iter().flatten().find(|&number| is_it(words, number)) {
                 return number;
@@ -114,15 +154,28 @@ impl Words {
 
     /// Numbers as halves.
     fn halves(&mut self, numbers: &Numbers, depth: usize) -> Option<Halves> {
+        self.tried(numbers, NONE, depth)
+    }
+
+    /// Numbers as halves, where those beyond these limits may be others beyond the same one.
+    fn within(&mut self, numbers: &Numbers, wanted: Limits, depth: usize) -> Option<Halves> {
+        self.halves(numbers, depth).or_else(|| self.tried(numbers, wanted, depth))
+    }
+
+    fn tried(&mut self, numbers: &Numbers, wanted: Limits, depth: usize) -> Option<Halves> {
         if depth > DEEPEST {
             return None;
         }
-        if let Some(&known) = self.as_halves.get(numbers) {
+        let asked = (numbers.clone(), wanted);
+        if let Some(&known) = self.wide.halves.get(&asked) {
             return known;
         }
-        self.as_halves.insert(numbers.clone(), None);
-        let halves = self.numbers_as_halves(numbers, depth);
-        self.as_halves.insert(numbers.clone(), halves);
+        self.wide.halves.insert(asked.clone(), None);
+        let halves = match wanted {
+            NONE => self.numbers_as_halves(numbers, depth),
+            _ => self.computed_within(numbers, wanted, depth),
+        };
+        self.wide.halves.insert(asked, halves);
         halves
     }
 
@@ -132,14 +185,8 @@ impl Words {
         known.or_else(|| self.computed_within(numbers, NONE, depth)).map(|halves| halves.clamped(limits))
     }
 
-    /// Numbers as halves, where those beyond these limits may be others beyond the same one.
-    fn within(&mut self, numbers: &Numbers, wanted: Limits, depth: usize) -> Option<Halves> {
-        let exact = self.halves(numbers, depth);
-        let is_tried = exact.is_some() || wanted == NONE || depth > DEEPEST;
-        if is_tried { exact } else { self.computed_within(numbers, wanted, depth) }
-    }
-
     fn computed_within(&mut self, numbers: &Numbers, wanted: Limits, depth: usize) -> Option<Halves> {
+        self.wide.look()?;
         let sum = self.added_in_halves(numbers, wanted, depth);
         let chosen = sum.or_else(|| self.chosen_in_halves(numbers, wanted, depth));
         chosen.or_else(|| self.shifted_in_halves(numbers, wanted, depth))
@@ -155,6 +202,9 @@ impl Words {
 
     /// What a number can be.
     fn limits_of(&mut self, number: Term) -> Option<Limits> {
+        if self.pieces.terms.width(number) > WIDEST {
+            return None;
+        }
         let (least, greatest) = self.pieces.fact(number).signed();
         // A difference that is how far two bytes are apart is not known to be positive.
         if least < 0 && self.is_distance(number) {
@@ -257,8 +307,8 @@ impl Words {
         let low = low?;
         let below = ones(low)?;
         let [least, most] = wanted;
-        let is_any = wanted == NONE;
-        let wanted = if is_any { NONE } else { [least << low, (most << low) + below] };
+        let up = |limit: i64| limit.saturating_mul(below + 1);
+        let wanted = if wanted == NONE { NONE } else { [up(least), up(most).saturating_add(below)] };
         let halves = self.within(&of, wanted, depth + 1)?;
         if low == 0 {
             return Some(halves);

@@ -14,11 +14,16 @@ impl Words {
         if !matches!(self.pieces.terms.op(number), Op::Add(..)) {
             return false;
         }
+        if let Some(&known) = self.wide.distances.get(&number) {
+            return known;
+        }
         let bits = self.lanes.bits();
         let lane = self.pieces.part(number, 0, bits);
         let made = self.alternatives(lane);
-        made.iter().any(|made| made.function.is_distance())
-            && self.samples([number]).is_some_and(|all| all.iter().all(|[value]| value >> bits == 0))
+        let is_distance = made.iter().any(|made| made.function.is_distance())
+            && self.samples([number]).is_some_and(|all| all.iter().all(|[value]| value >> bits == 0));
+        self.wide.distances.insert(number, is_distance);
+        is_distance
     }
 
     /// Whether a choice gives the lesser or the greater of two numbers.
