@@ -94,12 +94,8 @@ impl Words {
             let lanes = of_each(all, |sum| sum.addends[at].lane);
             words.push((weight, self.word(&lanes, depth + 1)?));
         }
-        let even = self.added_up(&words, number, |words, word| {
-            words.push(Step::plain(op::AND_B32, &[word, Source::Constant(EVEN)]))
-        });
-        let odd = self.added_up(&words, number, |words, word| {
-            words.push(Step::plain(op::PRMT_B32, &[word, Source::Constant(0), Source::Constant(ODD)]))
-        });
+        let even = self.added_up(&words, number, Self::even_lanes);
+        let odd = self.added_up(&words, number, Self::odd_lanes);
         let (mut even, mut odd) = (even?, odd?);
         if first.division.is_some() {
             (even, odd) = (self.folded(even), self.folded(odd));
@@ -319,24 +315,35 @@ impl Words {
                 Weight::Number(weight) => Some(constant(weight)),
                 Weight::Register(register) => Some(register),
             };
-            let step = match (total, weight) {
-                (None, None) => {
-                    total = Some(halves);
-                    continue;
-                }
-                (None, Some(weight)) => Step::plain(op::MUL_LO_U32, &[halves, weight]),
-                (Some(total), None) => Step::plain(op::ADD_U32, &[halves, total]),
-                (Some(total), Some(weight)) => Step::plain(op::MAD_LO_U32, &[halves, weight, total]),
-            };
-            total = Some(self.push(step));
+            total = Some(self.plus(total, halves, weight));
         }
         total
     }
 
+    /// A sum so far and a word, times a weight if there is one.
+    pub(super) fn plus(&mut self, total: Option<Source>, word: Source, weight: Option<Source>) -> Source {
+        let step = match (total, weight) {
+            (None, None) => return word,
+            (None, Some(weight)) => Step::plain(op::MUL_LO_U32, &[word, weight]),
+            (Some(total), None) => Step::plain(op::ADD_U32, &[word, total]),
+            (Some(total), Some(weight)) => Step::plain(op::MAD_LO_U32, &[word, weight, total]),
+        };
+        self.push(step)
+    }
+
+    /// The even bytes of a word as halves.
+    pub(super) fn even_lanes(&mut self, word: Source) -> Source {
+        self.push(Step::plain(op::AND_B32, &[word, Source::Constant(EVEN)]))
+    }
+
+    /// The odd bytes of a word as halves.
+    pub(super) fn odd_lanes(&mut self, word: Source) -> Source {
+        self.push(Step::plain(op::PRMT_B32, &[word, Source::Constant(0), Source::Constant(ODD)]))
+    }
+
     /// Halves with their own upper bytes added.
     pub(super) fn folded(&mut self, halves: Source) -> Source {
-        let high = Step::plain(op::PRMT_B32, &[halves, Source::Constant(0), Source::Constant(ODD)]);
-        let high = self.push(high);
+        let high = self.odd_lanes(halves);
         self.push(Step::plain(op::ADD_U32, &[halves, high]))
     }
 

@@ -5,7 +5,7 @@
 
 use super::super::scaled::BOTH;
 use super::super::words::Words;
-use super::biased::{Extremum, HALF, Halves, bias_of, constant, fit};
+use super::biased::{BIAS, Extremum, Halves, bias_of, constant, fit};
 use super::{DEEPEST, Limits, NONE, Numbers};
 use crate::recipe::Step;
 use ptxopt_grammar::meaning::term::{Op, Term, signed};
@@ -32,7 +32,7 @@ impl Words {
         let (number, addends) = self.sums(numbers)?;
         let mut all = Vec::with_capacity(addends.len());
         for (weight, addend) in addends {
-            // A number that is greater than all that the sum may be told apart from is as good as any such number.
+            // How far beyond its limits an addend lies makes no difference to the result.
             let wanted = if weight == 1 { self.wanted_of(&addend, numbers, wanted)? } else { NONE };
             all.push((weight, self.within(&addend, wanted, depth + 1)?));
         }
@@ -58,7 +58,7 @@ impl Words {
         }
         for (_, halves) in &mut all {
             if halves.is_signed() {
-                *halves = self.biased_by(*halves, HALF);
+                *halves = self.biased_by(*halves, BIAS);
             }
         }
         let bias = bias_of(limits);
@@ -71,17 +71,8 @@ impl Words {
         let words = [0, 1].map(|which| {
             let mut total = (number != 0).then(|| constant(number.wrapping_mul(BOTH)));
             for &(weight, halves) in &all {
-                let (word, factor) = (halves.words[which], (weight != 1).then(|| constant(weight)));
-                let step = match (total, factor) {
-                    (None, None) => {
-                        total = Some(word);
-                        continue;
-                    }
-                    (None, Some(factor)) => Step::plain(op::MUL_LO_U32, &[word, factor]),
-                    (Some(total), None) => Step::plain(op::ADD_U32, &[word, total]),
-                    (Some(total), Some(factor)) => Step::plain(op::MAD_LO_U32, &[word, factor, total]),
-                };
-                total = Some(self.push(step));
+                let weight = (weight != 1).then(|| constant(weight));
+                total = Some(self.plus(total, halves.words[which], weight));
             }
             total.expect("there is an addend")
         });
@@ -140,8 +131,8 @@ impl Words {
         let others: Vec<_> =
             all.iter().enumerate().filter(|&(other, _)| other != at).map(|(_, &it)| it).collect();
         let [other_least, other_most] = sum_of(number, &others);
-        let least = (-HALF).checked_sub(other_least)?;
-        let most = (HALF - 1).checked_sub(other_most)?;
+        let least = (-BIAS).checked_sub(other_least)?;
+        let most = (BIAS - 1).checked_sub(other_most)?;
         if most < wanted[1].saturating_sub(other_least) || least > wanted[0].saturating_sub(other_most) {
             return None;
         }

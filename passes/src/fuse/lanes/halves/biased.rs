@@ -11,7 +11,7 @@ use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 
 /// The bias of numbers that may be negative. Its bits shifted down are none of a byte.
-pub(super) const HALF: i64 = 0x8000;
+pub(super) const BIAS: i64 = 0x8000;
 
 /// The greatest number of a half.
 pub(super) const MOST: i64 = 0xffff;
@@ -49,7 +49,7 @@ impl Words {
 
     /// Halves that may be signed, as they may be in this way.
     pub(super) fn lifted(&mut self, halves: Halves) -> Halves {
-        if halves.is_signed() && !self.is_signed() { self.biased_by(halves, HALF) } else { halves }
+        if halves.is_signed() && !self.is_signed() { self.biased_by(halves, BIAS) } else { halves }
     }
 
     /// The same numbers with another bias.
@@ -60,8 +60,8 @@ impl Words {
         // Halves do not carry where the highest bit of each is inverted.
         let halves = match halves.is_signed() {
             true => {
-                let inverted = |word| Step::plain(op::XOR_B32, &[word, constant(HALF * BOTH)]);
-                Halves { words: halves.words.map(|word| self.push(inverted(word))), bias: HALF, ..halves }
+                let inverted = |word| Step::plain(op::XOR_B32, &[word, constant(BIAS * BOTH)]);
+                Halves { words: halves.words.map(|word| self.push(inverted(word))), bias: BIAS, ..halves }
             }
             false => halves,
         };
@@ -81,7 +81,7 @@ impl Words {
         let fits = |bias: &i64| {
             both.iter().all(|halves| halves.limits[0] + bias >= 0 && halves.limits[1] + bias <= MOST)
         };
-        let bias = both.iter().map(|halves| halves.bias).chain([HALF, 0]).find(fits)?;
+        let bias = both.iter().map(|halves| halves.bias).chain([BIAS, 0]).find(fits)?;
         Some(both.map(|halves| self.biased_by(halves, bias)))
     }
 
@@ -98,7 +98,7 @@ impl Words {
             return Some(if is_taken(one, other) { one } else { other });
         }
         let is_alike = both[0].bias == both[1].bias && both.iter().all(|halves| !halves.is_signed());
-        let fit = both.iter().all(|halves| halves.limits[1] < HALF);
+        let fit = both.iter().all(|halves| halves.limits[1] < BIAS);
         if self.is_signed() && fit && !is_alike {
             let [one, other] = both.map(|halves| self.signed(halves));
             let words = [0, 1].map(|at| self.signed_extremum(extremum, [one.words[at], other.words[at]]));
@@ -186,12 +186,12 @@ impl Halves {
 
 /// Whether halves can be numbers within these limits.
 pub(super) const fn fit([least, most]: &Limits) -> bool {
-    if *least < 0 { *least >= -HALF && *most < HALF } else { *most <= MOST }
+    if *least < 0 { *least >= -BIAS && *most < BIAS } else { *most <= MOST }
 }
 
 /// The bias of numbers within these limits.
 pub(super) const fn bias_of([least, _]: Limits) -> i64 {
-    if least < 0 { HALF } else { 0 }
+    if least < 0 { BIAS } else { 0 }
 }
 
 /// A number of 32 bits.

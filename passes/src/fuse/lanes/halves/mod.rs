@@ -135,7 +135,7 @@ impl Words {
         Some(self.pieces.terms.choose(condition, then, otherwise))
     }
 
-    /// The numbers that a condition compares: a sign with zero.
+    /// The numbers that a condition compares; a sign bit compares its number with zero.
     fn compared(&mut self, condition: Term) -> Option<[Term; 2]> {
         let op = self.pieces.terms.op(condition);
         if let Op::SignedLess(a, b) | Op::UnsignedLess(a, b) | Op::Equal(a, b) = op {
@@ -157,7 +157,7 @@ impl Words {
         self.tried(numbers, NONE, depth)
     }
 
-    /// Numbers as halves, where those beyond these limits may be others beyond the same one.
+    /// Numbers as halves, where one that lies beyond a limit may be any other that does.
     fn within(&mut self, numbers: &Numbers, wanted: Limits, depth: usize) -> Option<Halves> {
         self.halves(numbers, depth).or_else(|| self.tried(numbers, wanted, depth))
     }
@@ -265,10 +265,8 @@ impl Words {
                 0 => word,
                 _ => self.push(Step::plain(op::XOR_B32, &[word, Source::Constant(0x8080_8080)])),
             };
-            let even = self.push(Step::plain(op::AND_B32, &[word, Source::Constant(0x00ff_00ff)]));
-            let odd = [word, Source::Constant(0), Source::Constant(0x4341)];
-            let odd = self.push(Step::plain(op::PRMT_B32, &odd));
-            return Some(Halves { words: [even, odd], bias, limits });
+            let words = [self.even_lanes(word), self.odd_lanes(word)];
+            return Some(Halves { words, bias, limits });
         }
         if !is_leaf {
             return None;
@@ -305,7 +303,7 @@ impl Words {
             of.push(Some(inner));
         }
         let low = low?;
-        let below = ones(low)?;
+        let below = (1_i64 << low) - 1;
         let [least, most] = wanted;
         let up = |limit: i64| limit.saturating_mul(below + 1);
         let wanted = if wanted == NONE { NONE } else { [up(least), up(most).saturating_add(below)] };
@@ -344,7 +342,7 @@ impl Words {
                 true => self.pieces.terms.sign_extend(whole, WORD),
                 false => self.pieces.terms.zero_extend(whole, WORD),
             };
-            return Some((whole, low));
+            return (low < 16).then_some((whole, low));
         }
         let Op::Extract(of, low) = terms.op(inner) else { return None };
         let (width, whole) = (terms.width(inner), terms.width(of));
@@ -358,9 +356,4 @@ impl Words {
         };
         (fits && low < 16 && low < whole).then_some((of, low))
     }
-}
-
-/// The number whose so many lowest bits are set.
-fn ones(bits: u32) -> Option<i64> {
-    Some(1_i64.checked_shl(bits)? - 1)
 }
