@@ -433,6 +433,19 @@ mod unix {
     }
 
     #[test]
+    fn a_picture_shows_what_raising_the_head_would_change() {
+        let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cli/optimise.in/kepler.ptx");
+        let draw = |more: &[&str]| {
+            let output = run(ptxopt().args(["graph", "--gpu", "sm_90"]).args(more).arg(&kernel));
+            assert_eq!(status(&output), 0);
+            String::from_utf8(output.stdout).expect("it is UTF-8")
+        };
+        let packed = "max.u16x2 %r3, %r1, %r2;";
+        assert!(draw(&["--raise", "target"]).contains(packed));
+        assert!(!draw(&[]).contains(packed), "sm_35 does not have it");
+    }
+
+    #[test]
     fn a_closed_standard_output_is_no_crash() {
         let (directory, _write_to) = with_input();
         let script = format!("exec '{}' in.ptx >&-", env!("CARGO_BIN_EXE_ptxopt"));

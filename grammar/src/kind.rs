@@ -12,7 +12,7 @@ pub enum StmtKind {
     Target,
     /// `.address_size 64`
     AddressSize,
-    /// `# 1 "file.cu"`
+    /// `# 1 "file.cu"`, `#line 1 "file.cu"`
     LineMarker,
     /// `@@DWARF …`
     DwarfLine,

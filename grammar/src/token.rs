@@ -159,8 +159,9 @@ pub enum Tok {
     Directive,
     /// Source text between `.source_begin` and `.source_end`, both included.
     SourceText,
-    /// `# 1 "file"`: a preprocessor's note on where the text came from. It may stand inside a statement.
-    #[regex(b"#[ \t]*[0-9]+[ \t]+\"[^\"]*\"[^\n]*", allow_greedy = true)]
+    /// `# 1 "file"` or `#line 1 "file"`: a preprocessor's note on where the text came from. It may stand inside a
+    /// statement.
+    #[regex(b"#[ \t]*(line)?[ \t]*[0-9]+[ \t]+\"[^\"]*\"[^\n]*", allow_greedy = true)]
     LineMarker,
     /// A line that begins with `@@DWARF`: debug data in the form of PTX before 2.0.
     #[regex(b"@@DWARF[^\n]*", allow_greedy = true)]

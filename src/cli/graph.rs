@@ -2,6 +2,7 @@
 //!
 //! Pictures in SVG are drawn here; those in other formats need Graphviz, which gets the text that is written otherwise.
 
+use super::optimise::{Head, raise, raises_to_something};
 use super::{Console, Failure, Status};
 use crate::input::Input;
 use crate::lines::Lines;
@@ -55,6 +56,10 @@ pub(super) struct Args {
     /// GPU to optimise for; the default is the module's `.target`
     #[arg(long, value_name = "GPU", value_parser = super::optimise::gpu)]
     gpu: Option<Gpu>,
+
+    /// Raise the head of the module where new instructions need it, as when it is optimised so
+    #[arg(long, value_name = "WHAT", value_delimiter = ',')]
+    raise: Vec<Head>,
 }
 
 /// How many nodes a part of a function has at most.
@@ -81,7 +86,9 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let module = super::parse(console, &input, &text)?;
     super::refuse_older(console, &input, &module, args.gpu.as_slice())?;
     let lines = Lines::of(&text);
-    let options = Options { gpus: args.gpu.into_iter().collect(), ..Options::default() };
+    let options =
+        Options { gpus: args.gpu.into_iter().collect(), raise: raise(&args.raise), ..Options::default() };
+    raises_to_something(&options).map_err(|message| refuse(Status::Usage, &message))?;
     let outcome = optimise(&module, &options, &|| Duration::ZERO);
     let function =
         choose(&module, &lines, args, &outcome).map_err(|message| refuse(Status::Usage, &message))?;

@@ -6,6 +6,7 @@
 
 mod colours;
 mod dot;
+mod placed;
 mod slice;
 mod svg;
 

@@ -1,17 +1,14 @@
 //! Draws a picture as SVG: for a page, or as a file of its own.
 //!
-//! Where nodes and edges go is found by a library for layered graphs, which gives the same drawing for the same graph.
-//! Sizes of text are reckoned for a fixed-width font, in which every character is 0.6 of its height wide.
+//! Where nodes and edges go is found by `placed.rs`. Sizes of text are reckoned for a fixed-width font, in which every character is 0.6 of its height wide.
 
 use super::colours::written_out;
+use super::placed::{Placed, Route, placed};
 use super::{
     CHANGED, DELETED, EFFECT, Edge, EdgeKind, Fate, NEW, Node, OUTSIDE, PHI, Picture, STATEMENT, Shape, TERM,
     VIA_PHI, WHOLE, cut,
 };
-use graphlay::{
-    Direction, Edge as Line, EdgeRoute, Effort, GraphBuilder, Layout, LayoutError, LayoutOptions,
-    Node as Box, NodeId, Placement, Point, PortSides, Size,
-};
+use graphlay::{LayoutError, Point, Size};
 use maud::{Markup, html};
 
 /// The style sheet of pictures, with the names of colours.
@@ -29,10 +26,6 @@ const HEAD: f64 = 7.0;
 /// How many characters of a line are shown, and how many lines of a replacement.
 const MOST_OF_LINE: usize = 48;
 const MOST_LINES: usize = 5;
-/// More nodes than this are a picture for nobody, and take long to place.
-const MOST_NODES: usize = 2000;
-/// From this many nodes on, less work is done to avoid crossings.
-const MANY_NODES: usize = 150;
 
 /// A line of text of a node, with the name of its style.
 struct Text {
@@ -203,58 +196,33 @@ fn frame(shape: Shape, x: f64, y: f64, width: f64, height: f64) -> Markup {
 struct Drawing<'p> {
     picture: &'p Picture,
     texts: Vec<Vec<Text>>,
-    layout: Layout,
-    /// The left upper and the right lower corner of what is drawn.
-    corners: [Point; 2],
+    sizes: Vec<Size>,
+    placed: Placed,
 }
 
 impl<'p> Drawing<'p> {
     fn of(picture: &'p Picture) -> Result<Self, LayoutError> {
         let texts: Vec<Vec<Text>> = picture.nodes.iter().map(texts).collect();
-        let mut graph = GraphBuilder::new();
-        let nodes: Vec<NodeId> =
-            texts.iter().map(|text| graph.add_node(Box { size: size(text), ..Box::default() })).collect();
-        for edge in &picture.edges {
-            let size = |label: &str| Size::new(characters(label.chars().count()), LINE);
-            let label_size = Some(&*edge.label).filter(|label| !label.is_empty()).map(size);
-            graph.add_edge(Line { label_size, ..Line::new(nodes[edge.from], nodes[edge.to]) });
-        }
-        let layout = graphlay::layout(&graph.build(), &options(picture.nodes.len()))?;
-        // The layout counts the place of a label, not its size.
-        let mut corners = [layout.bounds.min, layout.bounds.max];
-        for (edge, route) in picture.edges.iter().zip(&layout.edges) {
-            if let Some(anchor) = route.label_anchor {
-                let half = characters(edge.label.chars().count()) / 2.0;
-                corners[0].x = corners[0].x.min(anchor.x - half);
-                corners[1].x = corners[1].x.max(anchor.x + half);
-            }
-        }
-        Ok(Self { picture, texts, layout, corners })
+        let sizes: Vec<Size> = texts.iter().map(|text| size(text)).collect();
+        let placed = placed(&sizes, &picture.edges)?;
+        Ok(Self { picture, texts, sizes, placed })
     }
 
     fn size(&self) -> (f64, f64) {
-        let [least, most] = self.corners;
-        (most.x - least.x + 2.0 * PADDING, most.y - least.y + 2.0 * PADDING)
-    }
-
-    /// A point of the layout, in the picture.
-    fn shifted(&self, point: Point) -> Point {
-        let least = self.corners[0];
-        Point::new(point.x - least.x + PADDING, point.y - least.y + PADDING)
+        let Size { width, height } = self.placed.size;
+        (width + 2.0 * PADDING, height + 2.0 * PADDING)
     }
 
     fn body(&self) -> Markup {
         html! {
-            @for (edge, route) in self.picture.edges.iter().zip(&self.layout.edges) { (self.edge(edge, route)) }
-            @for ((node, text), place) in self.picture.nodes.iter().zip(&self.texts).zip(&self.layout.nodes) {
-                (self.node(node, text, place))
-            }
+            @for (edge, route) in self.picture.edges.iter().zip(&self.placed.edges) { (edge_body(edge, route)) }
+            @for (at, node) in self.picture.nodes.iter().enumerate() { (self.node(node, at)) }
         }
     }
 
-    fn node(&self, node: &Node, text: &[Text], place: &Placement) -> Markup {
-        let centre = self.shifted(place.center);
-        let (width, height) = (place.size.width, place.size.height);
+    fn node(&self, node: &Node, at: usize) -> Markup {
+        let (text, centre) = (&self.texts[at], padded(self.placed.nodes[at]));
+        let Size { width, height } = self.sizes[at];
         let (left, top) = (centre.x - width / 2.0, centre.y - height / 2.0);
         let base = |at: usize| top + PADDING * 0.7 + LINE * (rows_high(at) + 0.75);
         html! {
@@ -267,46 +235,32 @@ impl<'p> Drawing<'p> {
             }
         }
     }
+}
 
-    fn edge(&self, edge: &Edge, route: &EdgeRoute) -> Markup {
-        let points: Vec<Point> = route.points.iter().map(|&point| self.shifted(point)).collect();
-        let Some(&[before, end]) = points.last_chunk() else { return html! {} };
-        let (dx, dy) = unit(before, end);
-        let back = Point::new(end.x - HEAD * dx, end.y - HEAD * dy);
-        let side = |way: f64| Point::new(back.x - way * dy * HEAD / 2.0, back.y + way * dx * HEAD / 2.0);
-        let head = format!("M{}L{}L{}Z", at(end), at(side(1.0)), at(side(-1.0)));
-        html! {
-            path class=(edge_class(edge.kind)) d=(rounded(&points, back)) {}
-            path class="head" d=(head) {}
-            @if let Some(anchor) = route.label_anchor.map(|anchor| self.shifted(anchor)) {
-                @let width = characters(edge.label.chars().count());
-                rect class="ground" x=(number(anchor.x - width / 2.0)) y=(number(anchor.y - LINE / 2.0))
-                    width=(number(width)) height=(number(LINE)) {}
-                text class="label" text-anchor="middle" x=(number(anchor.x)) y=(number(anchor.y + 4.0)) {
-                    (edge.label)
-                }
+/// A point in the picture.
+fn padded(point: Point) -> Point {
+    Point::new(point.x + PADDING, point.y + PADDING)
+}
+
+fn edge_body(edge: &Edge, route: &Route) -> Markup {
+    let points: Vec<Point> = route.points.iter().map(|&point| padded(point)).collect();
+    let Some(&[before, end]) = points.last_chunk() else { return html! {} };
+    let (dx, dy) = unit(before, end);
+    let back = Point::new(end.x - HEAD * dx, end.y - HEAD * dy);
+    let side = |way: f64| Point::new(back.x - way * dy * HEAD / 2.0, back.y + way * dx * HEAD / 2.0);
+    let head = format!("M{}L{}L{}Z", at(end), at(side(1.0)), at(side(-1.0)));
+    html! {
+        path class=(edge_class(edge.kind)) d=(rounded(&points, back)) {}
+        path class="head" d=(head) {}
+        @if let Some(anchor) = route.label.map(padded) {
+            @let width = characters(edge.label.chars().count());
+            rect class="ground" x=(number(anchor.x - width / 2.0)) y=(number(anchor.y - LINE / 2.0))
+                width=(number(width)) height=(number(LINE)) {}
+            text class="label" text-anchor="middle" x=(number(anchor.x)) y=(number(anchor.y + 4.0)) {
+                (edge.label)
             }
         }
     }
-}
-
-fn options(nodes: usize) -> LayoutOptions {
-    let mut options = LayoutOptions::process_map();
-    options.direction = Direction::TopBottom;
-    options.spacing.layer_gap = 34.0;
-    options.spacing.node_gap = 22.0;
-    options.spacing.dummy_gap = 16.0;
-    options.spacing.port_gap = 14.0;
-    options.spacing.port_stroke_clear = 8.0;
-    options.spacing.stub = 10.0;
-    options.spacing.edge_label_margin = 14.0;
-    options.spacing.isolated_gap = 16.0;
-    options.routing.port_sides = PortSides::FacingOnly;
-    options.effort = if nodes > MANY_NODES { Effort::Fast } else { Effort::Balanced };
-    options.limits.max_nodes = Some(MOST_NODES);
-    options.limits.max_edges = Some(4 * MOST_NODES);
-    options.limits.max_dummies = Some(40 * MOST_NODES);
-    options
 }
 
 /// The lines of a node: the opcode, its operands, what takes its place, and notes.
@@ -344,6 +298,11 @@ fn opcode(text: &str) -> Option<(&str, &str)> {
 fn size(text: &[Text]) -> Size {
     let longest = text.iter().map(|line| line.text.chars().count()).max().unwrap_or(0);
     Size::new(characters(longest) + 2.0 * PADDING, LINE * rows_high(text.len()) + 1.4 * PADDING)
+}
+
+/// How large the label of an edge is.
+pub(super) fn label_size(label: &str) -> Size {
+    Size::new(characters(label.chars().count()), LINE)
 }
 
 fn characters(count: usize) -> f64 {

@@ -25,8 +25,13 @@ impl Span {
 
     /// By the tables of costs.
     pub(super) fn estimated(Estimate { saved, of }: Estimate) -> Self {
+        Self::estimated_of(of, saved)
+    }
+
+    /// By the tables of costs, of something of which a part changed.
+    pub(super) fn estimated_of(whole: u64, saved: i64) -> Self {
         // A rewrite that pays for others costs more than what it replaces.
-        Self { before: of, after: of.saturating_add_signed(saved.saturating_neg()), estimated: true }
+        Self { before: whole, after: whole.saturating_add_signed(saved.saturating_neg()), estimated: true }
     }
 
     /// Before and after.

@@ -10,7 +10,7 @@ use crate::remarks::{Remark, Statements, in_its_place};
 use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::tree::{Module, StmtId, StmtKind};
-use ptxopt_passes::cost::{Costs, Gpu};
+use ptxopt_passes::cost::{Cost, Costs, Gpu};
 use ptxopt_passes::graph::Graph;
 use ptxopt_passes::optimiser::{Estimate, How, Kind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,6 +43,19 @@ pub(super) struct Changed<'a> {
     pub(super) changes_left_out: usize,
     /// What it saves on each of the GPUs whose costs differ.
     pub(super) estimates: Vec<Estimate>,
+    /// What all of it cost before, on each of these.
+    pub(super) wholes: Vec<u64>,
+}
+
+/// All functions that changed.
+#[derive(Default)]
+pub(super) struct AllChanged<'a> {
+    /// Those within the budget.
+    pub(super) shown: Vec<Changed<'a>>,
+    /// How many others there are.
+    pub(super) left_out: usize,
+    /// What all of them cost before, on each of the GPUs whose costs differ.
+    pub(super) wholes: Vec<u64>,
 }
 
 /// What became of one statement.
@@ -70,34 +83,39 @@ pub(super) fn outside<'a>(remarks: &'a [Remark<'a>]) -> Vec<&'a Remark<'a>> {
     remarks.iter().filter(|remark| is_change(remark) && remark.record.function.is_empty()).collect()
 }
 
-/// The functions that changed, as far as the budget goes, and how many others there are.
+/// The functions that changed, as far as the budget goes.
 pub(super) fn changed<'a>(
     (old, new): (&'a Module<'a>, &'a Module<'a>),
     remarks: &'a [Remark<'a>],
     gpus: &[Gpu],
     budget: Budget,
-) -> (Vec<Changed<'a>>, usize) {
+) -> AllChanged<'a> {
     let mut left = budget;
-    let mut all = Vec::new();
-    let mut left_out = 0;
+    let mut all = AllChanged::default();
     let lines = (Lines::of(old.text()), Lines::of(new.text()));
     for (before, after) in functions(old).into_iter().zip(functions(new)) {
         let spans = (whole_lines(old, &before), whole_lines(new, &after));
         if old.text()[spans.0.clone()] == new.text()[spans.1.clone()] {
             continue;
         }
-        if left.functions == 0 {
-            left_out += 1;
-            continue;
-        }
-        left.functions -= 1;
         let sides = (
             Side { module: old, function: before, lines: &lines.0 },
             Side { module: new, function: after, lines: &lines.1 },
         );
-        all.push(function(&sides, spans, remarks, gpus, &mut left));
+        let wholes = wholes(&sides.0, gpus);
+        all.wholes.resize(wholes.len(), 0);
+        for (sum, whole) in all.wholes.iter_mut().zip(&wholes) {
+            *sum += whole;
+        }
+        if left.functions == 0 {
+            all.left_out += 1;
+            continue;
+        }
+        left.functions -= 1;
+        let changed = function(&sides, spans, remarks, gpus, &mut left);
+        all.shown.push(Changed { wholes, ..changed });
     }
-    (all, left_out)
+    all
 }
 
 /// A function in one of the two texts.
@@ -153,6 +171,7 @@ fn function<'a>(
         changes,
         changes_left_out,
         estimates,
+        wholes: Vec::new(),
     }
 }
 
@@ -173,6 +192,21 @@ fn estimates(remarks: &[&Remark<'_>], gpus: &[Gpu]) -> Vec<Estimate> {
     let on = |place| remarks.iter().filter_map(|remark| remark.record.estimate_on(place)).sum();
     let count = if gpus.is_empty() { 0 } else { Costs::on(gpus).each().count() };
     (0..count).map(on).collect()
+}
+
+/// What a function costs on each of the GPUs whose costs differ. What no table knows, such as a load or a branch, is one
+/// machine instruction.
+fn wholes(side: &Side<'_, '_>, gpus: &[Gpu]) -> Vec<u64> {
+    let graph = Graph::new(side.module, side.function.clone(), Semantics::Undisputed).ok();
+    let cost = |costs: Costs, stmt| {
+        let step = graph.as_ref().and_then(|graph| graph.step(stmt));
+        let known = step.map(|step| costs.step(&step)).filter(|&cost| cost != Cost::UNKNOWN);
+        known.map_or(1, |cost| u64::from(cost.least))
+    };
+    if gpus.is_empty() {
+        return Vec::new();
+    }
+    Costs::on(gpus).each().map(|costs| instructions(side).map(|stmt| cost(costs, stmt)).sum()).collect()
 }
 
 /// The changes of a function, in the order of the text, as far as the budget goes, and how many others there are.

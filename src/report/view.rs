@@ -1,7 +1,7 @@
 //! The page itself, and what is written of each module and function.
 
 use super::bars::{self, KEY, Span};
-use super::changes::{self, Budget, Change, Changed};
+use super::changes::{self, AllChanged, Budget, Change, Changed};
 use super::words::{counted, function_name, name, priced, prose};
 use super::{Chapter, Subject, sides, steps};
 use crate::measure::accuracy;
@@ -84,10 +84,11 @@ pub(super) fn module(subject: &Subject<'_>, budget: Budget) -> Markup {
     let new = outcome.text.as_deref().map(|text| {
         ptxopt_grammar::parse(text).expect("what is written was parsed when it was proved and replayed")
     });
-    let (functions, left_out) = new.as_ref().map_or((Vec::new(), 0), |new| {
+    let changed = new.as_ref().map_or_else(AllChanged::default, |new| {
         changes::changed((subject.module, new), remarks, &outcome.gpus, budget)
     });
-    let view = View { subject, gpus: priced(&outcome.gpus) };
+    let AllChanged { shown: functions, left_out, wholes } = changed;
+    let view = View { subject, gpus: priced(&outcome.gpus), wholes };
     let head = changes::outside(remarks);
     html! {
         header {
@@ -120,6 +121,8 @@ struct View<'s> {
     subject: &'s Subject<'s>,
     /// The GPUs whose costs count, those that cost the same together.
     gpus: Vec<String>,
+    /// What all functions that changed cost before, by estimate, on each of these.
+    wholes: Vec<u64>,
 }
 
 impl View<'_> {
@@ -179,12 +182,12 @@ impl View<'_> {
                 let spans = comparisons.iter().map(|(gpu, all)| (gpu, Span::counted(all.instructions())));
                 spans.map(|(gpu, span)| (gpu.clone(), span, span.before)).collect()
             }
-            None => self.estimates(&self.all(), &self.all()),
+            None => self.whole_estimates(&self.all(), &self.wholes),
         };
         let what = if self.subject.counted.is_some() {
             "counted, all functions"
         } else {
-            "estimate, changed statements"
+            "estimate, changed functions"
         };
         html! {
             @if !rows.is_empty() {
@@ -203,16 +206,27 @@ impl View<'_> {
         (0..self.gpus.len()).map(on).collect()
     }
 
-    /// Estimates for each GPU as parts of totals; none where nothing is estimated.
-    fn estimates(&self, parts: &[Estimate], totals: &[Estimate]) -> Vec<(String, Span, u64)> {
-        let rows = self.gpus.iter().zip(parts).zip(totals);
-        let rows = rows.map(|((gpu, part), total)| (gpu.clone(), Span::estimated(*part), total.of));
-        let rows: Vec<_> = rows.collect();
-        if rows.iter().all(|(_, span, _)| *span == Span::estimated(Estimate::default())) {
-            Vec::new()
-        } else {
-            rows
+    /// Estimates for each GPU of a change, as parts of its function; none where nothing is estimated.
+    fn estimates(&self, parts: &[Estimate], wholes: &[u64]) -> Vec<(String, Span, u64)> {
+        self.rows(parts, wholes, |part, _| Span::estimated(part))
+    }
+
+    /// Estimates for each GPU of functions, changed and unchanged statements; none where nothing is estimated.
+    fn whole_estimates(&self, parts: &[Estimate], wholes: &[u64]) -> Vec<(String, Span, u64)> {
+        self.rows(parts, wholes, |part, whole| Span::estimated_of(whole, part.saved))
+    }
+
+    fn rows(
+        &self,
+        parts: &[Estimate],
+        wholes: &[u64],
+        span: impl Fn(Estimate, u64) -> Span,
+    ) -> Vec<(String, Span, u64)> {
+        if parts.iter().all(|part| *part == Estimate::default()) {
+            return Vec::new();
         }
+        let rows = self.gpus.iter().zip(parts).zip(wholes);
+        rows.map(|((gpu, &part), &whole)| (gpu.clone(), span(part, whole), whole)).collect()
     }
 
     /// The functions, with what each saves of all.
@@ -256,14 +270,15 @@ impl View<'_> {
     fn total(&self) -> u64 {
         match self.subject.counted {
             Some((comparisons, _)) => comparisons.iter().map(|(_, all)| all.instructions().0).sum(),
-            None => self.all().iter().map(|estimate| estimate.of).sum(),
+            None => self.wholes.iter().sum(),
         }
     }
 
     /// What a function saves on all GPUs together.
     fn span_of(&self, function: &Changed<'_>) -> Span {
         let Some((comparisons, _)) = self.subject.counted else {
-            return Span::estimated(function.estimates.iter().copied().sum());
+            let saved = function.estimates.iter().map(|estimate| estimate.saved).sum();
+            return Span::estimated_of(function.wholes.iter().sum(), saved);
         };
         let pairs = comparisons.iter().filter_map(|(_, all)| all.functions.get(&function.name));
         let sum = pairs.fold((0, 0), |sum, (before, after)| {
@@ -279,14 +294,14 @@ impl View<'_> {
         };
         let numbers: BTreeMap<usize, usize> =
             function.changes.iter().enumerate().rev().flat_map(lines).collect();
-        let estimates = self.estimates(&function.estimates, &function.estimates);
+        let estimates = self.whole_estimates(&function.estimates, &function.wholes);
         html! {
             section id=(id) {
                 h2 { code { (function_name(&function.name)) } " " span class="soft" { "line " (function.line) } }
                 @if let Some((comparisons, _)) = self.subject.counted {
                     (bars::measured(&function.name, comparisons))
                 } @else if !estimates.is_empty() && self.subject.outcome.seen.functions > 1 {
-                    (bars::table("estimate, changed statements", &estimates))
+                    (bars::table("estimate, the whole function", &estimates))
                 }
                 h3 { "Side by side" }
                 (sides::sides(function, &id, &numbers))
@@ -298,7 +313,7 @@ impl View<'_> {
                 }
                 @if !function.changes.is_empty() { h3 { "Changes" } }
                 @for (number, change) in function.changes.iter().enumerate() {
-                    (steps::change(change, number, &id, &self.estimates(&change.estimates, &function.estimates)))
+                    (steps::change(change, number, &id, &self.estimates(&change.estimates, &function.wholes)))
                 }
                 @if function.changes_left_out > 0 {
                     p class="left-out" {

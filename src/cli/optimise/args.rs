@@ -141,8 +141,9 @@ pub(super) struct Shows {
     pub(super) stats: bool,
 }
 
+/// What of a module's head may be raised.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Head {
+pub(in crate::cli) enum Head {
     /// `.target`, up to the `--gpu`, and `.version` with it. From sm_70 on, the threads of a warp are scheduled
     /// independently: code for older GPUs that relies on warps in lockstep without barriers must not be raised so far
     Target,
@@ -166,15 +167,17 @@ enum DeadCode {
     All,
 }
 
+/// How far a head may be raised.
+pub(in crate::cli) fn raise(heads: &[Head]) -> Raise {
+    Raise { target: heads.contains(&Head::Target), version: heads.contains(&Head::Version) }
+}
+
 impl Choices {
     pub(super) fn options(&self) -> Options {
         Options {
             passes: self.passes.clone().unwrap_or_else(Selection::all).passes(),
             gpus: self.gpu.clone(),
-            raise: Raise {
-                target: self.raise.contains(&Head::Target),
-                version: self.raise.contains(&Head::Version),
-            },
+            raise: raise(&self.raise),
             check: match self.check {
                 Some(CheckLevel::Sampled) => Check::Sampled,
                 Some(CheckLevel::Proved) | None => Check::Proved,

@@ -8,7 +8,7 @@ mod assembling;
 mod job;
 mod tell;
 
-pub(super) use args::{Args, GROUPS, gpu};
+pub(super) use args::{Args, GROUPS, Head, gpu, raise};
 
 use super::{Console, Failure, Status, similar_subcommand, usage_error};
 use crate::input::Input;
@@ -123,6 +123,14 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<Status, clap::Error>
     }))
 }
 
+/// Refuses to raise a `.target` without a GPU.
+pub(super) fn raises_to_something(options: &Options) -> Result<(), String> {
+    if options.raise.target && options.gpus.is_empty() {
+        return Err("`--raise target` needs `--gpu`, which says how far".to_owned());
+    }
+    Ok(())
+}
+
 impl Plan {
     fn new(args: &Args) -> Result<Self, String> {
         let inputs = args.inputs.iter().cloned().map(Input::from);
@@ -130,9 +138,7 @@ impl Plan {
         if args.shows.ptxas.is_some() && !(args.shows.measure || args.choices.keep_better) {
             return Err("`--ptxas` needs `--measure` or `--keep-better`".to_owned());
         }
-        if options.raise.target && options.gpus.is_empty() {
-            return Err("`--raise target` needs `--gpu`, which says how far".to_owned());
-        }
+        raises_to_something(&options)?;
         let given = args.output.as_ref().filter(|path| path.is_dir()).or(args.out_dir.as_ref());
         if let Some(directory) = given {
             let jobs = jobs_into(directory, inputs)?;
