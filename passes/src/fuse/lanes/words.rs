@@ -53,6 +53,13 @@ fn is_subset(one: &Recipe, other: &Recipe) -> bool {
     one.values().all(|value| other.values().any(|other| other == value))
 }
 
+/// Takes others for lanes that are not made.
+fn fill<'m>(made: &mut [Option<&'m Made>], others: &'m [Option<Made>]) {
+    for (made, other) in made.iter_mut().zip(others) {
+        *made = made.or(other.as_ref());
+    }
+}
+
 /// Lanes that are made of others by the same function.
 struct Alike {
     function: Key,
@@ -289,9 +296,14 @@ impl Words {
             }
         }
         let wanted = lanes.iter().flatten().count();
+        let as_they_are: Vec<Option<Made>> = lanes.iter().map(|&lane| Some(self.unmasked(lane?))).collect();
         let mut all: Vec<Alike> = Vec::new();
         for function in functions {
-            let made = self.side_by_side(&of, function);
+            let mut made = self.side_by_side(&of, function);
+            // A byte that is a half is put in its place without a mask.
+            if function == Key::Masked && self.lanes == Lanes::Four {
+                fill(&mut made, &as_they_are);
+            }
             let count = made.iter().flatten().count();
             let most = made.iter().flatten().next().map_or(0, |made| made.operands.len());
             let operands = (0..most).map(|at| made.iter().map(|made| Some((*made)?.operands[at])).collect());
@@ -306,6 +318,14 @@ impl Words {
         }
         all.sort_by_key(|alike| std::cmp::Reverse((alike.mask.count_ones(), alike.function.is_linear())));
         all
+    }
+
+    /// A lane of which all bits are kept.
+    fn unmasked(&mut self, lane: Term) -> Made {
+        let bits = self.lanes.bits();
+        let mut number = |number| self.pieces.terms.constant(number, bits);
+        let operands = vec![lane, number(u128::MAX >> (u128::BITS - bits)), number(0)];
+        Made { function: Key::Masked, operands }
     }
 
     /// Whether all lanes are how far two others are apart, or means of two, which bytes take less for than halves.
