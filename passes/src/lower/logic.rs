@@ -158,6 +158,9 @@ impl Build<'_> {
         {
             return self.of_three(words, !table);
         }
+        if let Some(kept) = self.kept(x, zeros, ones) {
+            return kept;
+        }
         let kept = match zeros ^ ones {
             ALL => x,
             different => self.plain(op::AND_B32, &[x, Source::Constant(different)]),
@@ -167,6 +170,22 @@ impl Build<'_> {
             ALL => self.plain(op::NOT_B32, &[kept]),
             flipped => self.plain(op::XOR_B32, &[kept, Source::Constant(flipped)]),
         }
+    }
+
+    /// The bits that a mask has of what was made of two words and a number, if the number has the same bit wherever the mask
+    /// has one: the mask takes the place of the number.
+    fn kept(&mut self, x: Source, zeros: u64, mask: u64) -> Option<Source> {
+        let (mut words, table) = self.function(x).filter(|_| zeros == 0)?;
+        let mut numbers = (0..3).filter(|&at| matches!(words[at], Source::Constant(_)));
+        let (Some(at), None) = (numbers.next(), numbers.next()) else { return None };
+        let Source::Constant(number) = words[at] else { return None };
+        let bit = match number & mask {
+            0 => false,
+            there if there == mask => true,
+            _ => return None,
+        };
+        words[at] = Source::Constant(mask);
+        Some(self.by_table(words, fixed(table, at, bit) & COLUMNS[at]))
     }
 
     /// A function of a word and a number.

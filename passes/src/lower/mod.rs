@@ -122,15 +122,24 @@ fn between(
     all
 }
 
-/// The same for a comparison of lanes that gives ones in all bits of a lane in the place of 1. None for other forms,
-/// and for those that take lanes of `c` as they are.
+/// What a lane holds where its comparison holds; elsewhere it is zero.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// All bits of the lane.
+    Ones,
+    /// Its highest bit.
+    Highest,
+}
+
+/// The same for a comparison of lanes that gives other bits of a lane in the place of 1. None for other forms, and for
+/// those that take lanes of `c` as they are.
 #[must_use]
 pub fn masks(
     before: &[Step],
     form: &Simd,
     sources: &[Source],
     (at, behind): (usize, &[Step]),
-    with: Available,
+    (with, answer): (Available, Answer),
 ) -> Vec<Recipe> {
     let (SimdOp::Set { compare, accumulate: false }, &[a, b, ..]) = (form.op, sources) else {
         return Vec::new();
@@ -143,7 +152,13 @@ pub fn masks(
     sequences(before, with, &|_| halves::ANY, &|build| {
         let slots = build.any(&routes.slots());
         let job = routes.job(build, work, slots)?;
-        let result = compare::mask(build, compare, job);
+        let result = match answer {
+            Answer::Ones => compare::mask(build, compare, job),
+            Answer::Highest => {
+                let all = job.geometry.whole(form.routing.mask());
+                compare::highest(build, compare, job, all)
+            }
+        };
         let result = routes.merge(build, slots, result, a)?;
         Some(build.continued(result, at, behind))
     })

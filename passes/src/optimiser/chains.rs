@@ -109,7 +109,9 @@ impl ChainShape {
         let range = |number: ValueId| self.ranges[number.index()];
         match &self.last {
             Last::Simd(form) => lower::spellings_after(&self.before, form, &self.sources, with, &range),
-            Last::Masks(form) => lower::masks(&[], form, &self.sources, (0, &[]), with),
+            Last::Masks(form) => {
+                lower::masks(&[], form, &self.sources, (0, &[]), (with, lower::Answer::Ones))
+            }
             Last::Move(step) => {
                 let moved = lower::moved_after(&self.before, step, &self.sources, with, &range);
                 moved.into_iter().collect()

@@ -8,7 +8,7 @@ use super::raise::{Having, Reach};
 use super::spell::{self, Spelling, Target, Trail};
 use crate::cost::Cost;
 use crate::graph::ValueId;
-use crate::lower::{self, Available, Layout};
+use crate::lower::{self, Answer, Available, Layout};
 use crate::recipe::{Code, Packing, Recipe, Source, Step};
 use crate::rules::LOWER;
 use crate::site::Knowledge;
@@ -241,11 +241,16 @@ fn count_simd(steps: impl Iterator<Item = Step>) -> usize {
     steps.filter(|step| is_simd(step).is_some()).count()
 }
 
-/// Whether a step spreads the bits that a comparison at a place gives over their lanes.
-fn spreads(step: &Step, at: usize, form: Simd) -> bool {
-    let ones = (1 << form.routing.lanes().bits()) - 1;
-    let bits = matches!(form.op, SimdOp::Set { accumulate: false, .. });
-    bits && step.is(op::MUL_LO_U32) && step.sources[..] == [Source::Step(at), Source::Constant(ones)]
+/// What a step makes of the ones that a comparison at a place gives, if that is found together with it.
+fn answers(step: &Step, at: usize, form: Simd) -> Option<Answer> {
+    let bits = form.routing.lanes().bits();
+    let &[Source::Step(compared), Source::Constant(number)] = &step.sources[..] else { return None };
+    if compared != at || !matches!(form.op, SimdOp::Set { accumulate: false, .. }) {
+        return None;
+    }
+    let spreads = step.is(op::MUL_LO_U32) && number == (1 << bits) - 1;
+    let moves = step.is(op::SHL_B32) && number == u64::from(bits) - 1;
+    if spreads { Some(Answer::Ones) } else { moves.then_some(Answer::Highest) }
 }
 
 /// Steps with the last SIMD instruction spelled by others.
@@ -254,12 +259,14 @@ fn without_simd(steps: &[Step], with: Available, layout: Layout) -> Vec<Recipe> 
     let Some((at, form)) = simd else { return Vec::new() };
     let (before, behind) = (&steps[..at], &steps[at + 1..]);
     let sources = &steps[at].sources;
-    // Ones in all bits of a lane in the place of 1 are found together with the comparison, if nothing else reads that.
+    // Other bits of a lane in the place of 1 are found together with the comparison, if nothing else reads that.
     let reads = |step: &Step| step.sources.contains(&Source::Step(at));
-    let masks =
-        behind.split_first().filter(|(step, rest)| spreads(step, at, form) && !rest.iter().any(reads));
-    if let Some((_, behind)) = masks {
-        lower::masks(before, &form, sources, (at + 1, behind), with)
+    let answered = behind
+        .split_first()
+        .filter(|(_, rest)| !rest.iter().any(reads))
+        .and_then(|(step, behind)| Some((answers(step, at, form)?, behind)));
+    if let Some((answer, behind)) = answered {
+        lower::masks(before, &form, sources, (at + 1, behind), (with, answer))
     } else {
         lower::spellings_between(before, &form, sources, (at, behind), (with, layout))
     }

@@ -148,14 +148,15 @@ impl Profit<'_, '_, '_> {
         self.target.costs.each().all(|costs| most(costs) < self.together(costs, &stmts).1)
     }
 
-    /// The values that an instruction reads, if it is one step.
+    /// The values that an instruction reads.
     fn read_by(&self, stmt: StmtId) -> Vec<ValueId> {
-        let sources = self.graph.step(stmt).map(|step| step.sources);
+        // What takes a word apart has several results, and is no step.
+        let Some(step) = self.graph.step(stmt) else { return reads(self.graph, stmt).collect() };
         let value = |source: &Source| match *source {
             Source::Value(value) => Some(value),
             Source::Step(_) | Source::Constant(_) => None,
         };
-        sources.iter().flatten().filter_map(value).collect()
+        step.sources.iter().filter_map(value).collect()
     }
 
     /// What statements cost by themselves, and as a sequence. Products in code that is fused are of lanes, so on GPUs

@@ -44,6 +44,8 @@ pub(super) enum Key {
     Simd(Operation),
     /// A comparison, with ones in all bits in the place of 1.
     Mask(Operation),
+    /// A comparison, with the highest bit in the place of 1.
+    Highest(Operation),
     /// The second where the first, ones or zeros, is ones, else the third.
     Choice,
     /// Half the sum of two lanes with this sign, rounded down.
@@ -82,6 +84,7 @@ impl Key {
             Self::Floor(sign) => matches!(sign, Sign::Unsigned),
             Self::Same
             | Self::Mask(_)
+            | Self::Highest(_)
             | Self::Choice
             | Self::Biased(_)
             | Self::Clamp(_)
@@ -143,6 +146,7 @@ impl Words {
             all.extend(made.iter().cloned());
         }
         all.extend(self.chosen(lane));
+        all.extend(self.of_conditions(lane));
         let all: Rc<[Made]> = all.into();
         self.made.insert(lane, Rc::clone(&all));
         all

@@ -9,6 +9,7 @@
 mod addends;
 mod blended;
 mod clamped;
+mod conditions;
 mod cuts;
 mod decided;
 mod evaluated;
@@ -45,7 +46,7 @@ use words::Words;
 
 /// The rules.
 pub(super) const RULES: &[Rule] =
-    &[LANES, sums::RULE, extrema::RULE, spread::RULE, joined::RULE, clamped::RULE];
+    &[LANES, sums::RULE, sums::flags::RULE, extrema::RULE, spread::RULE, joined::RULE, clamped::RULE];
 
 const LANES: Rule = Rule {
     name: "lanes",

@@ -400,6 +400,11 @@ impl Words {
                 let ones = Source::Constant((1 << self.lanes.bits()) - 1);
                 self.push(Step::plain(op::MUL_LO_U32, &[bits, ones]))
             }
+            (Key::Highest(operation), _) => {
+                let bits = self.make(Key::Simd(operation), mask, words, None)?;
+                let up = Source::Constant((self.lanes.bits() - 1).into());
+                self.push(Step::plain(op::SHL_B32, &[bits, up]))
+            }
             (Key::Floor(Sign::Unsigned), &[x, y]) => self.floor(x, y),
             (Key::Floor(Sign::Signed), &[x, y]) => {
                 let [x, y] = [x, y].map(|word| self.biased(word));

@@ -7,6 +7,7 @@
 
 mod dot;
 mod expanded;
+pub(super) mod flags;
 mod kind;
 mod likely;
 mod summand;
@@ -389,11 +390,12 @@ impl Sum {
     }
 
     /// Where a lane of an operand can be read. Of several lanes, one that has a register of its own is computed of a word
-    /// as well as the others.
+    /// as well as the others; so is one that tells a condition.
     fn home(&self, addend: &Addend, lane: Term) -> Option<Home> {
-        let pieces = &self.words.pieces;
-        let own = pieces.homes(lane).find(|&(word, _)| addend.lanes.len() == 1 || !pieces.is_single(word));
-        own.or_else(|| self.words.home_of_compared(lane))
+        let (pieces, flag) = (&self.words.pieces, self.home_of_flag(lane));
+        let is_alone = addend.lanes.len() == 1 && flag.is_none();
+        let own = pieces.homes(lane).find(|&(word, _)| is_alone || !pieces.is_single(word));
+        own.or_else(|| self.words.home_of_compared(lane)).or(flag)
     }
 
     /// The place of an operand in its word, if it lies in one.
@@ -401,8 +403,8 @@ impl Sum {
         addend.lanes.iter().find_map(|&lane| self.home(addend, lane)).map(|(_, place)| place)
     }
 
-    /// One instruction for some operands, added to a total.
-    fn added(&mut self, kind: Kind, some: &[Addend], total: Source) -> Option<Source> {
+    /// The lanes in which some operands are computed: where they lie, as far as nothing else does.
+    fn places_of<'a>(&self, some: &'a [Addend]) -> Vec<Option<&'a Addend>> {
         let mut places: Vec<Option<&Addend>> = vec![None; self.words.lanes.count().into()];
         for addend in some {
             let home = self.place(addend).unwrap_or(0);
@@ -410,6 +412,12 @@ impl Sum {
             let place = [home].into_iter().chain(0..places.len()).find(free);
             places[place.expect("there are as many places")] = Some(addend);
         }
+        places
+    }
+
+    /// One instruction for some operands, added to a total.
+    fn added(&mut self, kind: Kind, some: &[Addend], total: Source) -> Option<Source> {
+        let places = self.places_of(some);
         let lanes = |number: usize| -> Vec<Option<Term>> {
             places.iter().map(|addend| addend.map(|addend| addend.lanes[number])).collect()
         };

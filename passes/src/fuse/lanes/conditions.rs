@@ -1,0 +1,142 @@
+//! Lanes whose bits tell whether conditions hold: each condition is a word of its own, of which one bit of every lane, or
+//! all bits, tell it.
+//!
+//! Such a lane has no bits of other lanes in it, but comparisons of them, so it is no function that is looked up. Joined
+//! conditions are joined words.
+
+use super::function::{Key, Made};
+use super::words::Words;
+use ptxopt_grammar::meaning::term::{Op, Term};
+
+/// Both, and one or the other, bit by bit.
+const AND: u8 = 0b1000;
+const OR: u8 = 0b1110;
+
+/// Which bits of a lane tell whether a condition holds; all others are zero.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    Lowest,
+    Highest,
+    All,
+}
+
+/// Whether a bit compares something, or joins such bits.
+pub(super) const fn is_condition(op: Op) -> bool {
+    matches!(
+        op,
+        Op::Equal(..) | Op::UnsignedLess(..) | Op::SignedLess(..) | Op::Not(_) | Op::And(..) | Op::Or(..)
+    )
+}
+
+impl Words {
+    /// A lane of bits that tell conditions, as what is made of simpler ones.
+    pub(super) fn of_conditions(&mut self, lane: Term) -> Vec<Made> {
+        match self.told(lane) {
+            Some((condition, told)) => self.of_condition(condition, told),
+            None => self.of_several(lane).into_iter().collect(),
+        }
+    }
+
+    /// The only condition that a lane tells, and how.
+    fn told(&self, lane: Term) -> Option<(Term, Told)> {
+        let (terms, op) = (&self.pieces.terms, self.pieces.terms.op(lane));
+        let (condition, told) = if let Op::ZeroExtend(condition) = op {
+            (condition, Told::Lowest)
+        } else if let Op::SignExtend(condition) = op {
+            (condition, Told::All)
+        } else if let Op::Concat(condition, zeros) = op
+            && terms.value(zeros) == Some(0)
+        {
+            (condition, Told::Highest)
+        } else {
+            return None;
+        };
+        (terms.width(condition) == 1 && is_condition(terms.op(condition))).then_some((condition, told))
+    }
+
+    /// A condition as a lane.
+    fn telling(&mut self, condition: Term, told: Told) -> Term {
+        let (terms, bits) = (&mut self.pieces.terms, self.lanes.bits());
+        match told {
+            Told::Lowest => terms.zero_extend(condition, bits),
+            Told::All => terms.sign_extend(condition, bits),
+            Told::Highest => {
+                let zeros = terms.constant(0, bits - 1);
+                terms.concat(condition, zeros)
+            }
+        }
+    }
+
+    /// A lane that tells one condition: conditions that are joined, or a comparison that is told otherwise.
+    fn of_condition(&mut self, condition: Term, told: Told) -> Vec<Made> {
+        let (terms, op) = (&self.pieces.terms, self.pieces.terms.op(condition));
+        let (join, joined) = if let Op::And(x, y) = op {
+            (AND, [x, y])
+        } else if let Op::Or(x, y) = op {
+            (OR, [x, y])
+        } else if let Op::Not(inner) = op
+            && matches!(terms.op(inner), Op::And(..) | Op::Or(..))
+        {
+            return vec![self.inverted(inner, told)];
+        } else if told == Told::Highest {
+            let lowest = self.telling(condition, Told::Lowest);
+            return self.alternatives(lowest).iter().filter_map(Made::told_by_highest).collect();
+        } else {
+            return Vec::new();
+        };
+        vec![Made { function: Key::Logic(join), operands: joined.map(|of| self.telling(of, told)).to_vec() }]
+    }
+
+    /// The opposite of a condition.
+    fn inverted(&mut self, condition: Term, told: Told) -> Made {
+        let bits = self.lanes.bits();
+        let ones = u128::MAX >> (u128::BITS - bits);
+        let flipped = match told {
+            Told::Lowest => 1,
+            Told::Highest => 1 << (bits - 1),
+            Told::All => ones,
+        };
+        let lane = self.telling(condition, told);
+        let terms = &mut self.pieces.terms;
+        let operands = vec![lane, terms.constant(ones, bits), terms.constant(flipped, bits)];
+        Made { function: Key::Masked, operands }
+    }
+
+    /// A lane that tells several conditions: all but the highest of them, and that one; or only one, as a bit of a mask.
+    fn of_several(&mut self, lane: Term) -> Option<Made> {
+        let (terms, bits) = (&self.pieces.terms, self.lanes.bits());
+        let op = terms.op(lane);
+        let inner = if let Op::ZeroExtend(inner) = op { terms.op(inner) } else { op };
+        if !matches!(inner, Op::Concat(..) | Op::Or(..)) {
+            return None;
+        }
+        let parts: Vec<Term> = (0..bits).map(|at| self.pieces.part(lane, at, 1)).collect();
+        let terms = &mut self.pieces.terms;
+        let is_zero = |part: Term| terms.value(part) == Some(0);
+        if !parts.iter().all(|&part| is_zero(part) || is_condition(terms.op(part))) {
+            return None;
+        }
+        let told = parts.iter().copied().zip(0_u32..).filter(|&(part, _)| !is_zero(part));
+        let (highest, at) = told.last()?;
+        if parts[..at as usize].iter().any(|&part| !is_zero(part)) {
+            let low = self.pieces.part(lane, 0, at);
+            let terms = &mut self.pieces.terms;
+            let zeros = terms.constant(0, at);
+            let high = terms.concat(highest, zeros);
+            let operands = [low, high].map(|part| terms.zero_extend(part, bits)).to_vec();
+            return Some(Made { function: Key::Logic(OR), operands });
+        }
+        let mask = terms.sign_extend(highest, bits);
+        let operands = vec![mask, terms.constant(1 << at, bits), terms.constant(0, bits)];
+        Some(Made { function: Key::Masked, operands })
+    }
+}
+
+impl Made {
+    /// A comparison that tells by the lowest bit, told by the highest.
+    fn told_by_highest(&self) -> Option<Self> {
+        let Key::Simd(operation) = self.function else { return None };
+        let function = Key::Highest(operation);
+        operation.compares().then(|| Self { function, operands: self.operands.clone() })
+    }
+}

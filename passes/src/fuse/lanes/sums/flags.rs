@@ -1,0 +1,169 @@
+//! Bits of a word each of which tells whether a condition on lanes holds: lanes are compared as words, and the results, zeros
+//! and ones, are a dot product with the places of the bits.
+//!
+//! Masks of matching bytes, local binary patterns and census transforms are made so, and one bit after the other
+//! otherwise.
+
+use super::Kind;
+use super::{Addend, Sum};
+use crate::fuse::lanes::conditions::is_condition;
+use crate::fuse::lanes::pieces::{Home, Pieces};
+use crate::fuse::lanes::words::Words;
+use crate::graph::Join;
+use crate::recipe::{Recipe, Source, Step};
+use crate::rules::{Pass, Rule};
+use crate::site::Site;
+use ptxopt_grammar::meaning::term::{Op, Term};
+use ptxopt_grammar::table::instruction::{Instruction, op};
+use ptxopt_grammar::video::{Lanes, Sign};
+
+/// The fewest conditions that are worth it.
+const LEAST_FLAGS: usize = 4;
+
+/// How many statements are looked through for conditions.
+const MOST_STATEMENTS: usize = 100;
+
+/// The rule.
+pub(in crate::fuse::lanes) const RULE: Rule = Rule {
+    name: "flags",
+    pass: Pass::Fuse,
+    law: "bits that tell whether lanes compare are a dot product of the lanes' comparisons with the places of the bits",
+    examples: &["and.b32 %r0, %a, 255; setp.eq.u32 %p0, %r0, 10; selp.b32 %r0, 1, 0, %p0; \
+         and.b32 %r1, %a, 0xff00; setp.eq.u32 %p1, %r1, 0xa00; selp.b32 %r1, 2, 0, %p1; \
+         and.b32 %r2, %a, 0xff0000; setp.eq.u32 %p2, %r2, 0xa0000; selp.b32 %r2, 4, 0, %p2; \
+         shr.u32 %r3, %a, 24; setp.eq.u32 %p3, %r3, 10; selp.b32 %r3, 8, 0, %p3; \
+         or.b32 %r0, %r0, %r1; or.b32 %r2, %r2, %r3; or.b32 %d, %r0, %r2;"],
+    propose: flags,
+};
+
+/// Which bit of a lane tells whether its condition holds, all others being zero.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tells {
+    Lowest,
+    /// As comparisons without carries have it. What is added up is moved down in the end.
+    Highest,
+}
+
+/// A bit of the result, and the condition that it tells.
+struct Flag {
+    condition: Term,
+    at: u32,
+}
+
+fn flags(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
+    let value = site.graph.value(site.value);
+    let joins = site.graph.joined(site.value);
+    if !matches!(value.width, 16 | 32) || matches!(joins, Some(Join::Or | Join::Add)) || !joins_flags(site) {
+        return;
+    }
+    Pieces::each(site, Lanes::Four.bits(), |pieces| {
+        let root = pieces.root;
+        let words = Words::over(pieces, Lanes::Four);
+        let mut sum = Sum { words, width: value.width, most: 0, is_cut: false };
+        // In this order, so that a comparison is right before what moves its bits.
+        for tells in [Tells::Highest, Tells::Lowest] {
+            out.extend(sum.of_flags(root, site.demanded_word(), tells));
+        }
+        sum.words.pieces
+    });
+}
+
+/// Whether what a site joins are conditions as bits: that is quick to see, and mostly it is not so.
+fn joins_flags(site: &Site<'_, '_, '_>) -> bool {
+    let joining = [op::OR, op::ADD, op::BFI, op::MAD];
+    let through = [op::SHL, op::MUL, op::CVT, op::AND];
+    let is = |step: &Step, all: &[_]| {
+        step.instruction().is_some_and(|instruction| all.iter().any(|&row| instruction.row().is(row)))
+    };
+    if !is(site.step, &joining) {
+        return false;
+    }
+    let (mut flags, mut seen) = (0, 0);
+    let mut stack = vec![*site.step];
+    while let Some(step) = stack.pop() {
+        for definition in step.sources.iter().filter_map(|&source| site.definition(source)) {
+            seen += 1;
+            let row = definition.instruction().map(Instruction::row);
+            if row.is_some_and(|row| row.is(op::SELP) || row.is(op::SET)) {
+                flags += 1;
+            } else if seen < MOST_STATEMENTS && (is(&definition, &joining) || is(&definition, &through)) {
+                stack.push(definition);
+            }
+        }
+    }
+    flags >= LEAST_FLAGS
+}
+
+impl Sum {
+    /// A word of which the demanded bits are conditions on lanes, or zeros.
+    fn of_flags(&mut self, root: Term, demanded: u32, tells: Tells) -> Option<Recipe> {
+        let width = self.words.pieces.terms.width(root).min(u32::BITS - demanded.leading_zeros());
+        let mut all = Vec::new();
+        for at in (0..width).filter(|at| demanded >> at & 1 == 1) {
+            let condition = self.words.pieces.part(root, at, 1);
+            let terms = &self.words.pieces.terms;
+            match terms.value(condition) {
+                Some(0) => {}
+                None if is_condition(terms.op(condition)) => all.push(Flag { condition, at }),
+                _ => return None,
+            }
+        }
+        if all.len() < LEAST_FLAGS {
+            return None;
+        }
+        let bits = Lanes::Four.bits();
+        let down = if tells == Tells::Highest { bits - 1 } else { 0 };
+        // All of it is moved down in the end.
+        if width + down > u32::BITS {
+            return None;
+        }
+        // From the highest byte of the result down, what there is so far moves up.
+        let mut total = Source::Constant(0);
+        for byte in (0..width.div_ceil(bits)).rev() {
+            if total != Source::Constant(0) {
+                total = self.words.push(Step::plain(op::SHL_B32, &[total, Source::Constant(bits.into())]));
+            }
+            let here = all.iter().filter(|flag| flag.at / bits == byte);
+            let kind = Kind::Weighted(Sign::Unsigned);
+            let addends: Vec<Addend> = here.map(|flag| self.weighted_flag(flag, tells)).collect();
+            for some in self.bunches(kind, addends) {
+                total = self.added(kind, &some, total)?;
+            }
+        }
+        if down != 0 {
+            total = self.words.push(Step::plain(op::SHR_U32, &[total, Source::Constant(down.into())]));
+        }
+        let total = self.words.cut(total, self.width);
+        self.words.made_of(total)
+    }
+
+    /// A condition as a lane, times the place of its bit in a byte.
+    fn weighted_flag(&mut self, flag: &Flag, tells: Tells) -> Addend {
+        let (terms, bits) = (&mut self.words.pieces.terms, Lanes::Four.bits());
+        let lane = match tells {
+            Tells::Lowest => terms.zero_extend(flag.condition, bits),
+            Tells::Highest => {
+                let zeros = terms.constant(0, bits - 1);
+                terms.concat(flag.condition, zeros)
+            }
+        };
+        Addend {
+            kind: Kind::Weighted(Sign::Unsigned),
+            term: lane,
+            lanes: vec![lane],
+            weight: 1 << (flag.at % bits),
+        }
+    }
+
+    /// Where the first lane can be read of which a condition is a lane.
+    pub(super) fn home_of_flag(&self, lane: Term) -> Option<Home> {
+        let pieces = &self.words.pieces;
+        let (Op::ZeroExtend(condition) | Op::Concat(condition, _)) = pieces.terms.op(lane) else {
+            return None;
+        };
+        if pieces.terms.width(condition) != 1 {
+            return None;
+        }
+        pieces.inputs_of(condition).into_iter().find_map(|input| pieces.homes(input).next())
+    }
+}
