@@ -168,7 +168,9 @@ pub enum Tok {
     DwarfLine,
 
     /// A malformed number: a word that begins with a digit and is no literal.
-    #[regex(b"[0-9][A-Za-z0-9_$.]*", priority = 2)]
+    /// The assembler ends a hexadecimal number where a dot follows: `0x11.b8` are two words.
+    #[regex(b"0[xX][A-Za-z0-9_$]*", priority = 2)]
+    #[regex(b"([1-9]|0[0-9A-WYZa-wyz_$.])[A-Za-z0-9_$.]*", priority = 2)]
     BadNumber,
     /// A `/*` without its `*/`: reaches to the end of the input.
     #[token(b"/*", block_comment)]
