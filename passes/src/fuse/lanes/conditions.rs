@@ -14,7 +14,7 @@ const OR: u8 = 0b1110;
 
 /// Which bits of a lane tell whether a condition holds; all others are zero.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Told {
+pub(super) enum Told {
     Lowest,
     Highest,
     All,
@@ -38,7 +38,7 @@ impl Words {
     }
 
     /// The only condition that a lane tells, and how.
-    fn told(&self, lane: Term) -> Option<(Term, Told)> {
+    pub(super) fn told(&self, lane: Term) -> Option<(Term, Told)> {
         let (terms, op) = (&self.pieces.terms, self.pieces.terms.op(lane));
         let (condition, told) = if let Op::ZeroExtend(condition) = op {
             (condition, Told::Lowest)

@@ -5,7 +5,7 @@
 //! word so is an input here; as everywhere, the proof of the text tells whether it is what was computed.
 
 use super::clamped::limits;
-use super::pieces::{Home, Pieces};
+use super::pieces::Pieces;
 use super::words::{Way, Words};
 use crate::recipe::{Source, Step};
 use ptxopt_grammar::meaning::term::{Op, Term, ones};
@@ -157,13 +157,6 @@ impl Words {
             (Sign::Unsigned, What::Below) => false,
             (Sign::Unsigned, _) => fact.unsigned().1 > most.cast_unsigned(),
         }
-    }
-
-    /// Where a lane of a mask can be read that is compared with a whole word.
-    pub(super) fn home_of_compared(&self, mask: Term) -> Option<Home> {
-        let inputs = self.pieces.inputs_of(mask);
-        let is_of_words = inputs.iter().any(|&input| self.pieces.decided_by(input).is_some());
-        is_of_words.then(|| inputs.into_iter().find_map(|input| self.pieces.homes(input).next()))?
     }
 
     /// A word whose lanes are all decided, alike, by whole words.

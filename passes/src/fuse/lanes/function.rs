@@ -5,6 +5,7 @@ use super::evaluated::Evaluated;
 use super::field::Field;
 use super::linear::Linear;
 use super::operation::{Behaviour, Function, Operation, Table, WithNumber};
+use super::sets::of_set;
 use super::words::Words;
 use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::video::Sign;
@@ -20,8 +21,8 @@ pub(super) struct Made {
 /// What a function of the lanes of a cut is, whichever lanes these are.
 #[derive(Clone, Debug)]
 pub(super) struct Shape {
-    function: Key,
-    operands: Vec<Argument>,
+    pub(super) function: Key,
+    pub(super) operands: Vec<Argument>,
 }
 
 /// An operand of a function of lanes.
@@ -33,6 +34,8 @@ pub(super) enum Argument {
     Number(u32),
     /// The only lane of the cut, and a number added to it.
     Moved(u32),
+    /// Some bits of the only lane of the cut, the others being zero.
+    Kept(u32),
 }
 
 /// What must be the same for lanes to be computed together.
@@ -200,6 +203,10 @@ impl Words {
                 let number = self.pieces.terms.constant(number.into(), self.lanes.bits());
                 self.pieces.terms.add(leaves[0], number)
             }
+            Argument::Kept(mask) => {
+                let mask = self.pieces.terms.constant(mask.into(), self.lanes.bits());
+                self.pieces.terms.and(leaves[0], mask)
+            }
         }
     }
 
@@ -238,9 +245,9 @@ impl Words {
         if !found.is_empty() {
             return found.into_iter().map(|(with, numbers)| with_number(with, numbers)).collect();
         }
-        let within = range(table, bits, behaviour, run);
-        if !within.is_empty() {
-            return within;
+        let told = if bits == 8 { of_set(table, behaviour, run) } else { Vec::new() };
+        if !told.is_empty() {
+            return told;
         }
         let field = Field::of(bits, |lane| run(&[[lane, 0]])[0]);
         if let Some(field) = field.filter(|field| is(&|lane| field.at(lane))) {
@@ -274,47 +281,6 @@ impl Words {
     }
 }
 
-/// What tells whether a byte lies between two numbers: it is moved down by the first, and then compared with one.
-fn range(
-    table: &Table,
-    bits: u32,
-    behaviour: &Behaviour,
-    run: &dyn Fn(&[[u32; 2]]) -> Vec<u32>,
-) -> Vec<Shape> {
-    let Some(&inside) = behaviour.iter().find(|&&result| result != 0) else { return Vec::new() };
-    let is_either = |&result: &u32| result == 0 || result == inside;
-    if bits != 8 || !behaviour.iter().all(is_either) {
-        return Vec::new();
-    }
-    let every: Vec<[u32; 2]> = (0..1 << bits).map(|lane| [lane, 0]).collect();
-    let results = run(&every);
-    let ones = u32::MAX >> (32 - bits);
-    let result = |lane: u32| results[(lane & ones) as usize];
-    let mut firsts = (0..=ones).filter(|&lane| result(lane) != 0 && result(lane.wrapping_sub(1)) == 0);
-    let (Some(first), None, true) = (firsts.next(), firsts.next(), results.iter().all(is_either)) else {
-        return Vec::new();
-    };
-    let count =
-        u32::try_from(results.iter().filter(|&&result| result != 0).count()).expect("a lane has few bits");
-    let mut moved = *behaviour;
-    for (result_of, &[lane, _]) in moved.iter_mut().zip(&table.samples) {
-        *result_of = result(lane.wrapping_add(first));
-    }
-    let near = [count - 1, count, count + 1].map(|number| number & ones);
-    let numbers = near.map(|number| [number, result(number.wrapping_add(first))]);
-    let by = Argument::Moved(first.wrapping_neg() & ones);
-    let shape = |(with, numbers)| {
-        let mut shape = with_number(with, numbers);
-        for operand in &mut shape.operands {
-            if matches!(operand, Argument::Leaf(_)) {
-                *operand = by;
-            }
-        }
-        shape
-    };
-    table.with_number(&moved, &numbers).into_iter().map(shape).collect()
-}
-
 /// What computes a function of two lanes: an operation that commutes, and logic, in both orders.
 fn of_two(table: &Table, function: Function) -> Vec<Shape> {
     let [x, y] = [0, 1].map(Argument::Leaf);
@@ -342,7 +308,7 @@ fn of_two(table: &Table, function: Function) -> Vec<Shape> {
 }
 
 /// A function of one lane and a number, or two.
-fn with_number(with: WithNumber, [first, second]: [u32; 2]) -> Shape {
+pub(super) fn with_number(with: WithNumber, [first, second]: [u32; 2]) -> Shape {
     let lane = Argument::Leaf(0);
     let [first, second] = [first, second].map(Argument::Number);
     let ordered = |number_first| if number_first { vec![first, lane] } else { vec![lane, first] };

@@ -25,6 +25,7 @@ mod operation;
 mod parts;
 mod pieces;
 mod scaled;
+mod sets;
 mod spread;
 mod sums;
 mod taken;
@@ -70,7 +71,7 @@ pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
     row.is(op::PRMT)
         || row.is(op::AND)
             && number(2, |mask| {
-                matches!(mask, 0xff | 0xffff) || spread::is_mask(mask) || is_in_upper_lane(mask)
+                matches!(mask, 0x81..=0xff | 0xffff) || spread::is_mask(mask) || is_in_upper_lane(mask)
             })
         || row.is(op::CVT) && converts_lane(module, stmt)
         || row.is(op::BFE) && number(3, |bits| matches!(bits, 8 | 16))

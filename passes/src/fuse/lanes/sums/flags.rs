@@ -5,15 +5,15 @@
 //! otherwise.
 
 use super::Kind;
-use super::{Addend, Sum};
+use super::{Addend, Sum, Summand};
 use crate::fuse::lanes::conditions::is_condition;
-use crate::fuse::lanes::pieces::{Home, Pieces};
+use crate::fuse::lanes::pieces::Pieces;
 use crate::fuse::lanes::words::Words;
 use crate::graph::Join;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
-use ptxopt_grammar::meaning::term::{Op, Term};
+use ptxopt_grammar::meaning::term::Term;
 use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::video::{Lanes, Sign};
 
@@ -155,15 +155,42 @@ impl Sum {
         }
     }
 
-    /// Where the first lane can be read of which a condition is a lane.
-    pub(super) fn home_of_flag(&self, lane: Term) -> Option<Home> {
-        let pieces = &self.words.pieces;
-        let (Op::ZeroExtend(condition) | Op::Concat(condition, _)) = pieces.terms.op(lane) else {
-            return None;
-        };
-        if pieces.terms.width(condition) != 1 {
+    /// A number where a condition on lanes holds, else zero.
+    pub(super) fn of_condition(&mut self, term: Term) -> Option<Summand> {
+        let bits = Lanes::Four.bits();
+        let (condition, number) = self.number_where(term)?;
+        let weight = i64::try_from(number).ok().filter(|number| (1..1 << bits).contains(number))?;
+        let terms = &mut self.words.pieces.terms;
+        if self.words.lanes != Lanes::Four || !is_condition(terms.op(condition)) {
             return None;
         }
-        pieces.inputs_of(condition).into_iter().find_map(|input| pieces.homes(input).next())
+        let (kind, lane) = match weight {
+            1 => {
+                let zeros = terms.constant(0, bits - 1);
+                (Kind::Told, terms.concat(condition, zeros))
+            }
+            _ => (Kind::Weighted(Sign::Unsigned), terms.zero_extend(condition, bits)),
+        };
+        let is_made = !self.words.alternatives(lane).is_empty();
+        is_made.then(|| Summand { kind, lanes: vec![lane], weight })
+    }
+
+    /// How many of those lanes of a word that there are have a highest bit that is set, all other bits being zero, added to
+    /// a total.
+    pub(super) fn ones_of(&mut self, word: Source, lanes: &[Option<Term>], total: Source) -> Source {
+        let bits = self.words.lanes.bits();
+        let mask = lanes
+            .iter()
+            .rev()
+            .fold(0_u64, |mask, lane| mask << bits | if lane.is_some() { 1 << (bits - 1) } else { 0 });
+        let word = match lanes.iter().all(Option::is_some) {
+            true => word,
+            false => self.words.push(Step::plain(op::AND_B32, &[word, Source::Constant(mask)])),
+        };
+        let ones = self.words.push(Step::plain(op::POPC_B32, &[word]));
+        match total {
+            Source::Constant(0) => ones,
+            _ => self.words.push(Step::plain(op::ADD_U32, &[total, ones])),
+        }
     }
 }

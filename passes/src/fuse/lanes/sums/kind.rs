@@ -21,6 +21,8 @@ pub(super) enum Kind {
     SquaredDifference(Operation),
     /// What a SIMD instruction adds up.
     Simd(Operation),
+    /// One where a condition holds, which the highest bit of a lane tells.
+    Told,
 }
 
 /// The form that adds its lanes up.
@@ -65,7 +67,7 @@ impl Kind {
             Self::Product(one, other) => value(x, one, bits) * value(y, other, bits),
             Self::SquaredDifference(operation) => i64::from(operation.uncut(x, y, bits)).pow(2),
             Self::Simd(operation) => operation.uncut(x, y, bits).into(),
-            Self::Weighted(_) | Self::Square(_) => unreachable!("these are of one lane"),
+            Self::Weighted(_) | Self::Square(_) | Self::Told => unreachable!("these are of one lane"),
         };
         low(word)
     }

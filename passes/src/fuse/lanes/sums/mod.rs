@@ -389,13 +389,18 @@ impl Sum {
         joined
     }
 
-    /// Where a lane of an operand can be read. Of several lanes, one that has a register of its own is computed of a word
-    /// as well as the others; so is one that tells a condition.
+    /// Where a lane of an operand can be read, or the first lane that it is computed of; not of products, which are of lanes
+    /// as they are. Of several lanes, one that has a register of its own is computed of a word as well as the others; so is
+    /// one that tells a condition.
     fn home(&self, addend: &Addend, lane: Term) -> Option<Home> {
-        let (pieces, flag) = (&self.words.pieces, self.home_of_flag(lane));
-        let is_alone = addend.lanes.len() == 1 && flag.is_none();
+        let pieces = &self.words.pieces;
+        let is_alone = addend.lanes.len() == 1 && self.words.told(lane).is_none();
         let own = pieces.homes(lane).find(|&(word, _)| is_alone || !pieces.is_single(word));
-        own.or_else(|| self.words.home_of_compared(lane)).or(flag)
+        if own.is_some() || matches!(addend.kind, Kind::Product(..)) {
+            return own;
+        }
+        let below = pieces.inputs_of(lane).into_iter().filter(|&input| input != lane);
+        below.into_iter().find_map(|input| pieces.homes(input).next())
     }
 
     /// The place of an operand in its word, if it lies in one.
@@ -433,6 +438,7 @@ impl Sum {
                 let sources = [first, second, total].map(|source| self.words.register(source));
                 Some(self.words.push(Step::video(form, &sources)))
             }
+            Kind::Told => Some(self.ones_of(first, &lanes(0), total)),
             Kind::Square(sign) => Some(self.squared(sign, first, &lanes(0), total)),
             Kind::SquaredDifference(Operation { op, atype, btype }) => {
                 let second = self.words.word(&lanes(1), 1)?;

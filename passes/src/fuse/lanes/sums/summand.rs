@@ -33,21 +33,32 @@ impl Sum {
             });
             summand.filter(&wanted)
         });
+        // One that has a register of its own is a condition as well.
+        let is_itself = |summand: &Summand| matches!(summand.kind, Kind::Weighted(_));
+        let found = match found {
+            Some(summand) if !is_itself(&summand) => Some(summand),
+            itself => self.of_condition(term).filter(&wanted).or(itself),
+        };
         found.map(|Summand { kind, lanes, weight }| Addend { kind, term, lanes, weight })
     }
 
-    /// A number where a lane is compared with a whole word, else zero: the mask of that, times the number, negated.
-    fn of_mask(&mut self, term: Term) -> Option<Summand> {
+    /// A condition, and the number that a term is where it holds, if it is zero elsewhere.
+    pub(super) fn number_where(&mut self, term: Term) -> Option<(Term, u128)> {
         let terms = &self.words.pieces.terms;
         let narrow = if let Op::ZeroExtend(narrow) = terms.op(term) { narrow } else { term };
         let narrow = if terms.width(narrow) > 1 { narrow } else { term };
         let [condition, then, otherwise] = self.words.pieces.choice(narrow)?;
         let terms = &mut self.words.pieces.terms;
-        let (condition, number) = match [then, otherwise].map(|of| terms.value(of)) {
-            [Some(number), Some(0)] => (condition, number),
-            [Some(0), Some(number)] => (terms.not(condition), number),
-            _ => return None,
-        };
+        match [then, otherwise].map(|of| terms.value(of)) {
+            [Some(number), Some(0)] => Some((condition, number)),
+            [Some(0), Some(number)] => Some((terms.not(condition), number)),
+            _ => None,
+        }
+    }
+
+    /// A number where a lane is compared with a whole word, else zero: the mask of that, times the number, negated.
+    fn of_mask(&mut self, term: Term) -> Option<Summand> {
+        let (condition, number) = self.number_where(term)?;
         let weight = -i64::try_from(number).ok().filter(|&number| number >> 32 == 0)?;
         let mask = self.words.mask_of_words(condition)?;
         Some(Summand { kind: Kind::Weighted(Sign::Signed), lanes: vec![mask], weight })
