@@ -261,6 +261,9 @@ impl Writer<'_, '_> {
             "and.b32 {x}, {x}, {mask}; shl.b32 {x}, {x}, {to}; or.b32 %z, %z, {x};",
             "and.b32 {x}, {x}, {mask}; mad.lo.u32 %z, {x}, {power}, %z;",
             "setp.ge.u32 %q, {x}, {mask}; selp.b32 {x}, {power}, 0, %q; or.b32 %z, %z, {x};",
+            "setp.eq.u32 %q, {x}, {mask}; setp.gt.or.u32 %q, {x}, 99, %q; selp.b32 {x}, {power}, 0, %q; or.b32 %z, %z, {x};",
+            "and.b32 {x}, {x}, 251; setp.eq.u32 %q, {x}, {mask}; selp.b32 {x}, 1, 0, %q; add.u32 %z, %z, {x};",
+            "setp.ge.u32 %q, {x}, {mask}; setp.lt.and.u32 %q, {x}, 50, %q; selp.b32 {x}, {bits}, 0, %q; add.u32 %z, %z, {x};",
         ])?;
         let count = if self.u.ratio(1, 4)? { 8 } else { 4 };
         let first = if self.u.ratio(3, 4)? { "0".to_owned() } else { self.operand()? };

@@ -188,9 +188,9 @@ impl Sum {
             false => self.words.push(Step::plain(op::AND_B32, &[word, Source::Constant(mask)])),
         };
         let ones = self.words.push(Step::plain(op::POPC_B32, &[word]));
-        match total {
-            Source::Constant(0) => ones,
-            _ => self.words.push(Step::plain(op::ADD_U32, &[total, ones])),
+        if total == Source::Constant(0) {
+            return ones;
         }
+        self.words.push(Step::plain(op::ADD_U32, &[total, ones]))
     }
 }
