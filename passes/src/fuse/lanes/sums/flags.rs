@@ -113,6 +113,7 @@ impl Sum {
         }
         let bits = Lanes::Four.bits();
         let down = if tells == Tells::Highest { bits - 1 } else { 0 };
+        let width = all.last().map_or(0, |flag| flag.at + 1);
         // All of it is moved down in the end.
         if width + down > u32::BITS {
             return None;
