@@ -55,7 +55,7 @@ impl Words {
     }
 
     /// A condition as a lane.
-    fn telling(&mut self, condition: Term, told: Told) -> Term {
+    pub(super) fn telling(&mut self, condition: Term, told: Told) -> Term {
         let (terms, bits) = (&mut self.pieces.terms, self.lanes.bits());
         match told {
             Told::Lowest => terms.zero_extend(condition, bits),

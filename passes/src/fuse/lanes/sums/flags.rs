@@ -4,9 +4,8 @@
 //! Masks of matching bytes, local binary patterns and census transforms are made so, and one bit after the other
 //! otherwise.
 
-use super::Kind;
-use super::{Addend, Sum, Summand};
-use crate::fuse::lanes::conditions::is_condition;
+use super::{Addend, Kind, Sum, Summand};
+use crate::fuse::lanes::conditions::{Told, is_condition};
 use crate::fuse::lanes::pieces::Pieces;
 use crate::fuse::lanes::words::Words;
 use crate::graph::Join;
@@ -36,14 +35,6 @@ pub(in crate::fuse::lanes) const RULE: Rule = Rule {
     propose: flags,
 };
 
-/// Which bit of a lane tells whether its condition holds, all others being zero.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Tells {
-    Lowest,
-    /// As comparisons without carries have it. What is added up is moved down in the end.
-    Highest,
-}
-
 /// A bit of the result, and the condition that it tells.
 struct Flag {
     condition: Term,
@@ -61,8 +52,8 @@ fn flags(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         let words = Words::over(pieces, Lanes::Four);
         let mut sum = Sum { words, width: value.width, most: 0, is_cut: false };
         // In this order, so that a comparison is right before what moves its bits.
-        for tells in [Tells::Highest, Tells::Lowest] {
-            out.extend(sum.of_flags(root, site.demanded_word(), tells));
+        for told in [Told::Highest, Told::Lowest] {
+            out.extend(sum.of_flags(root, site.demanded_word(), told));
         }
         sum.words.pieces
     });
@@ -95,8 +86,9 @@ fn joins_flags(site: &Site<'_, '_, '_>) -> bool {
 }
 
 impl Sum {
-    /// A word of which the demanded bits are conditions on lanes, or zeros.
-    fn of_flags(&mut self, root: Term, demanded: u32, tells: Tells) -> Option<Recipe> {
+    /// A word of which the demanded bits are conditions on lanes, or zeros. Comparisons without carries tell by the highest
+    /// bits of lanes: then what is added up is moved down in the end.
+    fn of_flags(&mut self, root: Term, demanded: u32, told: Told) -> Option<Recipe> {
         let width = self.words.pieces.terms.width(root).min(u32::BITS - demanded.leading_zeros());
         let mut all = Vec::new();
         for at in (0..width).filter(|at| demanded >> at & 1 == 1) {
@@ -112,7 +104,7 @@ impl Sum {
             return None;
         }
         let bits = Lanes::Four.bits();
-        let down = if tells == Tells::Highest { bits - 1 } else { 0 };
+        let down = if told == Told::Highest { bits - 1 } else { 0 };
         let width = all.last().map_or(0, |flag| flag.at + 1);
         // All of it is moved down in the end.
         if width + down > u32::BITS {
@@ -126,7 +118,7 @@ impl Sum {
             }
             let here = all.iter().filter(|flag| flag.at / bits == byte);
             let kind = Kind::Weighted(Sign::Unsigned);
-            let addends: Vec<Addend> = here.map(|flag| self.weighted_flag(flag, tells)).collect();
+            let addends: Vec<Addend> = here.map(|flag| self.weighted_flag(flag, told)).collect();
             for some in self.bunches(kind, addends) {
                 total = self.added(kind, &some, total)?;
             }
@@ -139,15 +131,8 @@ impl Sum {
     }
 
     /// A condition as a lane, times the place of its bit in a byte.
-    fn weighted_flag(&mut self, flag: &Flag, tells: Tells) -> Addend {
-        let (terms, bits) = (&mut self.words.pieces.terms, Lanes::Four.bits());
-        let lane = match tells {
-            Tells::Lowest => terms.zero_extend(flag.condition, bits),
-            Tells::Highest => {
-                let zeros = terms.constant(0, bits - 1);
-                terms.concat(flag.condition, zeros)
-            }
-        };
+    fn weighted_flag(&mut self, flag: &Flag, told: Told) -> Addend {
+        let (lane, bits) = (self.words.telling(flag.condition, told), Lanes::Four.bits());
         Addend {
             kind: Kind::Weighted(Sign::Unsigned),
             term: lane,
@@ -161,17 +146,14 @@ impl Sum {
         let bits = Lanes::Four.bits();
         let (condition, number) = self.number_where(term)?;
         let weight = i64::try_from(number).ok().filter(|number| (1..1 << bits).contains(number))?;
-        let terms = &mut self.words.pieces.terms;
-        if self.words.lanes != Lanes::Four || !is_condition(terms.op(condition)) {
+        if self.words.lanes != Lanes::Four || !is_condition(self.words.pieces.terms.op(condition)) {
             return None;
         }
-        let (kind, lane) = match weight {
-            1 => {
-                let zeros = terms.constant(0, bits - 1);
-                (Kind::Told, terms.concat(condition, zeros))
-            }
-            _ => (Kind::Weighted(Sign::Unsigned), terms.zero_extend(condition, bits)),
+        let (kind, told) = match weight {
+            1 => (Kind::Told, Told::Highest),
+            _ => (Kind::Weighted(Sign::Unsigned), Told::Lowest),
         };
+        let lane = self.words.telling(condition, told);
         let is_made = !self.words.alternatives(lane).is_empty();
         is_made.then(|| Summand { kind, lanes: vec![lane], weight })
     }
