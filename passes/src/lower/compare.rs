@@ -123,8 +123,7 @@ pub(super) fn highest(build: &mut Build<'_>, compare: Compare, job: Job, lanes: 
     let top = top(build, compare, job);
     let Source::Constant(lanes) = lanes else { unreachable!("lanes are given as a number") };
     let Source::Constant(high) = job.geometry.high() else { unreachable!("it is a number") };
-    let invert = if top.inverted { 0xff } else { 0 };
-    build.logic2([top.word, Source::Constant(lanes & high)], |top, high| (top ^ invert) & high)
+    build.kept(top.word, top.inverted, lanes & high)
 }
 
 /// Lanes of one where the comparison holds, else of zero.

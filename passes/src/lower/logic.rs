@@ -158,9 +158,6 @@ impl Build<'_> {
         {
             return self.of_three(words, !table);
         }
-        if let Some(kept) = self.kept(x, zeros, ones) {
-            return kept;
-        }
         let kept = match zeros ^ ones {
             ALL => x,
             different => self.plain(op::AND_B32, &[x, Source::Constant(different)]),
@@ -172,20 +169,27 @@ impl Build<'_> {
         }
     }
 
-    /// The bits that a mask has of what was made of two words and a number, if the number has the same bit wherever the mask
-    /// has one: the mask takes the place of the number.
-    fn kept(&mut self, x: Source, zeros: u64, mask: u64) -> Option<Source> {
-        let (mut words, table) = self.function(x).filter(|_| zeros == 0)?;
-        let mut numbers = (0..3).filter(|&at| matches!(words[at], Source::Constant(_)));
-        let (Some(at), None) = (numbers.next(), numbers.next()) else { return None };
-        let Source::Constant(number) = words[at] else { return None };
-        let bit = match number & mask {
-            0 => false,
-            there if there == mask => true,
-            _ => return None,
+    /// The bits of a word that a mask has, inverted or not. If the word was made of two others and a number that has the same
+    /// bit wherever the mask has one, the mask takes the place of the number.
+    pub(super) fn kept(&mut self, x: Source, inverted: bool, mask: u64) -> Source {
+        let invert = if inverted { 0xff } else { 0 };
+        let with_mask = || {
+            let (mut words, table) = self.function(x)?;
+            let mut numbers = (0..3).filter(|&at| matches!(words[at], Source::Constant(_)));
+            let (Some(at), None) = (numbers.next(), numbers.next()) else { return None };
+            let Source::Constant(number) = words[at] else { return None };
+            let bit = match number & mask {
+                0 => false,
+                there if there == mask => true,
+                _ => return None,
+            };
+            words[at] = Source::Constant(mask);
+            Some((words, fixed(table ^ invert, at, bit) & COLUMNS[at]))
         };
-        words[at] = Source::Constant(mask);
-        Some(self.by_table(words, fixed(table, at, bit) & COLUMNS[at]))
+        match with_mask() {
+            Some((words, table)) => self.by_table(words, table),
+            None => self.logic2([x, Source::Constant(mask)], |x, mask| (x ^ invert) & mask),
+        }
     }
 
     /// A function of a word and a number.
