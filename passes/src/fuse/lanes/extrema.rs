@@ -103,7 +103,20 @@ fn is_inner(site: &Site<'_, '_, '_>, which: Which) -> bool {
     let (Some(user), None) = (users.next(), users.next()) else { return false };
     // A move is not one, and its definition is the extremum itself.
     let reads = |step: &Step| step.sources.contains(&Source::Value(site.value));
-    user.filter(reads).and_then(|step| step.instruction()).and_then(Which::of) == Some(which)
+    let of = user.filter(reads).and_then(|step| step.instruction()).and_then(Which::of);
+    of.is_some_and(|of| of == which || of.is_greatest == which.is_greatest && are_positive(site, site.step))
+}
+
+/// Whether a step is an extremum, or as good as it: with and without a sign, numbers that are not negative are ordered
+/// alike.
+fn is_extremum(site: &Site<'_, '_, '_>, step: &Step, which: Which) -> bool {
+    let of = step.instruction().and_then(Which::of);
+    of.is_some_and(|of| of == which || of.is_greatest == which.is_greatest && are_positive(site, step))
+}
+
+/// Whether no operand of a step is negative.
+fn are_positive(site: &Site<'_, '_, '_>, step: &Step) -> bool {
+    step.sources.iter().all(|&source| site.fact(source).signed().0 >= 0)
 }
 
 /// The operands of an extremum, those of extrema among them in their places; `None` if they are too many.
@@ -113,8 +126,7 @@ fn operands(site: &Site<'_, '_, '_>, which: Which) -> Option<Vec<Source>> {
     let mut seen = 0;
     while let Some(source) = stack.pop() {
         seen += 1;
-        let is_inner = |step: &Step| step.instruction().and_then(Which::of) == Some(which);
-        match site.definition(source).filter(is_inner) {
+        match site.definition(source).filter(|step| is_extremum(site, step, which)) {
             Some(step) => stack.extend(step.sources.iter().rev()),
             None if !all.contains(&source) => all.push(source),
             None => {}
