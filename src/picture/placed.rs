@@ -38,7 +38,7 @@ pub(super) struct Route {
 
 /// A connected part: places of its nodes and edges in the lists of the picture.
 #[derive(Default)]
-struct Part {
+struct Component {
     nodes: Vec<usize>,
     edges: Vec<usize>,
 }
@@ -49,6 +49,12 @@ struct Part {
 ///
 /// If there are too many nodes.
 pub(super) fn placed(sizes: &[Size], edges: &[Edge]) -> Result<Placed, LayoutError> {
+    // The library's own limits are of one part.
+    for (what, got, limit) in [("nodes", sizes.len(), MOST_NODES), ("edges", edges.len(), 4 * MOST_NODES)] {
+        if got > limit {
+            return Err(LayoutError::TooLarge { what, got, limit });
+        }
+    }
     let options = options(sizes.len());
     let mut all = Placed {
         nodes: vec![Point::default(); sizes.len()],
@@ -85,17 +91,17 @@ pub(super) fn placed(sizes: &[Size], edges: &[Edge]) -> Result<Placed, LayoutErr
 }
 
 /// The connected parts, in the order of their first nodes.
-fn parts(nodes: usize, edges: &[Edge]) -> Vec<Part> {
+fn parts(nodes: usize, edges: &[Edge]) -> Vec<Component> {
     let mut union = UnionFind::<usize>::new(nodes);
     for edge in edges {
         union.union(edge.from, edge.to);
     }
-    let mut parts: Vec<Part> = Vec::new();
+    let mut parts: Vec<Component> = Vec::new();
     let mut of: BTreeMap<usize, usize> = BTreeMap::new();
     for node in 0..nodes {
         let part = *of.entry(union.find(node)).or_insert(parts.len());
         if part == parts.len() {
-            parts.push(Part::default());
+            parts.push(Component::default());
         }
         parts[part].nodes.push(node);
     }
@@ -106,7 +112,7 @@ fn parts(nodes: usize, edges: &[Edge]) -> Vec<Part> {
 }
 
 fn laid_out(
-    part: &Part,
+    part: &Component,
     sizes: &[Size],
     edges: &[Edge],
     options: &LayoutOptions,
@@ -122,7 +128,7 @@ fn laid_out(
 }
 
 /// The left upper and the right lower corner of what is drawn of a part.
-fn corners(part: &Part, edges: &[Edge], layout: &Layout) -> [Point; 2] {
+fn corners(part: &Component, edges: &[Edge], layout: &Layout) -> [Point; 2] {
     // The layout counts the place of a label, not its size.
     let mut corners = [layout.bounds.min, layout.bounds.max];
     for (&edge, route) in part.edges.iter().zip(&layout.edges) {
@@ -149,8 +155,6 @@ fn options(nodes: usize) -> LayoutOptions {
     options.spacing.isolated_gap = 16.0;
     options.routing.port_sides = PortSides::FacingOnly;
     options.effort = if nodes > MANY_NODES { Effort::Fast } else { Effort::Balanced };
-    options.limits.max_nodes = Some(MOST_NODES);
-    options.limits.max_edges = Some(4 * MOST_NODES);
     options.limits.max_dummies = Some(40 * MOST_NODES);
     options
 }
@@ -186,6 +190,13 @@ mod tests {
                 assert!(apart, "{one:?} {other:?}");
             }
         }
+    }
+
+    #[test]
+    fn too_many_nodes_are_refused_however_few_are_connected() {
+        let sizes = vec![Size::new(10.0, 10.0); MOST_NODES + 1];
+        let error = placed(&sizes, &[]).err().expect("that is a node too many");
+        assert!(error.to_string().contains("2001"), "{error}");
     }
 
     #[test]

@@ -253,7 +253,7 @@ fn edge_body(edge: &Edge, route: &Route) -> Markup {
         path class=(edge_class(edge.kind)) d=(rounded(&points, back)) {}
         path class="head" d=(head) {}
         @if let Some(anchor) = route.label.map(padded) {
-            @let width = characters(edge.label.chars().count());
+            @let width = label_size(&edge.label).width;
             rect class="ground" x=(number(anchor.x - width / 2.0)) y=(number(anchor.y - LINE / 2.0))
                 width=(number(width)) height=(number(LINE)) {}
             text class="label" text-anchor="middle" x=(number(anchor.x)) y=(number(anchor.y + 4.0)) {

@@ -112,8 +112,7 @@ pub(super) fn changed<'a>(
             continue;
         }
         left.functions -= 1;
-        let changed = function(&sides, spans, remarks, gpus, &mut left);
-        all.shown.push(Changed { wholes, ..changed });
+        all.shown.push(function(&sides, spans, (remarks, gpus), wholes, &mut left));
     }
     all
 }
@@ -138,8 +137,8 @@ fn whole_lines(module: &Module<'_>, function: &Function) -> Range<usize> {
 fn function<'a>(
     (old, new): &(Side<'a, '_>, Side<'a, '_>),
     spans: (Range<usize>, Range<usize>),
-    remarks: &'a [Remark<'a>],
-    gpus: &[Gpu],
+    (remarks, gpus): (&'a [Remark<'a>], &[Gpu]),
+    wholes: Vec<u64>,
     left: &mut Budget,
 ) -> Changed<'a> {
     let line = old.lines.position(old.module.stmt_span(old.function.head).start).line;
@@ -171,7 +170,7 @@ fn function<'a>(
         changes,
         changes_left_out,
         estimates,
-        wholes: Vec::new(),
+        wholes,
     }
 }
 

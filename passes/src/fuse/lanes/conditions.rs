@@ -97,9 +97,7 @@ impl Words {
             Told::All => ones,
         };
         let lane = self.telling(condition, told);
-        let terms = &mut self.pieces.terms;
-        let operands = vec![lane, terms.constant(ones, bits), terms.constant(flipped, bits)];
-        Made { function: Key::Masked, operands }
+        self.masked(lane, ones, flipped)
     }
 
     /// A lane that tells several conditions: all but the highest of them, and that one; or only one, as a bit of a mask.
@@ -127,8 +125,7 @@ impl Words {
             return Some(Made { function: Key::Logic(OR), operands });
         }
         let mask = terms.sign_extend(highest, bits);
-        let operands = vec![mask, terms.constant(1 << at, bits), terms.constant(0, bits)];
-        Some(Made { function: Key::Masked, operands })
+        Some(self.masked(mask, 1 << at, 0))
     }
 }
 

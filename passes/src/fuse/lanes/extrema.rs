@@ -77,8 +77,8 @@ struct Group {
 
 fn extremum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let Some(which) = site.instruction().and_then(Which::of) else { return };
-    let Some(sources) = operands(site, which) else { return };
-    if sources.len() < 2 * LEAST_WORDS || is_inner(site, which) {
+    let Some(sources) = operands(site) else { return };
+    if sources.len() < 2 * LEAST_WORDS || is_inner(site) {
         return;
     }
     for lanes in Lanes::ALL {
@@ -98,20 +98,21 @@ fn extremum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
 }
 
 /// Whether an extremum is an operand of another one, which has its operands among its own.
-fn is_inner(site: &Site<'_, '_, '_>, which: Which) -> bool {
+fn is_inner(site: &Site<'_, '_, '_>) -> bool {
     let mut users = site.graph.uses(site.value).map(|(user, _)| site.graph.definition(user));
     let (Some(user), None) = (users.next(), users.next()) else { return false };
     // A move is not one, and its definition is the extremum itself.
     let reads = |step: &Step| step.sources.contains(&Source::Value(site.value));
-    let of = user.filter(reads).and_then(|step| step.instruction()).and_then(Which::of);
-    of.is_some_and(|of| of == which || of.is_greatest == which.is_greatest && are_positive(site, site.step))
+    user.filter(reads).is_some_and(|user| is_operand_of(site, site.step, &user))
 }
 
-/// Whether a step is an extremum, or as good as it: with and without a sign, numbers that are not negative are ordered
-/// alike.
-fn is_extremum(site: &Site<'_, '_, '_>, step: &Step, which: Which) -> bool {
-    let of = step.instruction().and_then(Which::of);
-    of.is_some_and(|of| of == which || of.is_greatest == which.is_greatest && are_positive(site, step))
+/// Whether a step is an extremum that has the same operands as another one that reads it: the same, or one that compares
+/// with a sign where the other does not, which order numbers alike that are not negative.
+fn is_operand_of(site: &Site<'_, '_, '_>, inner: &Step, outer: &Step) -> bool {
+    let [inner_is, outer_is] = [inner, outer].map(|step| step.instruction().and_then(Which::of));
+    inner_is.zip(outer_is).is_some_and(|(one, other)| {
+        one == other || one.is_greatest == other.is_greatest && are_positive(site, inner)
+    })
 }
 
 /// Whether no operand of a step is negative.
@@ -120,13 +121,13 @@ fn are_positive(site: &Site<'_, '_, '_>, step: &Step) -> bool {
 }
 
 /// The operands of an extremum, those of extrema among them in their places; `None` if they are too many.
-fn operands(site: &Site<'_, '_, '_>, which: Which) -> Option<Vec<Source>> {
+fn operands(site: &Site<'_, '_, '_>) -> Option<Vec<Source>> {
     let mut all: Vec<Source> = Vec::new();
     let mut stack: Vec<Source> = site.step.sources.iter().rev().copied().collect();
     let mut seen = 0;
     while let Some(source) = stack.pop() {
         seen += 1;
-        match site.definition(source).filter(|step| is_extremum(site, step, which)) {
+        match site.definition(source).filter(|step| is_operand_of(site, step, site.step)) {
             Some(step) => stack.extend(step.sources.iter().rev()),
             None if !all.contains(&source) => all.push(source),
             None => {}

@@ -177,6 +177,19 @@ impl Words {
         all
     }
 
+    /// Some bits of a lane, of which some are inverted then.
+    pub(super) fn masked(&mut self, lane: Term, kept: u128, inverted: u128) -> Made {
+        let (terms, bits) = (&mut self.pieces.terms, self.lanes.bits());
+        let operands = vec![lane, terms.constant(kept, bits), terms.constant(inverted, bits)];
+        Made { function: Key::Masked, operands }
+    }
+
+    /// Lanes as they are, as lanes of which all bits are kept.
+    pub(super) fn unmasked(&mut self, lanes: &[Option<Term>]) -> Vec<Option<Made>> {
+        let ones = u128::MAX >> (u128::BITS - self.lanes.bits());
+        lanes.iter().map(|&lane| Some(self.masked(lane?, ones, 0))).collect()
+    }
+
     /// What a lane is as a function of the lanes of a cut.
     fn functions(&mut self, lane: Term, cut: &Cut, leaves: &[Term]) -> Vec<Made> {
         let function = self.pieces.function(lane, cut);

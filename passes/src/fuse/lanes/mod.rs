@@ -20,6 +20,7 @@ mod gather;
 mod halves;
 mod joined;
 mod linear;
+mod make;
 mod mixed;
 mod operation;
 mod parts;

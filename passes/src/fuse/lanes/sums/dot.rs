@@ -43,15 +43,19 @@ impl Sum {
         lanes: &[Option<Term>],
         total: Source,
     ) -> Source {
+        let other = self.those_of(word, lanes, u32::MAX >> (32 - self.words.lanes.bits()));
+        self.dot(op::LO, [sign, sign], [word, other, total])
+    }
+
+    /// A word without what stands in lanes that there are not, given the bits that a lane may have.
+    pub(super) fn those_of(&mut self, word: Source, lanes: &[Option<Term>], kept: u32) -> Source {
         let bits = self.words.lanes.bits();
-        let ones = |at: u32| u64::from(u32::MAX >> (32 - bits)) << (at * bits);
         let there = (0..).zip(lanes).filter(|(_, lane)| lane.is_some());
-        let mask = there.fold(0, |mask, (at, _)| mask | ones(at));
-        let other = match mask == u64::from(u32::MAX) {
+        let mask = there.fold(0, |mask, (at, _)| mask | u64::from(kept) << (at * bits));
+        match lanes.iter().all(Option::is_some) {
             true => word,
             false => self.words.push(Step::plain(op::AND_B32, &[word, Source::Constant(mask)])),
-        };
-        self.dot(op::LO, [sign, sign], [word, other, total])
+        }
     }
 
     /// The lanes of a word times numbers, added to a total; `None` if the numbers do not fit into bytes.

@@ -51,9 +51,11 @@ fn flags(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         let root = pieces.root;
         let words = Words::over(pieces, Lanes::Four);
         let mut sum = Sum { words, width: value.width, most: 0, is_cut: false };
-        // In this order, so that a comparison is right before what moves its bits.
-        for told in [Told::Highest, Told::Lowest] {
-            out.extend(sum.of_flags(root, site.demanded_word(), told));
+        if let Some(flags) = sum.flags(root, site.demanded_word()) {
+            // In this order, so that a comparison is right before what moves its bits.
+            for told in [Told::Highest, Told::Lowest] {
+                out.extend(sum.of_flags(&flags, told));
+            }
         }
         sum.words.pieces
     });
@@ -86,10 +88,9 @@ fn joins_flags(site: &Site<'_, '_, '_>) -> bool {
 }
 
 impl Sum {
-    /// A word of which the demanded bits are conditions on lanes, or zeros. Comparisons without carries tell by the highest
-    /// bits of lanes: then what is added up is moved down in the end.
-    fn of_flags(&mut self, root: Term, demanded: u32, told: Told) -> Option<Recipe> {
-        let width = self.words.pieces.terms.width(root).min(u32::BITS - demanded.leading_zeros());
+    /// The bits of a word, if all that are demanded are conditions or zeros, and these are enough.
+    fn flags(&mut self, root: Term, demanded: u32) -> Option<Vec<Flag>> {
+        let width = self.words.pieces.terms.width(root).min(u32::BITS);
         let mut all = Vec::new();
         for at in (0..width).filter(|at| demanded >> at & 1 == 1) {
             let condition = self.words.pieces.part(root, at, 1);
@@ -100,12 +101,15 @@ impl Sum {
                 _ => return None,
             }
         }
-        if all.len() < LEAST_FLAGS {
-            return None;
-        }
+        (all.len() >= LEAST_FLAGS).then_some(all)
+    }
+
+    /// A word with these bits. Comparisons without carries tell by the highest bits of lanes: then what is added up is
+    /// moved down in the end.
+    fn of_flags(&mut self, all: &[Flag], told: Told) -> Option<Recipe> {
         let bits = Lanes::Four.bits();
         let down = if told == Told::Highest { bits - 1 } else { 0 };
-        let width = all.last().map_or(0, |flag| flag.at + 1);
+        let width = all.last()?.at + 1;
         // All of it is moved down in the end.
         if width + down > u32::BITS {
             return None;
@@ -161,15 +165,7 @@ impl Sum {
     /// How many of those lanes of a word that there are have a highest bit that is set, all other bits being zero, added to
     /// a total.
     pub(super) fn ones_of(&mut self, word: Source, lanes: &[Option<Term>], total: Source) -> Source {
-        let bits = self.words.lanes.bits();
-        let mask = lanes
-            .iter()
-            .rev()
-            .fold(0_u64, |mask, lane| mask << bits | if lane.is_some() { 1 << (bits - 1) } else { 0 });
-        let word = match lanes.iter().all(Option::is_some) {
-            true => word,
-            false => self.words.push(Step::plain(op::AND_B32, &[word, Source::Constant(mask)])),
-        };
+        let word = self.those_of(word, lanes, 1 << (self.words.lanes.bits() - 1));
         let ones = self.words.push(Step::plain(op::POPC_B32, &[word]));
         if total == Source::Constant(0) {
             return ones;
