@@ -1,8 +1,8 @@
-//! Lanes whose bits tell whether conditions hold: each condition is a word of its own, of which one bit of every lane, or
-//! all bits, tell it.
+//! Lanes whose bits tell whether conditions hold. Each condition becomes a word of its own: in each lane, the lowest bit,
+//! the highest or all of them are set where it holds.
 //!
-//! Such a lane has no bits of other lanes in it, but comparisons of them, so it is no function that is looked up. Joined
-//! conditions are joined words.
+//! Such a lane is made of comparisons and not of bits of other lanes, so it is not among the functions of lanes that are
+//! looked up. Where conditions are joined by and, or and not, so are their words.
 
 use super::function::{Key, Made};
 use super::words::Words;

@@ -1,8 +1,8 @@
-//! Bits of a word each of which tells whether a condition on lanes holds: lanes are compared as words, and the results, zeros
-//! and ones, are a dot product with the places of the bits.
+//! Words each of whose bits tells whether a condition on lanes holds, as in masks of matching bytes, local binary patterns
+//! and census transforms.
 //!
-//! Masks of matching bytes, local binary patterns and census transforms are made so, and one bit after the other
-//! otherwise.
+//! Lanes are compared as whole words, and the results, zeros and ones, are added up by dot products in which each is
+//! multiplied by the place of its bit.
 
 use super::{Addend, Kind, Sum, Summand};
 use crate::fuse::lanes::conditions::{Told, is_condition};
