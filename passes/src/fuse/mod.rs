@@ -10,7 +10,7 @@ mod lanes;
 mod signature;
 
 pub(crate) use lanes::AllPieces;
-pub use signature::Signatures;
+pub(crate) use signature::Signatures;
 
 use crate::rules::Rule;
 use ptxopt_grammar::constant;
@@ -19,12 +19,12 @@ use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::tree::{Module, StmtId};
 
 /// The recognisers.
-pub static RULES: &[&[Rule]] = &[lanes::RULES, signature::RULES, booleans::RULES];
+pub(crate) static RULES: &[&[Rule]] = &[lanes::RULES, signature::RULES, booleans::RULES];
 
 /// Whether a statement suggests that there are words of bytes or halves to recognise: functions without one are not
 /// analysed, so this is quick, and is asked of every statement.
 #[must_use]
-pub fn is_seed(module: &Module<'_>, stmt: StmtId) -> bool {
+pub(crate) fn is_seed(module: &Module<'_>, stmt: StmtId) -> bool {
     signature::is_seed(module, stmt)
         || module.row(stmt).is_some_and(|row| {
             lanes::is_seed(module, stmt, row)
@@ -36,7 +36,7 @@ pub fn is_seed(module: &Module<'_>, stmt: StmtId) -> bool {
 /// Whether a statement takes a half out of a word, and whether it computes with a half: a function with both may have
 /// halves to recognise too.
 #[must_use]
-pub fn half_seed(module: &Module<'_>, stmt: StmtId) -> [bool; 2] {
+pub(crate) fn half_seed(module: &Module<'_>, stmt: StmtId) -> [bool; 2] {
     module.row(stmt).map_or([false; 2], |row| lanes::half_seed(module, stmt, row))
 }
 

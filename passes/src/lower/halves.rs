@@ -8,14 +8,14 @@ use crate::recipe::{Code, Source, Step};
 use ptxopt_grammar::table::instruction::op;
 
 /// The least and the greatest number of both halves, signed.
-pub type HalfRange = (i64, i64);
+pub(crate) type HalfRange = (i64, i64);
 
 /// Any half.
-pub const ANY: HalfRange = (-0x8000, 0x7fff);
+pub(crate) const ANY: HalfRange = (-0x8000, 0x7fff);
 
 /// The range of a word with these bits known to be zero.
 #[must_use]
-pub fn with_zeros(zeros: u32) -> HalfRange {
+pub(crate) fn with_zeros(zeros: u32) -> HalfRange {
     let most = (!zeros & 0xffff).max(!zeros >> 16);
     if most > 0x7fff { ANY } else { (0, most.into()) }
 }

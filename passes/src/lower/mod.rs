@@ -32,20 +32,20 @@ use crate::graph::ValueId;
 use crate::recipe::{Code, Recipe, Source, Step};
 use build::Build;
 use choice::Choices;
-pub use halves::{ANY, HalfRange, with_zeros};
+pub(crate) use halves::{ANY, HalfRange, with_zeros};
 use lanes::{Job, Operand};
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Form, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 
 /// The most sequences that are proposed for a form.
-pub const MOST: usize = 60;
+pub(crate) const MOST: usize = 60;
 
 /// The most sequences that are built for a form: different choices often give the same one.
 const MOST_BUILT: usize = 800;
 
 /// What sequences may be made of, beyond what every GPU has. All else is left to the caller.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Available {
+pub(crate) struct Available {
     /// Functions of three words as one instruction; else they are spelled with `and`, `or`, `xor` and `not`.
     pub lop3: bool,
 }
@@ -60,7 +60,7 @@ struct Work {
 
 /// Where lanes are computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Layout {
+pub(crate) enum Layout {
     /// Anywhere.
     Any,
     /// In halves, two to a word.
@@ -72,14 +72,14 @@ pub enum Layout {
 /// `sources` are `a`, `b`, and `c` where the form reads it; any may be a constant, which is then folded into tables,
 /// selectors and immediates. None for sources that are too few.
 #[must_use]
-pub fn spellings(form: &Simd, sources: &[Source], with: Available) -> Vec<Recipe> {
+pub(crate) fn spellings(form: &Simd, sources: &[Source], with: Available) -> Vec<Recipe> {
     spellings_after(&[], form, sources, with, &|_| halves::ANY)
 }
 
 /// The same after other steps, which `sources` may be: what they compute need not be put together and taken apart
 /// again. The sequences contain those of the steps that they need. `values` says what the halves of values are.
 #[must_use]
-pub fn spellings_after(
+pub(crate) fn spellings_after(
     before: &[Step],
     form: &Simd,
     sources: &[Source],
@@ -92,7 +92,7 @@ pub fn spellings_after(
 /// The same with steps behind it, which continue it: to those that come with `at`, its result is `Source::Step(at)`, and
 /// theirs are those after that; those before are steps of `before`. They are folded into the sequences where that can be.
 #[must_use]
-pub fn spellings_between(
+pub(crate) fn spellings_between(
     before: &[Step],
     form: &Simd,
     sources: &[Source],
@@ -124,7 +124,7 @@ fn between(
 
 /// What a lane holds where its comparison holds; elsewhere it is zero.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Answer {
+pub(crate) enum Answer {
     /// All bits of the lane.
     Ones,
     /// Its highest bit.
@@ -134,7 +134,7 @@ pub enum Answer {
 /// The same for a comparison of lanes that gives other bits of a lane in the place of 1. None for other forms, and for
 /// those that take lanes of `c` as they are.
 #[must_use]
-pub fn masks(
+pub(crate) fn masks(
     before: &[Step],
     form: &Simd,
     sources: &[Source],
@@ -190,7 +190,7 @@ fn sequences(
 
 /// Whether an instruction only moves bytes, inverts bits that a number has, or copies.
 #[must_use]
-pub fn is_move(step: &Step) -> bool {
+pub(crate) fn is_move(step: &Step) -> bool {
     let number = matches!(step.sources.last(), Some(Source::Constant(_)));
     match step.instruction() {
         Some(op::PRMT_B32 | op::XOR_B32) => number,
@@ -201,7 +201,7 @@ pub fn is_move(step: &Step) -> bool {
 
 /// A byte move, an inversion or a copy after other steps, as one sequence; `None` for other instructions.
 #[must_use]
-pub fn moved_after(
+pub(crate) fn moved_after(
     before: &[Step],
     step: &Step,
     sources: &[Source],

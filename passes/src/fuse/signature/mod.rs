@@ -60,7 +60,7 @@ pub(super) static RULES: &[Rule] = &[Rule {
 
 /// What is known of the functions of words.
 #[derive(Debug, Default)]
-pub struct Signatures {
+pub(crate) struct Signatures {
     cuts: Cuts,
     values: Values,
     /// The first entries that agree with a signature on the demanded bits, for functions of so many leaves.
