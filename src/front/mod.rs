@@ -16,6 +16,7 @@ mod measured;
 mod messages;
 mod real;
 mod settings;
+mod version;
 
 pub(crate) use helper::{Helper, helper};
 
@@ -119,19 +120,14 @@ impl Front {
         self.real.become_it(arguments, stdin)
     }
 
-    /// The assembler's version, and ptxopt's: who keeps what was compiled under that text must not mix the two.
+    /// The assembler's version, and ptxopt's: who keeps what was compiled under that text must not mix the two, nor
+    /// what different builds of ptxopt made.
     fn version(&self, arguments: &[OsString]) -> Result<ExitStatus, String> {
         let said = self.real.run(arguments, None)?;
         replay(&said, &[]);
         if said.status.success() {
-            let kept = if self.settings.keep_always {
-                "all that changed is kept"
-            } else {
-                "what got better is kept"
-            };
-            let line = format!("Optimised by ptxopt {}, {kept}\n", env!("CARGO_PKG_VERSION"));
             // A closed standard output is nothing to report.
-            let _unheard = io::stdout().write_all(line.as_bytes());
+            let _unheard = io::stdout().write_all(version::line(self.settings.keep_always).as_bytes());
         }
         Ok(said.status)
     }

@@ -118,6 +118,29 @@ fn the_assembler_is_found_behind_links_copies_and_wrappers_of_ptxopt() {
 }
 
 #[test]
+fn the_version_is_that_of_the_build_wherever_that_is() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    let version = |front: &Path| {
+        let output = run(bench.at(front, "--version").env("PTXOPT_PTXAS", &bench.real));
+        assert!(output.status.success(), "{}", said(&output));
+        String::from_utf8(output.stdout).expect("it is text")
+    };
+    let copied = bench.path("copied");
+    copy(&copied);
+    assert_eq!(version(&copied), version(Path::new(FRONT)));
+    // What follows the program is not loaded; it could be any other change.
+    let rebuilt = bench.path("rebuilt");
+    let script = "cat \"$0\" - >\"$1\" && chmod 755 \"$1\"";
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", script, FRONT])
+        .arg(&rebuilt)
+        .stdin(fs::File::open(bench.path("blend.s")).expect("it is there"));
+    assert!(shell.status().expect("there is a shell").success());
+    assert_ne!(version(&rebuilt), version(Path::new(FRONT)));
+}
+
+#[test]
 fn the_assembler_is_found_in_the_folder_of_cuda() {
     let Some(bench) = Bench::new("13.5") else { return };
     folder(&bench, "cuda/bin", |path| symlink(&bench.real, path).expect("a link can be made"));
