@@ -24,7 +24,8 @@ Environment variables:
                       not ptxopt, then that of `CUDA_HOME` and `CUDA_PATH`
   PTXOPT_DISABLE=1    run the assembler and do nothing else
   PTXOPT_KEEP=always  keep what changed without measuring it; the default is `better`
-  PTXOPT_LOG=FILE     append a line about each run
+  PTXOPT_LOG=FILE     append a line about each run that assembles: what came of it, or why
+                      nothing was optimised
   PTXOPT_REMARKS=DIR  write remarks on each input there, as JSON
   PTXOPT_SECONDS=N    assemble an input as it is if optimising it takes longer than 60 s, or N
   PTXOPT_MEMORY=N     the same if it takes more than 8192 MiB, or N

@@ -5,86 +5,9 @@
 //! that is not known here may be its value or an input, so such a command is left alone, and so is one that the assembler
 //! will complain of. An unknown option whose value is in the same argument is kept like others.
 
+use super::options::{Name, Switch, is_flag, is_question, is_untold, option, takes_value};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-
-/// The options that take a value, which is the next argument or follows an equals sign: long and short names.
-const WITH_VALUE: [(&str, &str); 26] = [
-    ("Ofast-compile", "Ofc"),
-    ("allow-expensive-optimizations", "allow-expensive-optimizations"),
-    ("apply-controls", "apply-controls"),
-    ("def-load-cache", "dlcm"),
-    ("def-store-cache", "dscm"),
-    ("device-function-maxrregcount", "func-maxrregcount"),
-    ("device-stack-protector", "device-stack-protector"),
-    ("enable-func-clone-sc", "enable-func-clone-sc"),
-    ("entry", "e"),
-    ("fmad", "fmad"),
-    ("force-load-cache", "flcm"),
-    ("force-store-cache", "fscm"),
-    ("gpu-name", "arch"),
-    ("input-as-string", "ias"),
-    ("machine", "m"),
-    ("maxntid", "maxntid"),
-    ("maxrregcount", "maxrregcount"),
-    ("minnctapersm", "minnctapersm"),
-    // Its short form, `-O3`, is one argument.
-    ("opt-level", ""),
-    ("options-file", "optf"),
-    ("output-file", "o"),
-    ("position-independent-code", "pic"),
-    // In no list of the assembler's; Triton has it.
-    ("regAllocOptLevel", "regAllocOptLevel"),
-    ("register-usage-level", "regUsageLevel"),
-    ("sanitize", "sanitize"),
-    ("split-compile", "split-compile"),
-];
-
-/// The other options that the assemblers tell of: they have no value.
-const WITHOUT_VALUE: [(&str, &str); 35] = [
-    ("compile-as-tools-patch", "astoolspatch"),
-    ("compile-only", "c"),
-    ("compiler-annotations", "annotate"),
-    ("device-debug", "g"),
-    ("disable-optimizer-constants", "disable-optimizer-consts"),
-    ("disable-warnings", "w"),
-    ("dont-merge-basicblocks", "no-bb-merge"),
-    ("extensible-whole-program", "ewp"),
-    ("g-tensor-memory-access-check", "g-tmem-access-check"),
-    ("generate-line-info", "lineinfo"),
-    ("gno-fabric-access-check", "gno-fabric-access-check"),
-    ("gno-tensor-memory-access-check", "gno-tmem-access-check"),
-    ("jobserver", "jobserver"),
-    ("legacy-bar-warp-wide-behavior", "legacy-bar-warp-wide-behavior"),
-    ("make-errors-visible-at-exit", "make-errors-visible-at-exit"),
-    // With its value in the same argument.
-    ("", "m32"),
-    ("", "m64"),
-    ("optimize-float-atomics", "opt-fp-atomics"),
-    ("override-directive-values", "override-directive-values"),
-    ("preserve-relocs", "preserve-relocs"),
-    ("return-at-end", "ret-end"),
-    ("sp-bounds-check", "sp-bounds-check"),
-    ("suppress-async-bulk-multicast-advisory-warning", "suppress-async-bulk-multicast-advisory-warning"),
-    ("suppress-debug-info", "suppress-debug-info"),
-    ("suppress-double-demote-warning", "suppress-double-demote-warning"),
-    ("suppress-position-independent-code-warning", "suppress-position-independent-code-warning"),
-    ("suppress-sparse-mma-advisory-info", "suppress-sparse-mma-advisory-info"),
-    ("suppress-stack-size-warning", "suppress-stack-size-warning"),
-    ("verbose", "v"),
-    ("verbose2", "v2"),
-    ("version", "V"),
-    ("warn-on-double-precision-use", "warn-double-usage"),
-    ("warn-on-local-memory-usage", "warn-lmem-usage"),
-    ("warn-on-spills", "warn-spills"),
-    ("warning-as-error", "Werror"),
-];
-
-/// Options that are in no list of the assembler's, with which it writes further files or answers at once.
-const UNTOLD: [&str; 2] = ["fdevice-time-trace", "query-controls"];
-
-/// Options that only ask for something to be printed.
-const ASKS: [(&str, &str); 3] = [("help", "h"), ("list-arch", "arch-ls"), ("list-version", "version-ls")];
 
 /// How deep files of options may name each other.
 const MOST_FILES: usize = 20;
@@ -97,10 +20,22 @@ const DEFAULT_OUTPUT: &str = "elf.o";
 pub(super) enum Asked {
     /// The version.
     Version,
-    /// Something in which there is nothing to optimise, or, with a reason, something that is assembled as it is.
-    Untouched(Option<String>),
+    /// Something else that is answered without assembling.
+    Answer,
+    /// Something that is assembled as it is, or refused.
+    Untouched(Untouched),
     /// Assembling.
     Assembly(Assembly),
+}
+
+/// A command whose inputs are not optimised.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Untouched {
+    /// The inputs and the GPU, as far as they were found.
+    pub(super) of: String,
+    pub(super) why: String,
+    /// Whether the user may have expected something else.
+    pub(super) is_odd: bool,
 }
 
 /// A command that assembles.
@@ -145,7 +80,30 @@ enum Word {
     Output(OsString),
 }
 
+impl Asked {
+    /// What is assembled, or was to be: the inputs and the GPU.
+    pub(super) fn of(&self) -> Option<String> {
+        match self {
+            Self::Version | Self::Answer => None,
+            Self::Untouched(untouched) => Some(untouched.of.clone()),
+            Self::Assembly(assembly) => Some(assembly.of()),
+        }
+    }
+}
+
+/// Inputs and the GPU, as they are named in the log.
+fn of(inputs: &[Source], gpu: Option<&str>) -> String {
+    let names: Vec<String> = inputs.iter().map(ToString::to_string).collect();
+    let names = if names.is_empty() { "no known input".to_owned() } else { names.join(", ") };
+    gpu.map_or_else(|| names.clone(), |gpu| format!("{names} for {gpu}"))
+}
+
 impl Assembly {
+    /// The inputs and the GPU.
+    pub(super) fn of(&self) -> String {
+        of(&self.inputs, Some(&self.gpu))
+    }
+
     /// The arguments with other files as inputs, where there are some, and with another output, if one is given.
     pub(super) fn arguments(&self, inputs: &[Option<PathBuf>], output: Option<&Path>) -> Vec<OsString> {
         let mut inputs = inputs.iter();
@@ -171,7 +129,7 @@ impl Assembly {
 pub(super) fn understand(arguments: &[OsString], read: &dyn Fn(&str) -> Option<String>) -> Asked {
     let mut reader = Reader { read, files: 0, found: Found::default() };
     if let Err(why) = reader.arguments(arguments) {
-        return Asked::Untouched(Some(why));
+        return reader.found.untouched(&why, true);
     }
     reader.found.asked()
 }
@@ -193,32 +151,39 @@ struct Found {
 
 impl Found {
     fn asked(self) -> Asked {
-        if self.asks || self.inputs.is_empty() && !self.version {
-            return Asked::Untouched(None);
+        if self.asks {
+            return Asked::Answer;
         }
         if self.version {
             return Asked::Version;
         }
+        if self.inputs.is_empty() {
+            return self.untouched("nothing is to be assembled", false);
+        }
         if self.odd_output {
-            return Asked::Untouched(None);
+            return self.untouched("the output is named twice, or not at all", false);
         }
         if self.debug {
-            // Debug information names the registers of the text as it came.
-            return Asked::Untouched(None);
+            // That names the registers of the text as it came.
+            return self.untouched("`-g` asks for debug information", false);
         }
         if self.inputs.iter().filter(|input| **input == Source::Stdin).count() > 1 {
-            return Asked::Untouched(Some("standard input is named twice".to_owned()));
+            return self.untouched("standard input is named twice", true);
         }
-        let Some(gpu) = self.gpu else {
-            return Asked::Untouched(Some("no `--gpu-name` says for which GPU".to_owned()));
+        let Some(gpu) = self.gpu.clone() else {
+            return self.untouched("no `--gpu-name` says for which GPU", true);
         };
         if !gpu.starts_with("sm_") {
-            // Of a virtual architecture, no code is generated.
-            return Asked::Untouched(None);
+            return self.untouched("of a virtual architecture, no code is generated", false);
         }
         let output = self.output.unwrap_or_else(|| PathBuf::from(DEFAULT_OUTPUT));
         let (words, inputs, verbose) = (self.words, self.inputs, self.verbose);
         Asked::Assembly(Assembly { words, inputs, output, gpu, verbose })
+    }
+
+    fn untouched(&self, why: &str, is_odd: bool) -> Asked {
+        let of = of(&self.inputs, self.gpu.as_deref());
+        Asked::Untouched(Untouched { of, why: why.to_owned(), is_odd })
     }
 }
 
@@ -278,7 +243,7 @@ impl Reader<'_> {
         found.verbose |= name.is("verbose", "v") || name.is("verbose2", "v2");
         found.version |= name.is("version", "V");
         found.debug |= name.is("device-debug", "g");
-        found.asks |= ASKS.iter().any(|(long, short)| name.is(long, short));
+        found.asks |= is_question(name);
         found.words.extend(words.iter().map(|&word| Word::Kept(word.clone())));
         Ok(())
     }
@@ -292,61 +257,6 @@ impl Reader<'_> {
         let arguments = split(&text).ok_or_else(|| format!("the options in `{file}` are oddly quoted"))?;
         self.arguments(&arguments)
     }
-}
-
-/// An option, with its value if that is in the same argument.
-struct Switch<'a> {
-    name: Name<'a>,
-    value: Option<&'a str>,
-}
-
-/// The name of an option.
-#[derive(Clone, Copy)]
-enum Name<'a> {
-    /// After two dashes.
-    Long(&'a str),
-    /// After one.
-    Short(&'a str),
-}
-
-impl Name<'_> {
-    fn is(self, long: &str, short: &str) -> bool {
-        match self {
-            Self::Long(name) => name == long && !long.is_empty(),
-            Self::Short(name) => name == short && !short.is_empty(),
-        }
-    }
-}
-
-fn takes_value(name: Name<'_>) -> bool {
-    WITH_VALUE.iter().any(|(long, short)| name.is(long, short))
-}
-
-fn is_untold(name: Name<'_>) -> bool {
-    UNTOLD.iter().any(|untold| name.is(untold, untold))
-}
-
-fn is_flag(name: Name<'_>) -> bool {
-    let level = |short: &str| short.strip_prefix('O').is_some_and(|level| level.parse::<u8>().is_ok());
-    WITHOUT_VALUE.iter().chain(&ASKS).any(|(long, short)| name.is(long, short))
-        || matches!(name, Name::Short(short) if level(short))
-}
-
-/// The option that an argument is; `None` for an input.
-fn option(argument: &OsStr) -> Result<Option<Switch<'_>>, String> {
-    if !argument.as_encoded_bytes().starts_with(b"-") || argument == "-" {
-        return Ok(None);
-    }
-    let text = argument.to_str().ok_or("an option is not text")?;
-    let (name, value) = match text.split_once('=') {
-        Some((name, value)) => (name, Some(value)),
-        None => (text, None),
-    };
-    let name = match name.strip_prefix("--") {
-        Some(long) => Name::Long(long),
-        None => Name::Short(&name[1..]),
-    };
-    Ok(Some(Switch { name, value }))
 }
 
 /// The arguments in a file: between blanks, which double quotes and backslashes make part of an argument. `None` where
@@ -447,38 +357,50 @@ mod tests {
             "-optf escaped",
             "-optf ends",
         ] {
-            assert!(matches!(understood(wrong), Asked::Untouched(Some(_))), "{wrong}");
+            assert!(untouched(wrong).is_odd, "{wrong}");
         }
         // The assembler opens a file of this name.
         assert_eq!(names(&assembly("@more -arch sm_80")), ["@more"]);
     }
 
+    fn untouched(line: &str) -> Untouched {
+        let asked = understood(line);
+        let Asked::Untouched(untouched) = asked else { panic!("{line}: {asked:?}") };
+        untouched
+    }
+
     #[test]
     fn what_is_not_to_be_optimised_is_left_to_the_assembler() {
-        for line in [
-            "",
-            "--help",
-            "-h",
-            "-arch sm_90",
-            "--list-arch",
-            "-g -arch=sm_90 k.ptx",
-            "--device-debug -arch=sm_90 k.ptx",
-            "-arch compute_90 k.ptx",
-            "-arch sm_90 k.ptx -v -o",
-            "-arch sm_90 k.ptx -v -o x -o y",
+        for (line, of, why) in [
+            ("", "no known input", "nothing is to be assembled"),
+            ("-arch sm_90", "no known input for sm_90", "nothing is to be assembled"),
+            ("-arch", "no known input", "nothing is to be assembled"),
+            ("-g -arch=sm_90 k.ptx", "k.ptx for sm_90", "`-g` asks"),
+            ("--device-debug k.ptx -", "k.ptx, <stdin>", "`-g` asks"),
+            ("-arch compute_90 k.ptx", "k.ptx for compute_90", "of a virtual architecture"),
+            ("-arch sm_90 k.ptx -v -o", "k.ptx for sm_90", "the output is named twice, or not at all"),
+            ("-arch sm_90 k.ptx -v -o x -o y", "k.ptx for sm_90", "the output is named twice"),
         ] {
-            assert_eq!(understood(line), Asked::Untouched(None), "{line}");
+            let untouched = untouched(line);
+            assert_eq!((&*untouched.of, untouched.is_odd), (of, false), "{line}");
+            assert!(untouched.why.starts_with(why), "{line}: {}", untouched.why);
         }
-        for line in [
-            "k.ptx",
-            "-ias .version -arch sm_90",
-            "-arch sm_90 - -",
-            "-arch",
-            "-arch sm_90 k.ptx --tool-name foo",
-            "-arch sm_90 k.ptx -fdevice-time-trace=t.json",
+        for (line, of) in [
+            ("k.ptx", "k.ptx"),
+            ("-ias .version -arch sm_90", "no known input"),
+            ("-arch sm_90 - -", "<stdin>, <stdin> for sm_90"),
+            ("-arch sm_90 k.ptx --tool-name foo", "k.ptx for sm_90"),
+            ("-arch sm_90 k.ptx -fdevice-time-trace=t.json", "k.ptx for sm_90"),
         ] {
-            let quiet = line == "-arch";
-            assert!(matches!(understood(line), Asked::Untouched(why) if why.is_none() == quiet), "{line}");
+            let untouched = untouched(line);
+            assert_eq!((&*untouched.of, untouched.is_odd), (of, true), "{line}");
+        }
+    }
+
+    #[test]
+    fn what_only_asks_is_answered_by_the_assembler() {
+        for line in ["--help", "-h", "--list-arch", "-V -h"] {
+            assert_eq!(understood(line), Asked::Answer, "{line}");
         }
         for line in ["--version", "-V", "-V k.ptx"] {
             assert_eq!(understood(line), Asked::Version, "{line}");

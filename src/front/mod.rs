@@ -14,13 +14,14 @@ mod helper;
 mod keeper;
 mod measured;
 mod messages;
+mod options;
 mod real;
 mod settings;
 mod version;
 
 pub(crate) use helper::{Helper, helper};
 
-use command_line::{Asked, Assembly, Source};
+use command_line::{Asked, Assembly, Source, Untouched};
 use ended::{as_it, how};
 use keeper::Folder;
 use measured::Kept;
@@ -69,7 +70,7 @@ fn optimised(real: Real, arguments: &[OsString]) -> Result<ExitStatus, String> {
     let variable = |name: &str| std::env::var_os(name);
     let settings = Settings::read(&variable).unwrap_or_else(|why| {
         tell(&format!("{why}; nothing is optimised"));
-        Settings::disabled()
+        Settings::disabled(&variable, why)
     });
     Front { real, settings }.run(arguments)
 }
@@ -78,6 +79,16 @@ fn optimised(real: Real, arguments: &[OsString]) -> Result<ExitStatus, String> {
 struct Front {
     real: Real,
     settings: Settings,
+}
+
+/// What a command line asks for, with the files of options that it names.
+fn understood(arguments: &[OsString]) -> Asked {
+    // What is read from a pipe is lost for the assembler.
+    let read = |file: &str| {
+        let is_regular = fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
+        is_regular.then(|| fs::read_to_string(file).ok())?
+    };
+    command_line::understand(arguments, &read)
 }
 
 /// Why there is no temporary file.
@@ -95,20 +106,23 @@ struct Inputs<'a> {
 
 impl Front {
     fn run(&self, arguments: &[OsString]) -> Result<ExitStatus, String> {
-        if self.settings.disabled {
+        if let Some(why) = &self.settings.disabled {
+            // Only the log has to know what came.
+            if self.settings.log.is_some()
+                && let Some(of) = understood(arguments).of()
+            {
+                self.log(&of, &format!("not optimised: {why}"));
+            }
             return self.unchanged(arguments, None);
         }
-        // What is read from a pipe is lost for the assembler.
-        let read = |file: &str| {
-            let is_regular = fs::metadata(file).is_ok_and(|metadata| metadata.is_file());
-            is_regular.then(|| fs::read_to_string(file).ok())?
-        };
-        match command_line::understand(arguments, &read) {
+        match understood(arguments) {
             Asked::Version => self.version(arguments),
-            Asked::Untouched(why) => {
-                if let Some(why) = why {
+            Asked::Answer => self.unchanged(arguments, None),
+            Asked::Untouched(Untouched { of, why, is_odd }) => {
+                if is_odd {
                     tell(&format!("assembled as it is: {why}"));
                 }
+                self.log(&of, &format!("not optimised: {why}"));
                 self.unchanged(arguments, None)
             }
             Asked::Assembly(assembly) => self.assemble(arguments, &assembly),
@@ -136,7 +150,8 @@ impl Front {
         let mut stdin = None;
         if assembly.inputs.contains(&Source::Stdin) {
             let mut text = Vec::new();
-            if io::stdin().lock().read_to_end(&mut text).is_err() {
+            if let Err(error) = io::stdin().lock().read_to_end(&mut text) {
+                self.log(&assembly.of(), &format!("not optimised: standard input cannot be read: {error}"));
                 return self.unchanged(arguments, None);
             }
             stdin = Some(text);
@@ -144,7 +159,9 @@ impl Front {
         let folder = match Folder::new() {
             Ok(folder) => folder,
             Err(error) => {
-                tell(&format!("assembled as it is: temporary files cannot be made: {error}"));
+                let news = format!("assembled as it is: temporary files cannot be made: {error}");
+                tell(&news);
+                self.log(&assembly.of(), &news);
                 return self.unchanged(arguments, stdin.as_deref());
             }
         };
@@ -159,7 +176,7 @@ impl Front {
             };
             match kept {
                 Ok(Kept::Written { said, news }) => {
-                    self.log(assembly, &news);
+                    self.log(&assembly.of(), &news);
                     replay(&said, &inputs.instead(&files));
                     return Ok(said.status);
                 }
@@ -171,7 +188,7 @@ impl Front {
                 }
             }
         }
-        self.log(assembly, &told);
+        self.log(&assembly.of(), &told);
         let Inputs { stdin, folder, .. } = inputs;
         // The process that becomes the assembler does not come back to delete it.
         drop(folder);
@@ -194,7 +211,7 @@ impl Front {
         } else {
             format!("the assembler fails at it as it came: {}", how(&said))
         };
-        self.log(inputs.assembly, &news);
+        self.log(&inputs.assembly.of(), &news);
         replay(&said, &[]);
         Ok(said.status)
     }
@@ -266,12 +283,10 @@ impl Front {
         })
     }
 
-    /// Adds a line to the log.
-    fn log(&self, assembly: &Assembly, news: &str) {
+    /// Adds a line to the log: of what, and what there is to tell.
+    fn log(&self, of: &str, news: &str) {
         let Some(path) = &self.settings.log else { return };
-        let names: Vec<String> = assembly.inputs.iter().map(ToString::to_string).collect();
-        let line = format!("{} for {}: {news}", names.join(", "), assembly.gpu);
-        let line = format!("{}\n", crate::printable::shown(&line));
+        let line = format!("{}\n", crate::printable::shown(&format!("{of}: {news}")));
         let appended = OpenOptions::new().create(true).append(true).open(path);
         if let Err(error) = appended.and_then(|mut log| log.write_all(line.as_bytes())) {
             tell(&format!("the log `{}` cannot be written: {error}", path.display()));

@@ -21,8 +21,8 @@ const USUAL_MEMORY: u64 = 8192;
 /// The settings.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Settings {
-    /// Nothing is optimised.
-    pub(super) disabled: bool,
+    /// Why nothing is optimised, if that is so.
+    pub(super) disabled: Option<String>,
     /// What changed is kept without being measured.
     pub(super) keep_always: bool,
     /// Where a line about each run is appended.
@@ -34,9 +34,10 @@ pub(super) struct Settings {
 }
 
 impl Settings {
-    /// Those of a front that does nothing.
-    pub(super) fn disabled() -> Self {
-        Self { disabled: true, keep_always: false, log: None, remarks: None, time: Duration::ZERO }
+    /// Those of a front that, for this reason, does nothing but tell of it.
+    pub(super) fn disabled(variable: &dyn Fn(&str) -> Option<OsString>, why: String) -> Self {
+        let (disabled, log) = (Some(why), log(variable));
+        Self { disabled, keep_always: false, log, remarks: None, time: Duration::ZERO }
     }
 
     /// From the environment; values that mean nothing are errors.
@@ -53,13 +54,19 @@ impl Settings {
         let seconds = number(SECONDS, given(SECONDS), USUAL_SECONDS)?;
         let _checked = memory(variable)?;
         Ok(Self {
-            disabled: given(DISABLE).is_some_and(|value| value != "0"),
+            disabled: given(DISABLE)
+                .filter(|value| value != "0")
+                .map(|value| format!("`{DISABLE}={}`", value.display())),
             keep_always,
-            log: given(LOG).map(PathBuf::from),
+            log: log(variable),
             remarks: given(REMARKS).map(PathBuf::from),
             time: Duration::from_secs(seconds),
         })
     }
+}
+
+fn log(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    variable(LOG).filter(|value| !value.is_empty()).map(PathBuf::from)
 }
 
 /// How much memory the optimiser may take, in bytes.
@@ -87,7 +94,7 @@ mod tests {
     #[test]
     fn an_empty_variable_says_nothing() {
         let usual = with(&[]).expect("nothing is wrong");
-        assert!(!usual.disabled && !usual.keep_always && usual.log.is_none());
+        assert!(usual.disabled.is_none() && !usual.keep_always && usual.log.is_none());
         let names = [KEEP, DISABLE, LOG, REMARKS, SECONDS, MEMORY];
         assert_eq!(with(&names.map(|name| (name, ""))), Ok(usual));
     }
@@ -99,7 +106,7 @@ mod tests {
             assert!(error.contains(&format!("`{name}={value}`")), "{error}");
         }
         assert!(with(&[(KEEP, "always")]).expect("it is one").keep_always);
-        assert!(with(&[(DISABLE, "1")]).expect("it is set").disabled);
-        assert!(!with(&[(DISABLE, "0")]).expect("it is set to no").disabled);
+        assert!(with(&[(DISABLE, "1")]).expect("it is set").disabled.is_some());
+        assert!(with(&[(DISABLE, "0")]).expect("it is set to no").disabled.is_none());
     }
 }

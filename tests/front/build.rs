@@ -135,6 +135,64 @@ fn the_log_and_the_remarks_say_what_was_done() {
 }
 
 #[test]
+fn the_log_says_why_nothing_was_optimised() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    let usual = "-arch=sm_75 blend.s -o x.cubin";
+    let debug = format!("{usual} -g");
+    for (line, variable, logged) in [
+        (&*debug, ("", ""), "blend.s for sm_75: not optimised: `-g` asks for debug information"),
+        ("blend.s -o x.cubin", ("", ""), "blend.s: not optimised: no `--gpu-name` says for which GPU"),
+        (
+            "-arch=sm_75 blend.s --nonsense",
+            ("", ""),
+            "blend.s for sm_75: not optimised: the option `--nonsense` is not known",
+        ),
+        (
+            "-arch=sm_75 blend.s -o x -o y",
+            ("", ""),
+            "blend.s for sm_75: not optimised: the output is named twice, or not at all",
+        ),
+        ("-arch=sm_75", ("", ""), "no known input for sm_75: not optimised: nothing is to be assembled"),
+        (usual, ("PTXOPT_DISABLE", "1"), "blend.s for sm_75: not optimised: `PTXOPT_DISABLE=1`"),
+        (
+            usual,
+            ("PTXOPT_KEEP", "some"),
+            "blend.s for sm_75: not optimised: `PTXOPT_KEEP=some` is neither `better` nor `always`",
+        ),
+        (
+            usual,
+            ("TMPDIR", "/nowhere"),
+            "blend.s for sm_75: assembled as it is: temporary files cannot be made: ",
+        ),
+    ] {
+        let _none = fs::remove_file(bench.path("log"));
+        let mut command = bench.front(line);
+        if !variable.0.is_empty() {
+            command.env(variable.0, variable.1);
+        }
+        assert_eq!(
+            run(command.env("PTXOPT_LOG", "log")).status.code(),
+            bench.real(line).status.code(),
+            "{line}"
+        );
+        let log = String::from_utf8(bench.read("log")).expect("it is text");
+        assert!(log.starts_with(logged) && log.lines().count() == 1, "{line}: {log}");
+    }
+}
+
+#[test]
+fn what_assembles_nothing_is_not_in_the_log() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    for disabled in ["0", "1"] {
+        for line in ["--version", "--help", "--list-arch"] {
+            let output = run(bench.front(line).env("PTXOPT_LOG", "log").env("PTXOPT_DISABLE", disabled));
+            assert!(output.status.success(), "{line}");
+        }
+    }
+    assert!(!bench.path("log").exists());
+}
+
+#[test]
 fn with_ptxopt_switched_off_the_assembler_is_alone() {
     let Some(bench) = Bench::new("13.5") else { return };
     silent(&bench.real("-arch=sm_75 blend.s -o real.cubin"));
