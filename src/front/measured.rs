@@ -8,7 +8,8 @@ use super::command_line::{Assembly, Source};
 use super::ended::how;
 use super::{Front, Inputs, unwritten};
 use crate::measure::{Comparison, Leave, Measured, cubin, number, rolled};
-use std::fs;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
@@ -190,33 +191,54 @@ fn written(
     if files.iter().all(Option::is_none) {
         return Ok(Kept::Came { news });
     }
-    let said = front.written(inputs, files)?;
-    Ok(if said.status.success() {
-        Kept::Written { said, news }
-    } else {
-        Kept::Failed { why: format!("what was measured cannot be written: {}", how(&said)) }
-    })
+    front.written(inputs, files, news, |said| format!("what was measured cannot be written: {}", how(said)))
 }
 
 impl Front {
-    /// Has the assembler write the result; what it printed.
-    pub(super) fn written(&self, inputs: &Inputs<'_>, files: &[Option<PathBuf>]) -> Result<Output, String> {
+    /// Has the assembler write the result; `why` tells of its failure.
+    pub(super) fn written(
+        &self,
+        inputs: &Inputs<'_>,
+        files: &[Option<PathBuf>],
+        news: String,
+        why: impl FnOnce(&Output) -> String,
+    ) -> Result<Kept, String> {
         let assembly = inputs.assembly;
-        // Whatever is wrong with the output is for the assembler to find, and to say.
-        let said = self.real.run(&assembly.arguments(files, None), inputs.stdin(files))?;
-        // It does not notice that a disk is full if all that it writes fits into its buffer. What came may be larger.
-        if said.status.success() && !is_whole(assembly) {
-            return Err(format!("what the assembler wrote to `{}` is no cubin", assembly.output.display()));
+        // It does not notice that a device is full if all that it writes fits into its buffer. What came may be larger.
+        let beside = is_special(&assembly.output).then(|| inputs.folder.path().join("beside"));
+        // Whatever else is wrong with the output is for the assembler to find, and to say.
+        let said = self.real.run(&assembly.arguments(files, beside.as_deref()), inputs.stdin(files))?;
+        if !said.status.success() {
+            return Ok(Kept::Failed { why: why(&said) });
         }
-        Ok(said)
+        let shown = assembly.output.display();
+        // The same of a full disk.
+        if !is_whole(beside.as_deref().unwrap_or(&assembly.output), &assembly.gpu) {
+            return Err(format!("what the assembler wrote to `{shown}` is no cubin"));
+        }
+        if let Some(Err(error)) = beside.map(|beside| sent(&beside, &assembly.output)) {
+            return Ok(Kept::Failed { why: format!("`{shown}` cannot be written: {error}") });
+        }
+        Ok(Kept::Written { said, news })
     }
 }
 
-/// Whether the result is a cubin, if it is in a file.
-fn is_whole(assembly: &Assembly) -> bool {
-    let is_file = fs::metadata(&assembly.output).is_ok_and(|metadata| metadata.is_file());
-    let is_cubin = |cubin: Vec<u8>| cubin::functions(&cubin, number(&assembly.gpu)).is_ok();
-    !is_file || fs::read(&assembly.output).is_ok_and(is_cubin)
+/// Whether what a file has got is a cubin; what is no regular file cannot be asked.
+fn is_whole(output: &Path, gpu: &str) -> bool {
+    let is_file = fs::metadata(output).is_ok_and(|metadata| metadata.is_file());
+    let is_cubin = |cubin: Vec<u8>| cubin::functions(&cubin, number(gpu)).is_ok();
+    !is_file || fs::read(output).is_ok_and(is_cubin)
+}
+
+/// Whether an output is a device, a pipe or the like.
+fn is_special(output: &Path) -> bool {
+    fs::metadata(output).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+/// Writes a cubin to a special file, and notices if that cannot be done.
+fn sent(from: &Path, to: &Path) -> io::Result<()> {
+    let cubin = fs::read(from)?;
+    OpenOptions::new().write(true).open(to)?.write_all(&cubin)
 }
 
 /// Copies a cubin to a new file or over a regular one.

@@ -275,12 +275,7 @@ impl Front {
 
     /// Assembles what changed, unmeasured.
     fn kept_always(&self, inputs: &Inputs<'_>, files: &[Option<PathBuf>]) -> Result<Kept, String> {
-        let said = self.written(inputs, files)?;
-        Ok(if said.status.success() {
-            Kept::Written { said, news: "changed, and not measured".to_owned() }
-        } else {
-            Kept::Failed { why: measured::refused(&said) }
-        })
+        self.written(inputs, files, "changed, and not measured".to_owned(), measured::refused)
     }
 
     /// Adds a line to the log: of what, and what there is to tell.

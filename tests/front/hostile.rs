@@ -1,6 +1,6 @@
 //! The front when things go wrong: each run ends as that of the real assembler would have.
 
-use crate::{Bench, run, said, write_executable};
+use crate::{Bench, run, said, silent, write_executable};
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -202,7 +202,7 @@ fn an_optimiser_without_time_or_memory_costs_nothing_but_the_gain() {
 #[test]
 fn what_cannot_be_told_does_not_stop_a_build() {
     let Some(bench) = Bench::new("13.5") else { return };
-    crate::silent(&run(&mut bench.front("-arch=sm_75 blend.s -o told.cubin")));
+    silent(&run(&mut bench.front("-arch=sm_75 blend.s -o told.cubin")));
     for (name, what) in [("PTXOPT_LOG", "the log"), ("PTXOPT_REMARKS", "remarks on")] {
         let output = run(bench.front("-arch=sm_75 blend.s -o untold.cubin").env(name, "/dev/null/x"));
         assert!(output.status.success());
@@ -245,6 +245,51 @@ fn an_output_that_cannot_be_written_is_the_assemblers_to_report() {
             };
             assert_eq!(fatal(said(&front)), fatal(said(&real)), "{line}");
         }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_device_that_is_full_is_noticed_where_only_what_came_is_larger_than_the_assemblers_buffer() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    bench.optimised("blend.s", "small.s", "sm_75", &[]);
+    let onto = |input: &str| bench.real(&format!("-arch=sm_75 {input} -o /dev/full"));
+    assert!(onto("small.s").status.success(), "the assembler does not notice");
+    let real = onto("blend.s");
+    assert!(!real.status.success());
+    for (keep, verbose) in [("better", ""), ("better", " -v"), ("always", ""), ("always", " -v")] {
+        let mut command = bench.front(&format!("-arch=sm_75 blend.s -o /dev/full{verbose}"));
+        let front = run(command.env("PTXOPT_KEEP", keep).env("PTXOPT_LOG", "log"));
+        assert_eq!(front.status.code(), real.status.code(), "{keep}{verbose}");
+        assert!(said(&front).ends_with(&said(&real)), "{keep}{verbose}: {}", said(&front));
+    }
+    let log = String::from_utf8(bench.read("log")).expect("it is text");
+    let why = "blend.s for sm_75: the assembler fails at it as it came: ";
+    assert!(log.lines().count() == 4 && log.lines().all(|line| line.starts_with(why)), "{log}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_device_that_the_assembler_does_not_notice_is_told() {
+    let Some(bench) = Bench::new("12.9") else { return };
+    let front = run(&mut bench.front("-arch=sm_75 blend.s -o /dev/full"));
+    assert!(front.status.success() && bench.real("-arch=sm_75 blend.s -o /dev/full").status.success());
+    let told = "ptxopt: assembled as it is: `/dev/full` cannot be written: ";
+    assert!(said(&front).starts_with(told) && said(&front).lines().count() == 1, "{}", said(&front));
+}
+
+#[test]
+fn a_pipe_gets_the_cubin_of_the_optimised_text() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    silent(&run(&mut bench.front("-arch=sm_75 blend.s -o file.cubin")));
+    for (keep, verbose) in [("better", ""), ("better", " -v"), ("always", "")] {
+        let mut command = bench.front(&format!("-arch=sm_75 blend.s -o /dev/stdout{verbose}"));
+        let output = run(command.env("PTXOPT_KEEP", keep));
+        assert!(output.status.success(), "{}", said(&output));
+        if verbose.is_empty() {
+            assert_eq!(output.stdout, bench.read("file.cubin"), "{keep}");
+        }
+        assert!(output.stdout.starts_with(b"\x7fELF"), "{keep}{verbose}");
     }
 }
 
