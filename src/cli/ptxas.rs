@@ -20,8 +20,8 @@ pub(super) struct Args {
 
 const AFTER_HELP: &str = "\
 Environment variables:
-  PTXOPT_PTXAS        NVIDIA's assembler; the default is the first `ptxas` in `PATH` that is
-                      not ptxopt, then that of `CUDA_HOME` and `CUDA_PATH`
+  PTXOPT_PTXAS        NVIDIA's assembler, a path or a name in `PATH`; the default is the first
+                      `ptxas` in `PATH` that is not ptxopt, then that of `CUDA_HOME` and `CUDA_PATH`
   PTXOPT_DISABLE=1    run the assembler and do nothing else
   PTXOPT_KEEP=always  keep what changed without measuring it; the default is `better`
   PTXOPT_LOG=FILE     append a line about each run that assembles: what came of it, or why

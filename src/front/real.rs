@@ -7,7 +7,7 @@
 //! once, so this ends. Only a script that empties the environment can prevent that; it has to name the assembler itself.
 
 use super::helper::Role;
-use crate::measure::{STARTED, VARIABLE};
+use crate::measure::{STARTED, VARIABLE, is_bare, is_program, programs};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
@@ -31,7 +31,8 @@ pub(super) struct Real {
 }
 
 impl Real {
-    /// The program that `PTXOPT_PTXAS` names, else the first in `PATH` that is not ptxopt, else that of `CUDA_HOME`.
+    /// The program that `PTXOPT_PTXAS` names, else the first in `PATH` that is not ptxopt, else that of `CUDA_HOME`. A
+    /// name without a slash is one in `PATH` too, as in a shell: the first that is not ptxopt.
     pub(super) fn find(
         variable: &dyn Fn(&str) -> Option<OsString>,
         own: Option<&Path>,
@@ -42,36 +43,30 @@ impl Real {
             let program = absolute(program);
             Self { started: tried.and(own, &program), is_nested: tried.all.is_some(), program }
         };
-        if let Some(named) = given(VARIABLE).map(PathBuf::from) {
-            let program = if named.is_dir() { named.join("ptxas") } else { named };
-            let shown = program.display();
-            if !program.is_file() {
-                return Err(format!("there is no assembler `{shown}`, which `{VARIABLE}` names"));
-            }
-            if is_own(&program, own) {
-                return Err(format!(
-                    "`{VARIABLE}` names `{shown}`, which is ptxopt itself and not NVIDIA's assembler"
-                ));
-            }
-            if tried.has(&program) {
-                return Err(format!(
-                    "`{VARIABLE}` names `{shown}`, which starts ptxopt again and not NVIDIA's assembler"
-                ));
-            }
-            return Ok(found(program));
-        }
         let path = given("PATH").unwrap_or_default();
-        let folders = FOLDERS.into_iter().filter_map(given).map(|folder| Path::new(&folder).join("bin"));
-        let mut places = std::env::split_paths(&path).chain(folders).map(|folder| folder.join("ptxas"));
-        let first =
-            places.find(|program| is_program(program) && !is_own(program, own) && !tried.has(program));
-        first.map(found).ok_or_else(|| {
-            format!(
-                "there is no `ptxas` of NVIDIA in `PATH` and none in `CUDA_HOME`{}; the environment variable `{VARIABLE}` \
-                 says where it is",
-                if tried.all.is_some() { ", only programs that start ptxopt again" } else { "" }
-            )
-        })
+        let is_other = |program: &PathBuf| !is_own(program, own) && !tried.has(program);
+        let again = if tried.all.is_some() { ", only programs that start ptxopt again" } else { "" };
+        match given(VARIABLE).map(PathBuf::from) {
+            Some(name) if is_bare(&name) => {
+                programs(&path, name.as_os_str()).find(is_other).map(found).ok_or_else(|| {
+                    let shown = name.display();
+                    format!("there is no assembler `{shown}`, which `{VARIABLE}` names, in `PATH`{again}")
+                })
+            }
+            Some(named) => at(named, own, &tried).map(found),
+            None => {
+                let folders =
+                    FOLDERS.into_iter().filter_map(given).map(|folder| Path::new(&folder).join("bin"));
+                let beside = folders.map(|folder| folder.join("ptxas")).filter(|program| is_program(program));
+                let first = programs(&path, OsStr::new("ptxas")).chain(beside).find(is_other);
+                first.map(found).ok_or_else(|| {
+                    format!(
+                        "there is no `ptxas` of NVIDIA in `PATH` and none in `CUDA_HOME`{again}; the environment \
+                         variable `{VARIABLE}` says where it is"
+                    )
+                })
+            }
+        }
     }
 
     fn command(&self, arguments: &[OsString]) -> Command {
@@ -119,6 +114,26 @@ impl Real {
     fn not_run(&self, error: &io::Error) -> String {
         format!("`{}` does not run: {error}", self.program.display())
     }
+}
+
+/// The program at the path that `PTXOPT_PTXAS` names, or in that folder.
+fn at(named: PathBuf, own: Option<&Path>, tried: &Tried) -> Result<PathBuf, String> {
+    let program = if named.is_dir() { named.join("ptxas") } else { named };
+    let shown = program.display();
+    if !program.is_file() {
+        return Err(format!("there is no assembler `{shown}`, which `{VARIABLE}` names"));
+    }
+    if is_own(&program, own) {
+        return Err(format!(
+            "`{VARIABLE}` names `{shown}`, which is ptxopt itself and not NVIDIA's assembler"
+        ));
+    }
+    if tried.has(&program) {
+        return Err(format!(
+            "`{VARIABLE}` names `{shown}`, which starts ptxopt again and not NVIDIA's assembler"
+        ));
+    }
+    Ok(program)
 }
 
 /// The programs that were started in place of the assembler so far.
@@ -210,15 +225,4 @@ fn is_same_file(one: &Path, other: &Path) -> bool {
 #[cfg(not(unix))]
 fn is_same_file(_one: &Path, _other: &Path) -> bool {
     false
-}
-
-#[cfg(unix)]
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
-    path.is_file()
 }

@@ -20,7 +20,7 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(20);
 /// How many characters of a program's messages about an error are shown.
 const MOST_SAID: usize = 4000;
 
-/// The environment variable with the path of the assembler, used if no path is given.
+/// The environment variable with the path of the assembler, or its name in `PATH`, used if no path is given.
 pub const VARIABLE: &str = "PTXOPT_PTXAS";
 
 /// Set where an assembler runs, to the programs that were started in its place: if one of them is ptxopt again, which
@@ -58,7 +58,7 @@ impl fmt::Display for AssemblerFailure {
 
 impl Assembler {
     /// The assembler at `given`, or else the one that the environment variable [`VARIABLE`] names, or else the one in
-    /// `PATH`.
+    /// `PATH`. A name without a slash is one in `PATH` too, as in a shell.
     ///
     /// # Errors
     ///
@@ -66,10 +66,16 @@ impl Assembler {
     /// assembler.
     pub fn find(given: Option<&Path>) -> Result<Self, AssemblerFailure> {
         let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
+        let path = std::env::var_os("PATH").unwrap_or_default();
         let found = match given.map(Path::to_owned).or(named) {
+            Some(name) if is_bare(&name) => {
+                programs(&path, name.as_os_str()).next().ok_or_else(|| {
+                    AssemblerFailure::Missing(format!("there is no assembler `{}` in `PATH`", name.display()))
+                })?
+            }
             Some(path) if path.is_dir() => path.join("ptxas"),
             Some(path) => path,
-            None => in_path(&std::env::var_os("PATH").unwrap_or_default()).ok_or_else(|| {
+            None => programs(&path, OsStr::new("ptxas")).next().ok_or_else(|| {
                 AssemblerFailure::Missing(format!(
                     "there is no `ptxas` in `PATH`; `--ptxas PATH` or the environment variable `{VARIABLE}` says where \
                      NVIDIA's assembler is"
@@ -186,8 +192,26 @@ impl Assembler {
     }
 }
 
-fn in_path(path: &OsStr) -> Option<PathBuf> {
-    std::env::split_paths(path).map(|folder| folder.join("ptxas")).find(|program| program.is_file())
+/// Whether a program is named as one in `PATH`, and not by a path.
+pub(crate) fn is_bare(program: &Path) -> bool {
+    let name = program.as_os_str().as_encoded_bytes();
+    program.file_name().is_some() && !name.iter().any(|&byte| std::path::is_separator(byte.into()))
+}
+
+/// The programs of this name in the folders of `PATH`, in their order.
+pub(crate) fn programs(path: &OsStr, name: &OsStr) -> impl Iterator<Item = PathBuf> {
+    std::env::split_paths(path).map(move |folder| folder.join(name)).filter(|program| is_program(program))
+}
+
+#[cfg(unix)]
+pub(crate) fn is_program(path: &Path) -> bool {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
+}
+
+#[cfg(not(unix))]
+pub(crate) fn is_program(path: &Path) -> bool {
+    path.is_file()
 }
 
 fn temporary() -> Result<tempfile::TempDir, AssemblerFailure> {
@@ -248,6 +272,27 @@ mod tests {
         let empty = tempfile::tempdir().expect("a folder can be made");
         let error = Assembler::find(Some(empty.path())).expect_err("it is empty");
         assert!(matches!(error, AssemblerFailure::Missing(_)), "{error}");
+    }
+
+    #[test]
+    fn a_name_without_a_slash_is_looked_up_in_path() {
+        for (name, bare) in [
+            ("ptxas", true),
+            ("ptxas-blackwell", true),
+            ("./ptxas", false),
+            ("bin/ptxas", false),
+            ("ptxas/", false),
+            (".", false),
+            ("..", false),
+        ] {
+            assert_eq!(is_bare(Path::new(name)), bare, "{name}");
+        }
+        let (folder, path) = script(VERSION);
+        fs::write(folder.path().join("text"), "").expect("a file can be written");
+        let folders =
+            std::env::join_paths([Path::new("/nowhere"), folder.path()]).expect("there is no colon");
+        assert_eq!(programs(&folders, OsStr::new("ptxas")).collect::<Vec<_>>(), [path]);
+        assert_eq!(programs(&folders, OsStr::new("text")).count(), 0, "it cannot be executed");
     }
 
     #[test]

@@ -10,8 +10,8 @@ pub mod cubin;
 mod leave;
 mod rolled;
 
-pub(crate) use assembler::STARTED;
 pub use assembler::{Assembler, AssemblerFailure, VARIABLE};
+pub(crate) use assembler::{STARTED, is_bare, is_program, programs};
 pub use compare::{Comparison, Worse, table};
 pub(crate) use leave::Leave;
 pub use rolled::rolled;

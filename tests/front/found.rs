@@ -49,10 +49,47 @@ fn told(command: &mut Command, why: &str) {
 }
 
 #[test]
-fn an_assembler_is_found_by_a_relative_name() {
+fn an_assembler_is_found_by_a_relative_path() {
     let Some(bench) = Bench::new("13.5") else { return };
     symlink(&bench.real, bench.path("ptxas")).expect("a link can be made");
-    silent(&run(bench.front(LINE).env("PTXOPT_PTXAS", "ptxas")));
+    for named in ["./ptxas", "."] {
+        silent(&run(bench.front(LINE).env("PTXOPT_PTXAS", named)));
+    }
+}
+
+#[test]
+fn an_assembler_is_found_in_path_by_its_name_behind_ptxopt() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    let real = folder(&bench, "real", |path| symlink(&bench.real, path).expect("a link can be made"));
+    symlink(&bench.real, bench.path("real/other-ptxas")).expect("a link can be made");
+    // Of the folder in which the build runs, `PATH` says nothing.
+    write_executable(&bench.path("ptxas"), "#!/bin/sh\nexit 3\n");
+    let measure = "blend.s --gpu sm_75 -o x.ptx --measure";
+    let ptxopt = Path::new(env!("CARGO_BIN_EXE_ptxopt"));
+    for front in fronts(&bench) {
+        for name in ["ptxas", "other-ptxas"] {
+            let path = [&*front, &*real];
+            silent(&run(with_path(&bench, FRONT.as_ref(), LINE, &path).env("PTXOPT_PTXAS", name)));
+            let output = run(with_path(&bench, ptxopt, measure, &path).env("PTXOPT_PTXAS", name));
+            assert!(output.status.success() && said(&output).contains(" -> "), "{}", said(&output));
+            let line = format!("{measure} --ptxas {name}");
+            assert_eq!(said(&run(&mut with_path(&bench, ptxopt, &line, &path))), said(&output));
+        }
+    }
+}
+
+#[test]
+fn a_name_that_is_not_in_path_or_only_that_of_ptxopt_is_told() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    let [link, copy, outer, wrapper] = fronts(&bench);
+    let names = "there is no assembler `ptxas`, which `PTXOPT_PTXAS` names, in `PATH`";
+    let again = format!("{names}, only programs that start ptxopt again");
+    for (front, why) in [(link, names), (copy, &again), (outer, &again), (wrapper, &again)] {
+        told(with_path(&bench, FRONT.as_ref(), LINE, &[&front]).env("PTXOPT_PTXAS", "ptxas"), why);
+    }
+    let line = "blend.s --gpu sm_75 -o x.ptx --measure --ptxas no-ptxas";
+    let output = run(&mut with_path(&bench, env!("CARGO_BIN_EXE_ptxopt").as_ref(), line, &[]));
+    assert!(said(&output).contains("there is no assembler `no-ptxas` in `PATH`"), "{}", said(&output));
 }
 
 #[test]

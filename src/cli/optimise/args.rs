@@ -132,7 +132,8 @@ pub(super) struct Shows {
     #[arg(long)]
     pub(super) measure: bool,
 
-    /// NVIDIA's assembler for `--measure` and `--keep-better`; the default is `$PTXOPT_PTXAS`, then `ptxas` in `PATH`
+    /// NVIDIA's assembler for `--measure` and `--keep-better`, a path or a name in `PATH`; the default is
+    /// `$PTXOPT_PTXAS`, then `ptxas`
     #[arg(long, value_name = "PATH")]
     pub(super) ptxas: Option<PathBuf>,
 
