@@ -9,7 +9,8 @@ use std::process::ExitCode;
 /// --`. The exit status, the messages and the output are those of the real assembler. Inputs are optimised for its
 /// `--gpu-name`. Where that changed something, it is assembled before and after with the same options, and functions
 /// that got longer or spill more go back to what they were; an unchanged input is assembled once. An input that cannot
-/// be optimised is assembled as it is, and a line on standard error says why. With `-g`, nothing is optimised.
+/// be optimised is assembled as it is, and a line on standard error says why, as where no `--gpu-name` is given. With
+/// `-g`, nothing is optimised.
 #[derive(Debug, clap::Args)]
 #[command(after_help = AFTER_HELP)]
 pub(super) struct Args {

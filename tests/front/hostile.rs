@@ -183,6 +183,13 @@ fn what_ptxopt_refuses_and_the_assembler_takes_is_assembled() {
 }
 
 #[test]
+fn without_the_name_of_a_gpu_what_came_is_assembled_for_the_assemblers_own_and_a_line_says_so() {
+    let Some(bench) = Bench::new("13.5") else { return };
+    let output = run(&mut bench.front("blend.s -o front.cubin"));
+    as_it_came(&bench, "blend.s", &output, "assembled as it is: no `--gpu-name` says for which GPU");
+}
+
+#[test]
 fn an_optimiser_without_time_or_memory_costs_nothing_but_the_gain() {
     let Some(bench) = Bench::new("13.5") else { return };
     let line = "-arch=sm_75 blend.s";
