@@ -81,6 +81,18 @@ mod tests {
     use clap::Parser;
 
     #[test]
+    fn the_page_about_the_assembler_says_how_it_is_called_and_no_options_that_it_does_not_have() {
+        let mut command = Cli::command();
+        command.build();
+        let about = command.find_subcommand("ptxas").expect("it is one");
+        let mut page = Vec::new();
+        write_page(&mut page, about).expect("memory can be written");
+        let page = String::from_utf8(page).expect("it is text").replace('\\', "");
+        assert!(page.contains("fBptxopt ptxasfR -- [ARGUMENT]..."), "{page}");
+        assert!(!page.contains("verbose") && !page.contains("color"), "{page}");
+    }
+
+    #[test]
     fn every_subcommand_has_a_page() {
         for command in Cli::command().get_subcommands() {
             let name = command.get_name();

@@ -1,5 +1,6 @@
 //! `ptxopt ptxas`: stands for NVIDIA's assembler in a build.
 
+use clap::{Arg, ArgAction, ColorChoice, value_parser};
 use std::ffi::OsString;
 use std::process::ExitCode;
 
@@ -12,12 +13,15 @@ use std::process::ExitCode;
 /// be optimised is assembled as it is, and a line on standard error says why, as where no `--gpu-name` is given. With
 /// `-g`, nothing is optimised.
 #[derive(Debug, clap::Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, override_usage = USAGE, args = without_meaning())]
 pub(super) struct Args {
     /// Arguments for `ptxas`
     #[arg(last = true, value_name = "ARGUMENT")]
     arguments: Vec<OsString>,
 }
+
+/// Generated, it would have options, and the two dashes as if they could be left out.
+const USAGE: &str = "ptxopt ptxas -- [ARGUMENT]...";
 
 const AFTER_HELP: &str = "\
 Environment variables:
@@ -32,6 +36,14 @@ Environment variables:
   PTXOPT_MEMORY=N     the same if it takes more than 8192 MiB, or N
 
 Exit status: that of the assembler, or 127 if there is none";
+
+/// The options of all commands. All that is printed here is the assembler's, so they have no effect and are not shown;
+/// shells still complete them, with the help. By their names they take the place of those that `ptxopt` reads.
+fn without_meaning() -> [Arg; 2] {
+    let verbose = Arg::new("verbose").short('v').long("verbose").action(ArgAction::Count);
+    let color = Arg::new("color").long("color").value_parser(value_parser!(ColorChoice));
+    [verbose, color].map(|option| option.global(true).hide(true).help("No effect"))
+}
 
 pub(super) fn run(args: &Args) -> ExitCode {
     crate::front::run(&args.arguments)
