@@ -97,6 +97,18 @@ impl Module<'_> {
         effects
     }
 
+    /// Whether a statement has a pragma before it that is about the next instruction alone, whichever that is: see
+    /// [`used_bytes_mask`](https://docs.nvidia.com/cuda/parallel-thread-execution/#pragma-strings-used-bytes-mask). Others
+    /// are about a loop or a block.
+    #[must_use]
+    pub fn has_pragma(&self, stmt: StmtId) -> bool {
+        let before = stmt.index().checked_sub(1).and_then(StmtId::new);
+        before.is_some_and(|before| {
+            self.kind(before) == StmtKind::Pragma
+                && self.stmt_text(before).windows(MASK.len()).any(|words| words == MASK)
+        })
+    }
+
     /// Whether an operand is a special register that may change while a thread runs.
     fn reads_changing_register(&self, operand: NodeId) -> bool {
         let kind = self.node_kind(operand);
@@ -109,6 +121,9 @@ impl Module<'_> {
         self.decl_of(name).is_none() && is_special_register(parts.base) && CHANGING.iter().any(changes)
     }
 }
+
+/// The pragma that says which bytes of what the next instruction loads are used.
+const MASK: &[u8] = b"used_bytes_mask";
 
 /// Prefixes of the special registers that may change: clocks, counters, and the place where the thread runs, which the
 /// GPU may change.

@@ -9,6 +9,7 @@
 mod blocks;
 #[path = "../support/fragments.rs"]
 mod fragments;
+mod in_flight;
 #[path = "../support/jobs.rs"]
 mod jobs;
 mod mutants;

@@ -7,6 +7,7 @@
 mod asynchronous;
 mod control;
 mod float;
+mod in_flight;
 pub mod instruction;
 mod integer;
 mod memory;
@@ -18,6 +19,7 @@ pub mod words;
 
 use crate::meaning::Means;
 use crate::video::Opcode;
+pub use in_flight::{Flight, InFlight};
 use instruction::Mnemonic;
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -60,6 +62,8 @@ pub struct Row {
     pub pattern: Option<u8>,
     /// Whether code on packed bytes is written with it, besides arithmetic, logic and shifts.
     pub on_bytes: bool,
+    /// What it has to do with registers that are read or written until something has been waited for.
+    pub in_flight: Option<InFlight>,
 }
 
 /// Forms of an instruction that compute the same.
@@ -212,6 +216,7 @@ const fn row(name: &'static str) -> Row {
         shifts: false,
         pattern: None,
         on_bytes: false,
+        in_flight: None,
     }
 }
 
@@ -223,6 +228,11 @@ const fn form(modifiers: &'static str, ptx: (u8, u8), targets: &'static str) -> 
 impl Row {
     const fn writes_leading(mut self, count: u8) -> Self {
         self.writes = Writes::Leading(count);
+        self
+    }
+
+    const fn in_flight(mut self, in_flight: InFlight) -> Self {
+        self.in_flight = Some(in_flight);
         self
     }
 

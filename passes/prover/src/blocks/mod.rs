@@ -29,6 +29,7 @@ mod cut;
 mod edges;
 mod events;
 mod fold;
+mod in_flight;
 mod invariants;
 mod neighbours;
 pub mod packed;
@@ -164,6 +165,7 @@ fn compared(
     packed: &[Packed],
     effort: Effort,
 ) -> Result<Proof, Stop> {
+    in_flight::check(before, after)?;
     let carried = |(cuts, product): ([Cut; 2], Product)| {
         let names = [Names::new(before.0, before.1), Names::new(after.0, after.1)];
         let walk = Walk::new(names, semantics, effort);

@@ -3,7 +3,7 @@
 //! A place that is not the right one is found by the proof, which fails then.
 
 use crate::graph::{BlockId, Graph, Origin, ValueId};
-use ptxopt_grammar::table::Control;
+use ptxopt_grammar::table::{Control, InFlight, Row};
 use ptxopt_grammar::tree::{StmtId, StmtKind};
 
 /// Where statements are added: before a statement, or after it.
@@ -21,17 +21,23 @@ impl Insertion {
     }
 }
 
-/// The first instruction of a block.
+/// The first instruction of a block; none if a pragma is about it, which is to stand directly before it.
 pub(super) fn first(graph: &Graph<'_, '_>, block: BlockId) -> Option<StmtId> {
-    graph.flow().stmts(block).find(|&stmt| graph.module().kind(stmt) == StmtKind::Instruction)
+    let module = graph.module();
+    let first = graph.flow().stmts(block).find(|&stmt| module.kind(stmt) == StmtKind::Instruction);
+    first.filter(|&stmt| !module.has_pragma(stmt))
 }
 
 /// Where the last of some values is written, all others being there; `None` if none is the last.
 pub(super) fn last(graph: &Graph<'_, '_>, values: &[ValueId]) -> Option<Insertion> {
     let place = |value: &ValueId| match graph.value(*value).origin {
         Origin::Result(stmt) => {
-            let goes_on = graph.module().row(stmt).is_some_and(|row| row.control == Control::Next);
-            goes_on.then_some((graph.flow().block(stmt), Insertion::After(stmt)))
+            // What was not waited for is not there yet.
+            let is_there = |row: &Row| {
+                row.control == Control::Next && !matches!(row.in_flight, Some(InFlight::Begins(_)))
+            };
+            let is_there = graph.module().row(stmt).is_some_and(is_there);
+            is_there.then_some((graph.flow().block(stmt), Insertion::After(stmt)))
         }
         Origin::Phi(block) => Some((block, Insertion::Before(first(graph, block)?))),
         Origin::Undefined | Origin::Read(_) | Origin::Opaque | Origin::Sink(_) => None,
