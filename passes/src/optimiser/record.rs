@@ -133,7 +133,7 @@ pub enum Why {
     Unmodelled(String),
     /// Debug sections name registers.
     Debug,
-    /// A comment or a line marker stands inside the statement.
+    /// A comment or a line marker stands inside the statement, or a pragma is about it.
     Comment,
     /// The assembler gets the cheaper form wrong.
     Faulty(&'static str),
@@ -341,7 +341,9 @@ impl std::fmt::Display for Why {
             }
             Self::Unmodelled(reason) => write!(f, "the function cannot be modelled: {reason}"),
             Self::Debug => f.write_str("debug sections name registers"),
-            Self::Comment => f.write_str("a comment or a line marker stands inside the statement"),
+            Self::Comment => {
+                f.write_str("a comment or a line marker stands inside the statement, or a pragma is about it")
+            }
             Self::Faulty(fault) => write!(f, "the assembler gets the cheaper form wrong: {fault}"),
             Self::NoCosts => f.write_str("the costs of this GPU are not known"),
             Self::Limit => f.write_str("the limit of rewrites was reached"),

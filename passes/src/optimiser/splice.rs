@@ -77,8 +77,11 @@ impl Fresh {
     }
 }
 
-/// Whether nothing but blanks lies between the tokens of a statement.
+/// Whether nothing but blanks lies between the tokens of a statement, and no pragma is about it.
 pub(super) fn is_plain(module: &Module<'_>, stmt: StmtId) -> bool {
+    if module.has_pragma(stmt) {
+        return false;
+    }
     let span = module.stmt_span(stmt);
     let mut at = span.start;
     for token in module.stmt_tokens(stmt).filter_map(|token| TokenId::new(token as usize)) {

@@ -321,6 +321,8 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
             && self.is_present(stmt)
             && self.used[self.at(stmt)]
             && (self.graph.only_computes(stmt) || self.graph.is_branch(stmt))
+            // A pragma that is about it would be about the next statement.
+            && !self.graph.module().has_pragma(stmt)
             && !self.graph.results(stmt).any(|value| self.is_used(value))
     }
 
@@ -389,7 +391,10 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
 /// The statements that only compute and whose results reach only such statements, over any number of uses. That
 /// includes a loop counter that is used by its own increment alone, whose use count never becomes zero.
 pub(crate) fn dead(graph: &Graph<'_, '_>) -> BTreeSet<StmtId> {
-    let computes = |stmt: StmtId| graph.only_computes(stmt) && graph.results(stmt).next().is_some();
+    let computes = |stmt: StmtId| {
+        let only_computes = graph.only_computes(stmt) && graph.results(stmt).next().is_some();
+        only_computes && !graph.module().has_pragma(stmt)
+    };
     let (mut dead, acting): (BTreeSet<StmtId>, BTreeSet<StmtId>) =
         reachable(graph).partition(|&stmt| computes(stmt));
     let mut seen = vec![false; graph.values().len()];
