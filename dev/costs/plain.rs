@@ -41,7 +41,12 @@ fn literals(words: &str) -> Vec<Vec<Option<i64>>> {
         }
         "mul" => last(&[255, 3, 0x0101_0101, 257], 1),
         "bfe" => fields.iter().map(|&(at, bits)| vec![None, Some(at), Some(bits)]).collect(),
-        "bfi" => fields.iter().map(|&(at, bits)| vec![None, None, Some(at), Some(bits)]).collect(),
+        "bfi" => {
+            let moved = fields.iter().map(|&(at, bits)| vec![None, None, Some(at), Some(bits)]);
+            // An opaque alpha and its like, as compilers write it.
+            let number = |number| (0..4).map(move |at| vec![Some(number), None, Some(8 * at), Some(8)]);
+            moved.chain([255, 0xffff, -1, 0].into_iter().flat_map(number)).collect()
+        }
         "prmt" if words == "prmt.b32" => {
             let both =
                 [0x3210, 0x7654, 0x0123, 0x5410, 0x7632, 0x1032, 0x2103, 0x0321, 0x7531, 0x6420, 0x7610];

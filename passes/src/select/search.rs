@@ -156,7 +156,8 @@ impl Search<'_> {
             let open = groups.iter().filter(|(_, sharers)| sharers.iter().any(|(place, _)| is_active(place)));
             for (node, sharers) in open {
                 // Where all pay for the node, nothing is left to be shared.
-                if (uses.refs(*node) as usize) < sharers.len() && self.all_or_none(uses, sharers) {
+                let total = uses.total();
+                if (uses.refs(*node) as usize) < sharers.len() && self.all_or_none(uses, sharers, total) {
                     changed.extend(sharers.iter().map(|(place, _)| place.stmt));
                 }
             }
@@ -170,8 +171,8 @@ impl Search<'_> {
         }
     }
 
-    /// Chooses these spellings if everything gets cheaper with all of them; whether it did.
-    fn all_or_none(&self, uses: &mut Uses<'_, '_, '_>, sharers: &[Sharer<'_>]) -> bool {
+    /// Chooses these spellings if everything gets cheaper with all of them, and costs less than this; whether it did.
+    fn all_or_none(&self, uses: &mut Uses<'_, '_, '_>, sharers: &[Sharer<'_>], below: i64) -> bool {
         let total = uses.total();
         let mut undo = Vec::new();
         let mut gone = Vec::new();
@@ -189,13 +190,29 @@ impl Search<'_> {
         let enough = |&(stmt, number, own, _): &(StmtId, usize, (u32, u32), Option<Rc<Candidate>>)| {
             (self.pays)(&Gain { stmt, number, own, saved, gone: &gone, together: &together })
         };
-        if saved > 0 && undo.iter().all(enough) {
+        if saved > 0 && uses.total() < below && undo.iter().all(enough) {
             return true;
         }
         for (stmt, .., before) in undo.into_iter().rev() {
             uses.choose(self.nodes, stmt, before);
         }
         false
+    }
+
+    /// Chooses these spellings, which do not need a place, if everything gets cheaper; whether it did. What they are worth
+    /// is what they save beside the place as it stands in the text: that it was spelled otherwise before says nothing
+    /// about how far estimates can be wrong.
+    fn instead(&self, uses: &mut Uses<'_, '_, '_>, place: &Place, sharers: &[Sharer<'_>]) -> bool {
+        let below = uses.total();
+        let before = uses.chosen(place.stmt).cloned();
+        if before.is_some() {
+            uses.choose(self.nodes, place.stmt, None);
+        }
+        let chosen = self.all_or_none(uses, sharers, below);
+        if !chosen && before.is_some() {
+            uses.choose(self.nodes, place.stmt, before);
+        }
+        chosen
     }
 }
 
@@ -309,7 +326,7 @@ impl<'p> Readers<'p> {
             let Some(readers) = self.all(&values, uses) else { return };
             if let Some(others) = without(uses, search.nodes, &values, &readers)
                 && others.iter().any(|(place, to)| uses.chosen(place.stmt) != Some(to))
-                && search.all_or_none(uses, &others)
+                && search.instead(uses, place, &others)
             {
                 changed.push(place.stmt);
                 changed.extend(others.iter().map(|(place, _)| place.stmt));

@@ -168,12 +168,7 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
         return x != y && site.constant(Source::Value(selector)).is_some();
     }
     let bytes = site.result_bytes();
-    // A field that is put into a word, after which all bytes are moved ones of another word than that.
-    if let [Source::Value(field), Source::Value(into), ..] = site.step.sources[..]
-        && site.step.instruction().is_some_and(|instruction| instruction.row().is(op::BFI))
-        && bytes.iter().all(|byte| matches!(byte, Some(Byte::Of(of, _)) if *of != into))
-        && (0..).zip(&bytes).any(|(at, byte)| *byte != Some(Byte::Of(field, at)))
-    {
+    if puts_in_last_field(site, &bytes) {
         return true;
     }
     let mut from: Vec<_> = bytes
@@ -187,6 +182,23 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
     from.sort_unstable();
     from.dedup();
     from.len() > 1
+}
+
+/// Whether a field is put into a word, after which all bytes are numbers and moved ones of another word than that.
+fn puts_in_last_field(site: &Site<'_, '_, '_>, bytes: &[Option<Byte>]) -> bool {
+    let [field, Source::Value(into), ..] = site.step.sources[..] else { return false };
+    let is_moved = |byte: &Option<Byte>| match byte {
+        Some(Byte::Of(of, _)) => *of != into,
+        Some(Byte::Constant(_)) => true,
+        Some(Byte::SignOf(..)) | None => false,
+    };
+    let is_in_place = |(at, byte): (u8, &Option<Byte>)| match field {
+        Source::Value(field) => *byte == Some(Byte::Of(field, at)),
+        Source::Step(_) | Source::Constant(_) => false,
+    };
+    site.step.instruction().is_some_and(|instruction| instruction.row().is(op::BFI))
+        && bytes.iter().all(is_moved)
+        && !(0..).zip(bytes).all(is_in_place)
 }
 
 /// Whether two words that are put together lie in a register of 64 bits, perhaps moved down by one of them.

@@ -59,6 +59,16 @@ fn fill<'m>(made: &mut [Option<&'m Made>], others: &'m [Option<Made>]) {
     }
 }
 
+/// The same, if it is one move of bytes of a word and a number, with the number in a register of its own: moves next to it
+/// may have that in common, and only one number is part of the machine instruction.
+fn with_number_apart(recipe: &Recipe) -> Option<Recipe> {
+    let [step] = recipe.steps.as_slice() else { return None };
+    let step = Some(step).filter(|step| step.is(op::PRMT_B32))?;
+    let &[word, number @ Source::Constant(1..), selector] = step.sources.as_slice() else { return None };
+    let moved = Step::plain(op::PRMT_B32, &[word, Source::Step(0), selector]);
+    Some(Recipe::of(vec![Step::copy(number, 32), moved]))
+}
+
 /// Lanes that are made of others by the same function.
 struct Alike {
     function: Key,
@@ -158,6 +168,8 @@ impl Words {
             }
         }
         all.retain(|recipe| *recipe != own);
+        let apart = all.iter().filter_map(with_number_apart).collect::<Vec<_>>();
+        all.extend(apart);
         all
     }
 
