@@ -321,7 +321,7 @@ impl Tally {
             return format!("{before} machine instructions became {after}{on} (counted by ptxas {release})");
         }
         let Estimate { saved, of } = self.estimate;
-        format!("about {saved} of {of} machine instructions saved{on} (estimate)")
+        format!("about {saved} of their {of} machine instructions saved{on} (estimate)")
     }
 
     /// All numbers, for `--stats`.
