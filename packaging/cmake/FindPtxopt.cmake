@@ -37,14 +37,24 @@ build, or ``$<TARGET_OBJECTS:library>`` for all sources of an object library wit
 which must be complete by then and may not have generator expressions among its sources.
 
 Each result has the name of its source and ends in ``.ptx``.  It is made again when its source changes, or ptxopt, and
-at no other time.  If a source is not valid PTX, the build fails, and the result is left as it was.
+at no other time.
+
+What was built without ptxopt is built with it: if a source cannot be optimised, the result is a copy of it, and a
+warning says why.  With ``OPTIONS --strict`` the build fails instead, and the result is left as it was.  It fails in any
+case if there is no such GPU or option, or if code for the ``.target`` of a source does not run on the GPU.
+
+With ``PTXOPT_DISABLE=1`` in the environment of the build, all results that are made are copies, which shows whether
+ptxopt is to blame for something: ``PTXOPT_DISABLE=1 cmake --build build --clean-first``.
 
 ``GPU``
   The GPU that the result will run on, such as ``sm_86``; without it, that of the ``.target`` of each file.  For
   several, nothing is written that is worse on any of them.
 
 ``OPTIONS``
-  Further options of ptxopt; ``ptxopt --help`` lists them.
+  Further options of ptxopt; ``ptxopt --help`` lists them.  ``--strict`` makes the build fail if a source cannot be
+  optimised, or has unknown instructions.  ``--keep-better`` leaves functions as they were that NVIDIA's assembler makes
+  longer, with loops as they are written; it needs ``ptxas``, in ``PATH`` or named by ``--ptxas``, such as
+  ``--ptxas "${CUDAToolkit_BIN_DIR}/ptxas"`` after ``find_package(CUDAToolkit)``.
 
 ``OUTPUT_DIRECTORY``
   Where the results go; the default is a folder in the current binary folder that is named like the target.  Generators
@@ -53,6 +63,48 @@ at no other time.  If a source is not valid PTX, the build fails, and the result
 The property ``PTXOPT_OUTPUTS`` of the target is the list of the results, for ``install(FILES)``, or for the ``DEPENDS``
 of ``add_custom_command``.
 #]=======================================================================]
+
+# In a build, this file is the script that makes one result: it is run with the source, the result and, after `--`, the
+# command.
+if(CMAKE_SCRIPT_MODE_FILE AND DEFINED PTXOPT_RESULT)
+  cmake_minimum_required(VERSION 3.20)
+  set(command "")
+  set(words FALSE)
+  math(EXPR last "${CMAKE_ARGC} - 1")
+  foreach(i RANGE ${last})
+    if(words)
+      string(REPLACE ";" "\\;" word "${CMAKE_ARGV${i}}")
+      list(APPEND command "${word}")
+    elseif(CMAKE_ARGV${i} STREQUAL "--")
+      set(words TRUE)
+    endif()
+  endforeach()
+  # As for the other commands: anything but 0 switches off.
+  if(NOT "$ENV{PTXOPT_DISABLE}" MATCHES "^0?$")
+    set(status "switched off")
+  else()
+    execute_process(COMMAND ${command} RESULT_VARIABLE status)
+  endif()
+  # With status 4, ptxopt has written a result and said what is wrong with itself.
+  if(status MATCHES "^[04]$")
+    return()
+  endif()
+  if(NOT status STREQUAL "switched off")
+    # A wrong command line has never worked.
+    if(status STREQUAL "2" OR "--strict" IN_LIST command)
+      message(FATAL_ERROR "${PTXOPT_SOURCE} is not optimised: ptxopt ended with ${status}")
+    endif()
+    message(NOTICE "warning: ${PTXOPT_SOURCE} is copied as it is: ptxopt ended with ${status}")
+  endif()
+  cmake_path(GET PTXOPT_RESULT PARENT_PATH folder)
+  file(MAKE_DIRECTORY "${folder}")
+  execute_process(
+    COMMAND "${CMAKE_COMMAND}" -E copy "${PTXOPT_SOURCE}" "${PTXOPT_RESULT}"
+    COMMAND_ERROR_IS_FATAL ANY)
+  # Where copies are as old as what they are made of, the result would be made again and again.
+  file(TOUCH "${PTXOPT_RESULT}")
+  return()
+endif()
 
 find_program(Ptxopt_EXECUTABLE
   NAMES ptxopt
@@ -143,7 +195,9 @@ function(ptxopt_optimize target)
     set(output "${arg_OUTPUT_DIRECTORY}/${name}")
     add_custom_command(
       OUTPUT "${output}"
-      COMMAND "${Ptxopt_EXECUTABLE}" ${options} --out-dir "${arg_OUTPUT_DIRECTORY}" "${input}"
+      COMMAND "${CMAKE_COMMAND}" "-DPTXOPT_SOURCE=${input}" "-DPTXOPT_RESULT=${output}"
+        -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}" --
+        "${Ptxopt_EXECUTABLE}" ${options} --out-dir "${arg_OUTPUT_DIRECTORY}" "${input}"
       DEPENDS "${input}" "${Ptxopt_EXECUTABLE}"
       COMMENT "Optimising ${name}${comment}"
       VERBATIM)

@@ -15,6 +15,9 @@
 //! const KERNELS: &str = include_str!(concat!(env!("OUT_DIR"), "/k.ptx"));
 //! ```
 //!
+//! A file that ptxopt does not understand is copied as it is, with a warning: what was built without ptxopt is built
+//! with it. [`Options::strict`] makes it an error.
+//!
 //! Cargo runs the script again when one of the files changes. With `PTXOPT_DISABLE=1` in the environment, the files are
 //! copied as they are, which shows whether ptxopt is to blame for something.
 //!
@@ -35,7 +38,7 @@ mod cargo;
 mod tests;
 
 use crate::input::Input;
-use crate::library::{self, Options, Outcome, RemarkKind};
+use crate::library::{self, Diagnostics, Options, Outcome, Refusal, RemarkKind};
 use crate::output::Output;
 use crate::render::{Colour, Renderer};
 use std::collections::BTreeMap;
@@ -77,8 +80,8 @@ pub struct Ptx {
     out_dir: Option<PathBuf>,
 }
 
-/// Why nothing was written: for a file that is not PTX, what is wrong with it, with the line, the column and the line of
-/// the file. It prints as several lines and ends with a line break.
+/// Why nothing was written: for a file that was refused, what is wrong with it, with the line, the column and the line
+/// of the file. It prints as several lines and ends with a line break.
 ///
 /// ```
 /// let error = ptxopt::build::Ptx::new().file("missing.ptx").out_dir(std::env::temp_dir()).try_compile();
@@ -129,7 +132,8 @@ impl Ptx {
         self
     }
 
-    /// What else to do; the GPUs of these options and those of [`gpu`](Self::gpu) are added up.
+    /// What else to do; the GPUs of these options and those of [`gpu`](Self::gpu) are added up. With
+    /// [`Options::strict`], files that ptxopt does not understand, in part or at all, are errors.
     ///
     /// ```
     /// # let folder = std::env::temp_dir().join(format!("ptxopt-options-{}", std::process::id()));
@@ -155,10 +159,11 @@ impl Ptx {
     }
 
     /// Optimises and writes the files, and returns the paths of what was written, in the order of the files. Each is
-    /// written completely or not at all; if one is refused, none is written.
+    /// written completely or not at all; if it fails, none is written.
     ///
-    /// For Cargo, it prints when to run the script again, and a warning for every unknown part of a file. A bug of
-    /// ptxopt that its own checks catch is a warning too, and the function or the file stays as it was.
+    /// For Cargo, it prints when to run the script again, and a warning for every unknown part of a file. A file that
+    /// cannot be read as PTX is copied as it is, and warnings say why. A bug of ptxopt that its own checks catch is a
+    /// warning too, and the function or the file stays as it was.
     ///
     /// If it fails, it says so on standard error, with the lines in question, and ends the process with status 1, by
     /// which Cargo fails the build.
@@ -175,8 +180,8 @@ impl Ptx {
     ///
     /// # Errors
     ///
-    /// If there is no such GPU, a file cannot be read, is not PTX or does not run on the GPU, or a result cannot be
-    /// written.
+    /// If there is no such GPU, a file cannot be opened or does not run on the GPU, or a result cannot be written; with
+    /// [`Options::strict`], also if a file is not PTX or has unknown parts.
     pub fn try_compile(&self) -> Result<Vec<PathBuf>, Error> {
         self.run(&|name| std::env::var_os(name), &mut io::stdout().lock())
     }
@@ -211,7 +216,14 @@ impl Ptx {
                         warn(cargo, &input, &outcome).map_err(telling)?;
                         results.push(outcome.text.unwrap_or(text));
                     }
-                    Ok(Err(refusal)) => failures += &renderer.refused(&input.to_string(), &text, &refusal),
+                    // What does not run on the GPU is a mistake in the script, which names it.
+                    Ok(Err(refusal)) if options.strict || matches!(refusal, Refusal::Older { .. }) => {
+                        failures += &renderer.refused(&input.to_string(), &text, &refusal);
+                    }
+                    Ok(Err(refusal)) => {
+                        warn_refused(cargo, &input, &Diagnostics::new(&text, refusal)).map_err(telling)?;
+                        results.push(text);
+                    }
                     Err(()) => {
                         let warning = format!("{input}: left as it is: a bug of ptxopt, please report it");
                         cargo::warning(cargo, &warning).map_err(telling)?;
@@ -269,4 +281,12 @@ fn warn(cargo: &mut dyn Write, input: &Input, outcome: &Outcome) -> io::Result<(
         cargo::warning(cargo, &format!("{input}:{bug}"))?;
     }
     Ok(())
+}
+
+/// Why a file stays as it is.
+fn warn_refused(cargo: &mut dyn Write, input: &Input, diagnostics: &Diagnostics) -> io::Result<()> {
+    for diagnostic in diagnostics.iter() {
+        cargo::warning(cargo, &format!("{input}:{diagnostic}"))?;
+    }
+    cargo::warning(cargo, &format!("{input}: left as it is: ptxopt cannot read it as PTX"))
 }

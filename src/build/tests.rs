@@ -96,11 +96,33 @@ fn what_is_unknown_is_a_warning_with_its_place() {
 }
 
 #[test]
-fn what_is_wrong_is_shown_with_its_line_and_nothing_is_written() {
+fn what_is_refused_is_copied_with_a_warning_and_does_not_fail_the_build() {
+    let package = Package::new("k.ptx", MODULE);
+    let wrong = MODULE.replace("sm_75\n", "sm_75.address_size 64\n");
+    let foreign = "; ModuleID = 'kernel.ll'\n";
+    package.write("wrong.ptx", &wrong);
+    package.write("foreign.ptx", foreign);
+    let mut ptx = Ptx::new();
+    ptx.files(["wrong.ptx", "foreign.ptx", "k.ptx"].map(|name| package.path(name)));
+    let (done, told) = package.run(&ptx, &[]);
+    assert_eq!(done.expect("nothing is in the way"), ["out/wrong.ptx", "out/foreign.ptx", "out/k.ptx"]);
+    let out = |name| fs::read_to_string(package.path("out").join(name)).expect("it is written");
+    assert_eq!((out("wrong.ptx"), out("foreign.ptx")), (wrong, foreign.to_owned()));
+    assert_ne!(out("k.ptx"), MODULE, "the others are optimised");
+    let warnings: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("cargo::warning=")).collect();
+    let place = |name: &str| warnings.iter().any(|warning| warning.starts_with(name));
+    assert!(place("wrong.ptx:2:") && place("foreign.ptx:1:1: this is "), "{told}");
+    assert!(place("wrong.ptx: left as it is: ") && place("foreign.ptx: left as it is: "), "{told}");
+    assert!(!place("k.ptx"), "{told}");
+}
+
+#[test]
+fn what_is_wrong_is_shown_with_its_line_and_nothing_is_written_where_that_was_asked_for() {
     let package = Package::new("k.ptx", MODULE);
     package.write("bad.ptx", &MODULE.replace("%b, %a;", "%b, %a"));
     let mut ptx = Ptx::new();
     ptx.files([package.path("k.ptx"), package.path("bad.ptx"), package.path("missing.ptx")]);
+    ptx.options(Options::new().strict(true));
     let (done, told) = package.run(&ptx, &[]);
     let error = done.expect_err("a semicolon is missing");
     for part in ["bad.ptx:5:", "vavrg4.u32.u32.u32 %d, %a, %b, %a", "^", "cannot read `missing.ptx`: "] {

@@ -81,7 +81,7 @@ pub struct Diagnostic {
 }
 
 impl Diagnostics {
-    pub(super) fn new(text: &[u8], refusal: Refusal) -> Self {
+    pub(crate) fn new(text: &[u8], refusal: Refusal) -> Self {
         let nowhere = |message: String, help: String| Diagnostic {
             found: Found::new(0..0, message).help(help),
             position: None,

@@ -18,7 +18,7 @@ use std::fmt;
 #[non_exhaustive]
 pub struct Options {
     pub(super) optimiser: optimiser::Options,
-    pub(super) strict: bool,
+    pub(crate) strict: bool,
 }
 
 /// A name that there is not: of a GPU or of a pass. It says which there are.

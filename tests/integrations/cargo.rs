@@ -3,7 +3,7 @@
 use crate::{cargo, change, copy_of, done, printed, root, run};
 
 #[test]
-fn a_build_script_optimises_and_what_is_wrong_fails_the_build() {
+fn a_build_script_optimises_and_fails_the_build_only_where_that_is_asked_for() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let package = copy_of("cargo", folder.path());
     let here = root();
@@ -22,6 +22,14 @@ fn a_build_script_optimises_and_what_is_wrong_fails_the_build() {
     assert!(told.contains("warning: kernels@0.1.0: kernels/blend.ptx:29:2: unknown"), "{told}");
 
     change(&kernel, "frobnicate.b32;", "vadd4.u32 %r1");
+    let wrong = build();
+    assert!(wrong.status.success(), "{}", printed(&wrong));
+    let told = printed(&wrong);
+    assert!(told.contains("warning: kernels@0.1.0: kernels/blend.ptx:29:15: missing `;`"), "{told}");
+    assert!(told.contains("warning: kernels@0.1.0: kernels/blend.ptx: left as it is: "), "{told}");
+
+    let strict = ".gpu(\"sm_86\").options(ptxopt::Options::new().strict(true))";
+    change(&package.join("build.rs"), ".gpu(\"sm_86\")", strict);
     let wrong = build();
     assert!(!wrong.status.success());
     insta::assert_snapshot!(said_by_the_script(&printed(&wrong)));

@@ -63,7 +63,9 @@ impl Project {
         let mut command = Command::new(&self.cmake);
         command.args(arguments).current_dir(&self.path).env("CLICOLOR", "0");
         // What a developer has set would be another build than this one.
-        for name in ["CMAKE_GENERATOR", "CMAKE_BUILD_TYPE", "CUDACXX", "CUDAARCHS", "MAKEFLAGS"] {
+        let set =
+            ["CMAKE_GENERATOR", "CMAKE_BUILD_TYPE", "CUDACXX", "CUDAARCHS", "MAKEFLAGS", "PTXOPT_DISABLE"];
+        for name in set {
             command.env_remove(name);
         }
         command
@@ -81,12 +83,21 @@ impl Project {
         let mut optimised: Vec<String> = log
             .lines()
             .map(|line| {
-                assert!(line.starts_with("--gpu=sm_86 --out-dir "), "{line}");
+                assert!(line.contains("--gpu=sm_86 --out-dir "), "{line}");
                 Path::new(line).file_name().expect("it ends with the input").to_string_lossy().into_owned()
             })
             .collect();
         optimised.sort();
         optimised
+    }
+
+    fn source(&self, name: &str) -> String {
+        fs::read_to_string(self.path.join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// Changes what the function is called with.
+    fn call_with(&self, arguments: &str) {
+        change(&self.path.join("CMakeLists.txt"), "GPU sm_86", arguments);
     }
 
     fn result(&self, name: &str) -> String {
@@ -125,9 +136,90 @@ fn files_are_optimised_when_they_or_ptxopt_change_and_not_otherwise() {
 }
 
 #[test]
-fn what_is_wrong_fails_the_build_with_its_line_until_it_is_mended() {
+fn what_is_refused_is_copied_with_a_warning_until_it_is_mended() {
     for generator in GENERATORS {
         let Some(project) = Project::new("cmake/files", generator, &[]) else { return };
+        let source = project.path.join("average.ptx");
+        // NVIDIA's assembler takes it.
+        change(&source, ".target sm_75\n", ".target sm_75");
+        done(&mut project.configure());
+        let said = done(&mut project.build());
+        for part in ["average.ptx:3:28", "average.ptx is copied as it is: ptxopt ended with 1"] {
+            assert!(said.contains(part), "{generator:?}: {said}");
+        }
+        assert_eq!(project.result("average.ptx"), project.source("average.ptx"));
+        assert_ne!(project.result("blend.ptx"), project.source("blend.ptx"), "the others are optimised");
+        assert_eq!(project.built(), [""; 0], "{generator:?}");
+        change(&source, ".target sm_75", ".target sm_75\n");
+        assert_eq!(project.built(), ["average.ptx"], "{generator:?}");
+        assert!(!project.result("average.ptx").contains("vavrg4"));
+    }
+}
+
+#[test]
+fn a_ptxopt_that_crashes_fails_no_build() {
+    let Some(project) = Project::new("cmake/files", GENERATORS[0], &[]) else { return };
+    done(&mut project.configure());
+    program(&project.counting, "#!/bin/sh\nkill -ABRT $$\n");
+    let said = done(&mut project.build());
+    assert!(said.contains("blend.ptx is copied as it is: ptxopt ended with "), "{said}");
+    assert_eq!(project.result("blend.ptx"), project.source("blend.ptx"));
+}
+
+#[test]
+fn switched_off_it_copies() {
+    for generator in GENERATORS {
+        let Some(project) = Project::new("cmake/files", generator, &[]) else { return };
+        done(&mut project.configure());
+        for (value, copied) in [("1", true), ("0", false), ("", false)] {
+            let said = done(project.build().arg("--clean-first").env("PTXOPT_DISABLE", value));
+            let same = project.result("blend.ptx") == project.source("blend.ptx");
+            assert_eq!(same, copied, "{generator:?}, {value:?}: {said}");
+            assert!(!said.contains("copied as it is"), "{said}");
+            assert_eq!(project.built(), [""; 0], "{generator:?}, {value:?}");
+        }
+    }
+}
+
+#[test]
+fn only_what_the_assembler_finds_better_is_kept_where_that_is_asked_for() {
+    let Some(cuda) = cuda_folder() else { return };
+    for (ptxas, said, optimised) in [
+        (cuda.join("bin/ptxas"), "", true),
+        ("/no/such/ptxas".into(), "blend.ptx is copied as it is: ptxopt ended with 3", false),
+    ] {
+        let Some(project) = Project::new("cmake/files", GENERATORS[0], &[]) else { return };
+        project.call_with(&format!("GPU sm_86 OPTIONS --keep-better --ptxas \"{}\"", ptxas.display()));
+        done(&mut project.configure());
+        let printed = done(&mut project.build());
+        assert!(printed.contains(said), "{printed}");
+        let changed = project.result("blend.ptx") != project.source("blend.ptx");
+        assert_eq!(changed, optimised, "{printed}");
+    }
+}
+
+#[test]
+fn what_was_asked_for_wrongly_fails_the_build() {
+    for (arguments, why) in [
+        ("GPU sm_9000", "there is no such GPU"),
+        ("GPU sm_70", "such code does not run on sm_70"),
+        ("OPTIONS --no-such-option", "unexpected argument '--no-such-option'"),
+    ] {
+        let Some(project) = Project::new("cmake/files", GENERATORS[0], &[]) else { return };
+        project.call_with(arguments);
+        done(&mut project.configure());
+        let output = run(&mut project.build());
+        let said = printed(&output);
+        assert!(!output.status.success() && said.contains(why), "{said}");
+        assert!(!project.results.join("blend.ptx").exists());
+    }
+}
+
+#[test]
+fn strictly_what_is_wrong_fails_the_build_with_its_line_until_it_is_mended() {
+    for generator in GENERATORS {
+        let Some(project) = Project::new("cmake/files", generator, &[]) else { return };
+        project.call_with("GPU sm_86 OPTIONS --strict");
         done(&mut project.configure());
         project.built();
         let before = project.result("average.ptx");
@@ -148,13 +240,19 @@ fn what_is_wrong_fails_the_build_with_its_line_until_it_is_mended() {
     }
 }
 
-/// The folder of a CUDA with a compiler, and how CMake is told of it.
-fn cuda() -> Option<Vec<String>> {
-    let nvcc = root().join("target/cuda-13.5/nvidia/cu13/bin/nvcc");
-    if !nvcc.is_file() {
+/// The folder of a CUDA with a compiler.
+fn cuda_folder() -> Option<PathBuf> {
+    let folder = root().join("target/cuda-13.5/nvidia/cu13");
+    if !folder.join("bin/nvcc").is_file() {
         skipped("there is no CUDA with a compiler; `sh .ci/tools --integrations` installs it");
         return None;
     }
+    Some(folder)
+}
+
+/// How CMake is told of it.
+fn cuda() -> Option<Vec<String>> {
+    let nvcc = cuda_folder()?.join("bin/nvcc");
     if Command::new("c++").arg("--version").output().is_err() {
         skipped("there is no `c++`, which nvcc needs, as in Debian's package `g++`");
         return None;

@@ -79,6 +79,9 @@ fn both_commands_are_installed_and_the_package_runs_as_one() {
     let folder = tempfile::tempdir().expect("a folder can be made");
     let version = done(python.at("ptxopt", folder.path()).arg("--version"));
     assert_eq!(version, format!("ptxopt {}\n", env!("CARGO_PKG_VERSION")));
+    let about = "import importlib.metadata; print(importlib.metadata.metadata('ptxopt')['Keywords'])";
+    let keywords = done(python.at("python", folder.path()).args(["-c", about]));
+    assert_eq!(keywords, "ptx,cuda,gpu,simd,optimizer\n");
     let said =
         run(python.at("ptxopt-ptxas", folder.path()).env("PTXOPT_PTXAS", "/no/such/ptxas").arg("x.ptx"));
     assert!(!said.status.success() && printed(&said).contains("/no/such/ptxas"), "{}", printed(&said));

@@ -37,6 +37,22 @@ fn completes(complete: impl Fn(&[&str]) -> BTreeSet<String>) {
     }
 }
 
+/// Beginnings of lists, and what the last value of each is completed to.
+const LISTS: [(&[&str], &[&str]); 3] = [
+    (&["ptxopt", "in.ptx", "--gpu", "sm_75,sm_9"], &["sm_90", "sm_90a"]),
+    (&["ptxopt", "in.ptx", "--passes", "fold,simplify,lo"], &["lower"]),
+    (&["ptxopt", "--raise", "target,v"], &["version"]),
+];
+
+/// Compares what a shell completes lists to: it gives the whole list, or the last value alone.
+fn completes_lists(whole: bool, complete: impl Fn(&[&str]) -> BTreeSet<String>) {
+    for (words, expected) in LISTS {
+        let (before, _) = words.last().and_then(|list| list.rsplit_once(',')).expect("it is a list");
+        let value = |value: &&str| if whole { format!("{before},{value}") } else { (*value).to_owned() };
+        assert_eq!(complete(words), expected.iter().map(value).collect(), "{words:?}");
+    }
+}
+
 fn lines(said: &str) -> BTreeSet<String> {
     said.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect()
 }
@@ -52,10 +68,13 @@ fn bash_completes_gpus_passes_and_rules() {
         _ptxopt ptxopt "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
         printf '%s\n' "${COMPREPLY[@]}"
     "#;
-    completes(|words| {
+    let complete = |words: &[&str]| {
         let mut bash = Command::new("bash");
         lines(&done(bash.args(["--norc", "-c", script, "bash"]).args(words).env("PTXOPT", ptxopt())))
-    });
+    };
+    completes(complete);
+    completes_lists(true, complete);
+    assert_eq!(complete(&["ptxopt", "explain", "--gpu", "sm_75,sm_9"]), BTreeSet::new(), "it takes one GPU");
 }
 
 #[test]
@@ -68,10 +87,12 @@ fn fish_completes_gpus_passes_and_rules() {
         # A word, a tab, and what it is.
         complete -C "$argv" | string replace -r "\t.*" "" || true
     "#;
-    completes(|words| {
+    let complete = |words: &[&str]| {
         let mut fish = Command::new("fish");
         lines(&done(fish.args(["--no-config", "-c", script]).args(words).env("PTXOPT", ptxopt())))
-    });
+    };
+    completes(complete);
+    completes_lists(true, complete);
 }
 
 /// zsh completes only at a terminal: it gets one, and what would be offered goes to a file.
@@ -121,6 +142,7 @@ fn zsh_completes_gpus_passes_rules_and_inputs() {
         lines(&fs::read_to_string(folder.path().join("found")).expect("it is there"))
     };
     completes(complete);
+    completes_lists(false, complete);
     let inputs: BTreeSet<String> = ["input.ptx", "input-2.ptx"].map(str::to_owned).into();
     for words in [&["ptxopt", "inp"][..], &["ptxopt", "a.ptx", "inp"], &["ptxopt", "dump", "inp"]] {
         assert_eq!(complete(words), inputs, "{words:?}");

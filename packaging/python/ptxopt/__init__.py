@@ -19,6 +19,10 @@ _Text = TypeVar("_Text", str, bytes)
 _BUG = 4
 
 
+# Options of the command with which standard output is not the result.
+_NOT_FOR_RESULTS = ("-o", "--output", "--out-dir", "--check-output", "-h", "--help", "-V", "--version")
+
+
 class Error(ValueError):
     """What stands against optimising a text, with the line in question."""
 
@@ -36,10 +40,15 @@ def ptxas() -> str:
 def optimize(ptx: _Text, gpu: Optional[str] = None, options: Sequence[str] = ()) -> _Text:
     """Makes a module cheaper for a GPU such as `sm_90`, or for its own `.target`.
 
-    Everything else stays as it is, byte for byte. `options` are those of the command. Raises `Error` for what is not
-    PTX, or does not run on the GPU.
+    Everything else stays as it is, byte for byte. `options` are those of the command, but for those that name an
+    output: the result is returned. Raises `Error` for what is not PTX, or does not run on the GPU, and `ValueError` for
+    an option that cannot be meant.
     """
-    arguments = [command(), "-", *(["--gpu", gpu] if gpu else []), *options]
+    for option in options:
+        if option.split("=")[0] in _NOT_FOR_RESULTS or option.startswith("-o"):
+            raise ValueError(f"optimize() has no option {option!r}: it returns the result")
+    # Said here, the output can be said nowhere else, as in `-vo`.
+    arguments = [command(), "-", "--output=-", *(["--gpu", gpu] if gpu else []), *options]
     text = ptx.encode("utf-8", "surrogateescape") if isinstance(ptx, str) else ptx
     run = subprocess.run(arguments, input=text, capture_output=True)
     said = run.stderr.decode("utf-8", "replace")

@@ -15,6 +15,15 @@ with open("library.ptx", "w") as file:
 odd = text.encode() + b"// \xff\r\n"
 assert ptxopt.optimize(odd, options=["--passes", ""]) == odd
 
+# The result is returned: it goes nowhere else.
+for options in [["-o", "x"], ["-ox"], ["--output=x"], ["--out-dir", "x"], ["--check-output", "blend.ptx"], ["-vo", "x"], ["--help"]]:
+    try:
+        ptxopt.optimize(text, options=options)
+    except ValueError as error:
+        assert options[0] in str(error) or isinstance(error, ptxopt.Error), error
+    else:
+        raise AssertionError(options)
+
 for wrong, gpu, why in [
     (text.replace("vmax4", "vmax4.b32"), "sm_86", "<stdin>:23:"),
     (text, "sm_9000", "there is no such GPU"),
