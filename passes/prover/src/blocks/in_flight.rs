@@ -7,6 +7,7 @@
 
 use super::Stop;
 use super::cut::Cut;
+use super::fold::Step;
 use hashbrown::HashMap;
 use ptxopt_grammar::constant;
 use ptxopt_grammar::function::Function;
@@ -76,7 +77,7 @@ fn uses((module, function): (&Module<'_>, &Function)) -> Result<Vec<StmtId>, Sto
 
 fn stmts_of(cut: &Cut, block: usize) -> impl Iterator<Item = StmtId> {
     let block = &cut.blocks[block];
-    block.steps.iter().filter_map(|step| step.stmt()).map(|(stmt, _)| stmt).chain(block.end.stmt())
+    block.steps.iter().filter_map(Step::stmt).map(|(stmt, _)| stmt).chain(block.end.stmt())
 }
 
 /// What is in flight after a statement.
