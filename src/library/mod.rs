@@ -43,6 +43,9 @@ use std::time::Duration;
 ///
 /// Only on a bug of ptxopt that its own checks did not catch.
 ///
+/// A thread with less than 512 KiB of stack may end the process: without optimisation (`opt-level = 0`), up to 192 KiB
+/// are used for the modules of ptxopt's tests. The threads of Rust's standard library have 2 MiB.
+///
 /// # Examples
 ///
 /// ```

@@ -94,3 +94,13 @@ fn a_message_is_one_safe_line() {
         assert!(one.to_string().chars().all(|c| !c.is_control()), "{one:?}");
     }
 }
+
+#[test]
+fn the_documented_stack_is_enough() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/corpus/idioms/by-hand/idioms.ptx");
+    let text = std::fs::read(path).expect("the module is there");
+    let thread = std::thread::Builder::new().stack_size(512 << 10);
+    let optimised = thread.spawn(move || optimize(&text, &Options::new().explain(true)).map(drop));
+    let ended = optimised.expect("a thread starts").join().expect("it does not panic");
+    assert!(ended.is_ok());
+}
