@@ -97,9 +97,9 @@ impl Module<'_> {
         effects
     }
 
-    /// Whether a statement has a pragma before it that is about the next instruction alone, whichever that is: see
-    /// [`used_bytes_mask`](https://docs.nvidia.com/cuda/parallel-thread-execution/#pragma-strings-used-bytes-mask). Others
-    /// are about a loop or a block.
+    /// Whether a statement has a pragma before it that is about the next instruction alone, whichever that is:
+    /// `used_bytes_mask`, of the pragma strings of the [manual](https://docs.nvidia.com/cuda/parallel-thread-execution/).
+    /// Others are about a loop or a block.
     #[must_use]
     pub fn has_pragma(&self, stmt: StmtId) -> bool {
         let before = stmt.index().checked_sub(1).and_then(StmtId::new);

@@ -1,9 +1,8 @@
 //! Registers in flight: those that an instruction reads or writes until a later one has waited for it.
 //!
-//! Until then no other instruction may read or write them. Source:
-//! [wgmma](https://docs.nvidia.com/cuda/parallel-thread-execution/#asynchronous-warpgroup-level-matrix-async-proxy) and
-//! [tcgen05](https://docs.nvidia.com/cuda/parallel-thread-execution/#tcgen05-memory-consistency-model-async-operations)
-//! in the manual.
+//! Until then no other instruction may read or write them. Source: the pages of `wgmma.mma_async`, `wgmma.fence`,
+//! `wgmma.wait_group` and `tcgen05.wait` in the
+//! [manual](https://docs.nvidia.com/cuda/parallel-thread-execution/#instruction-set).
 
 /// What is executed beside the instructions after it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
