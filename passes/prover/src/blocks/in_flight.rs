@@ -21,7 +21,7 @@ type Flying = (Flight, DeclId, u32);
 
 /// Whether the new function names no more registers in flight than the old one.
 pub(super) fn check(old: (&Module<'_>, &Function), new: (&Module<'_>, &Function)) -> Result<(), Stop> {
-    if !begins_any(new) {
+    if all_named(new.0, new.1).is_empty() {
         return Ok(());
     }
     let mut known: HashMap<&[u8], usize> = HashMap::new();
@@ -33,11 +33,6 @@ pub(super) fn check(old: (&Module<'_>, &Function), new: (&Module<'_>, &Function)
         *left.ok_or_else(|| Stop::at(stmt, "names a register that has not been waited for"))? -= 1;
     }
     Ok(())
-}
-
-fn begins_any((module, function): (&Module<'_>, &Function)) -> bool {
-    let mut stmts = function.body.clone().filter_map(StmtId::new);
-    stmts.any(|stmt| matches!(in_flight(module, stmt), Some(InFlight::Begins(_))))
 }
 
 fn in_flight(module: &Module<'_>, stmt: StmtId) -> Option<InFlight> {
