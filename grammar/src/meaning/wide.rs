@@ -142,10 +142,15 @@ fn place(gates: &[Gate], mut outputs: Vec<Vec<u32>>) -> WideProgram {
     let (mut free, mut count, mut kept) = (Vec::new(), 0, Vec::new());
     for (at, &gate) in gates.iter().enumerate().filter(|&(at, _)| last_use[at].is_some()) {
         let read = rename(gate, &slots);
-        let mut ended: Vec<u32> = children(gate).into_iter().flatten().collect();
-        ended.sort_unstable();
-        ended.dedup();
-        free.extend(ended.iter().filter(|&&g| last_use[g as usize] == Some(at)).map(|&g| slots[g as usize]));
+        let children = children(gate);
+        for (before, child) in children.iter().enumerate() {
+            if let &Some(gate) = child
+                && last_use[gate as usize] == Some(at)
+                && !children[..before].contains(child)
+            {
+                free.push(slots[gate as usize]);
+            }
+        }
         slots[at] = free.pop().unwrap_or_else(|| {
             count += 1;
             count - 1

@@ -173,6 +173,19 @@ pub enum SimdOp {
     },
 }
 
+impl SimdOp {
+    /// Whether the type of `d` has an effect, or is the unsigned one: all others compute the same as one of these.
+    #[must_use]
+    pub const fn is_canonical(self) -> bool {
+        match self {
+            Self::Arithmetic { dtype, then, .. } => {
+                matches!(then, SimdThen::Saturate) || matches!(dtype, Sign::Unsigned)
+            }
+            Self::Set { .. } => true,
+        }
+    }
+}
+
 /// What becomes of the results of the lanes. Lanes outside the mask come from `c`, or add nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum SimdThen {

@@ -10,9 +10,9 @@
 use super::table::{self, Cells};
 use super::{Cost, Costs};
 use crate::recipe::{Source, Step};
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use ptxopt_grammar::table::instruction::{Instruction, Mnemonic, op};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// The instructions whose trees are one `LOP3`; the last is an instruction of its own where it is the outermost.
 #[must_use]
@@ -77,24 +77,44 @@ enum Key {
     Tree([Place; 3]),
 }
 
-#[derive(Default)]
+/// The rows that begin with one word: those of an outer instruction, or all trees.
+struct Rows {
+    text: &'static str,
+    /// Read when they are asked for first.
+    read: OnceLock<HashMap<Key, Vec<Cells>>>,
+}
+
+impl Rows {
+    fn get(&self, key: &Key) -> Option<&Vec<Cells>> {
+        let row = |(name, columns): (String, _)| (Key::parse(&name), columns);
+        self.read.get_or_init(|| table::rows_of(self.text, []).map(row).collect()).get(key)
+    }
+}
+
 struct Table {
-    /// All instructions of pairs.
-    known: HashSet<Instruction>,
-    rows: HashMap<Key, Vec<Cells>>,
+    pairs: HashMap<Instruction, Rows>,
+    trees: Rows,
 }
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| {
-    let mut table = Table::default();
-    for (name, columns) in table::rows(include_str!("fused.tsv")) {
-        let key = Key::parse(&name);
-        if let Key::Pair(outer, inner) = key {
-            table.known.extend([outer.instruction, inner.instruction]);
+    let (numbered, rows) = table::parts(include_str!("fused.tsv"));
+    assert!(numbered.is_empty(), "there is one cell for each generation");
+    let (mut pairs, mut trees) = (HashMap::new(), None);
+    for (words, text) in table::blocks(rows) {
+        let rows = Rows { text, read: OnceLock::new() };
+        if words == TREE {
+            trees = Some(rows);
+        } else {
+            pairs.insert(instruction(words), rows);
         }
-        table.rows.insert(key, columns);
     }
-    table
+    Table { pairs, trees: trees.expect("trees were measured") }
 });
+
+/// The instruction of a row.
+fn instruction(words: &str) -> Instruction {
+    Instruction::parse(words.as_bytes()).expect("rows are of instructions that there are")
+}
 
 impl Key {
     /// The key of a row: `add.u32 (shl.b32 r small) r`, `logic r r wide`.
@@ -115,9 +135,7 @@ impl Shape {
     /// An instruction of a row, with `(` where the other one was.
     fn parse(text: &str) -> Self {
         let mut fields = text.split_whitespace();
-        let words = fields.next().expect("an instruction has words");
-        let instruction =
-            Instruction::parse(words.as_bytes()).expect("rows are of instructions that there are");
+        let instruction = instruction(fields.next().expect("an instruction has words"));
         let mut places = [Place::None; 4];
         for (to, word) in places.iter_mut().zip(fields) {
             *to = if word == "(" { Place::Inner } else { Place::parse(word) };
@@ -126,10 +144,10 @@ impl Shape {
     }
 }
 
-impl Table {
-    /// The shape of a step, where `inner` says which source is the result of the other one; `None` if no row has one.
-    fn of(&self, step: &Step, inner: Option<usize>) -> Option<Shape> {
-        let instruction = *self.known.get(&step.instruction()?.representative())?;
+impl Shape {
+    /// That of a step, where `inner` says which source is the result of the other one; `None` if no row has one.
+    fn of(step: &Step, inner: Option<usize>) -> Option<Self> {
+        let instruction = step.instruction()?.representative();
         let mut places = [Place::None; 4];
         let pattern = step.has_pattern().then(|| step.sources.len() - 1);
         for (at, (to, source)) in places.iter_mut().zip(&step.sources).enumerate() {
@@ -143,22 +161,22 @@ impl Table {
         if instruction.row().commutes && places[1] < places[0] {
             places.swap(0, 1);
         }
-        Some(Shape { instruction, places })
+        Some(Self { instruction, places })
     }
 }
 
 impl Costs {
     /// The cost of `outer` and `inner`, which is its source number `at` and has no other use, on one GPU.
     pub(super) fn pair(&self, outer: &Step, at: usize, inner: &Step) -> Option<Cost> {
-        let table = &*TABLE;
-        let key = Key::Pair(table.of(outer, Some(at))?, table.of(inner, None)?);
-        Some(table.rows.get(&key)?[self.numbers().next()?].as_deref()?[0])
+        let rows = TABLE.pairs.get(&outer.instruction()?.representative())?;
+        let key = Key::Pair(Shape::of(outer, Some(at))?, Shape::of(inner, None)?);
+        Some(rows.get(&key)?[self.numbers().next()?].as_deref()?[0])
     }
 
     /// The cost of a tree of logic with these leaves, on one GPU.
     pub(super) fn tree(&self, leaves: &Leaves) -> Option<Cost> {
         let key = Key::Tree(leaves.places()?);
-        Some(TABLE.rows.get(&key)?[self.numbers().next()?].as_deref()?[0])
+        Some(TABLE.trees.get(&key)?[self.numbers().next()?].as_deref()?[0])
     }
 }
 

@@ -19,7 +19,9 @@ static TABLE: LazyLock<HashMap<Instruction, Rows>> = LazyLock::new(|| {
             Instruction::parse(words.as_bytes()).expect("rows are of instructions that there are");
         (instruction, Rows { text, read: OnceLock::new() })
     };
-    table::blocks(include_str!("plain.tsv")).map(block).collect()
+    let (numbered, rows) = table::parts(include_str!("plain.tsv"));
+    assert!(numbered.is_empty(), "costs of plain instructions are short");
+    table::blocks(rows).map(block).collect()
 });
 
 /// The rows of an instruction, by its sources.
@@ -36,7 +38,7 @@ impl Rows {
         let row = |(name, columns): (String, Vec<Cells>)| {
             (name.split(' ').skip(1).map(Source::parse).collect(), columns)
         };
-        self.read.get_or_init(|| table::rows(self.text).map(row).collect()).get(sources)
+        self.read.get_or_init(|| table::rows_of(self.text, []).map(row).collect()).get(sources)
     }
 }
 

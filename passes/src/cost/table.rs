@@ -112,22 +112,39 @@ fn written(cells: &[Cost]) -> String {
 
 /// The rows of a table: names, and the cells of all generations.
 pub fn rows(text: &str) -> impl Iterator<Item = (String, Vec<Cells>)> {
-    let mut patterns: Vec<Arc<[Cost]>> = Vec::new();
+    let (numbered, rows) = parts(text);
+    rows_of(rows, numbered)
+}
+
+/// The cells that are numbered, in the order of their numbers, and the rows as text.
+pub(super) fn parts(text: &str) -> (Vec<&str>, &str) {
+    let (_, mut rest) = text.split_once('\n').expect("a table has a head");
+    let mut numbered = Vec::new();
+    while rest.starts_with('@') {
+        let (line, after) = rest.split_once('\n').expect("lines end");
+        numbered.push(line.split_once('\t').expect("a numbered line has cells").1);
+        rest = after;
+    }
+    (numbered, rest)
+}
+
+/// Rows, given the cells that are numbered.
+pub(super) fn rows_of<'t>(
+    text: &'t str,
+    numbered: impl AsRef<[&'t str]>,
+) -> impl Iterator<Item = (String, Vec<Cells>)> {
     let mut above = "";
-    text.lines().filter(|line| !line.starts_with('#')).filter_map(move |line| {
+    text.lines().map(move |line| {
         let mut fields = line.split('\t');
         let name = fields.next().expect("a line has at least one field");
-        if name.starts_with('@') {
-            patterns.push(read(fields.next().expect("a numbered line has cells")).into());
-            return None;
-        }
         let mut columns: Vec<Cells> = Vec::with_capacity(GENERATIONS.len());
         for field in fields {
             let cells = match (field, field.strip_prefix('@')) {
                 ("=", _) => columns.last().expect("the first column is written out").clone(),
                 ("-", _) => None,
                 (_, Some(number)) => {
-                    Some(patterns[number.parse::<usize>().expect("`@` and a number")].clone())
+                    let number = number.parse::<usize>().expect("`@` and a number");
+                    Some(read(numbered.as_ref()[number]).into())
                 }
                 (cells, None) => Some(read(cells).into()),
             };
@@ -137,18 +154,18 @@ pub fn rows(text: &str) -> impl Iterator<Item = (String, Vec<Cells>)> {
         columns.resize(GENERATIONS.len(), last);
         let (words, operands) = name.split_once(' ').expect("a name has words and operands");
         above = if words == "~" { above } else { words };
-        Some((format!("{above} {operands}"), columns))
+        (format!("{above} {operands}"), columns)
     })
 }
 
-/// The rows of a table in which no cells are numbered, by the words that they begin with: these and the rows as text.
-pub(super) fn blocks(text: &str) -> impl Iterator<Item = (&str, &str)> {
-    let begins = |at: usize| !matches!(text.as_bytes().get(at), Some(b'#' | b'~') | None);
-    let lines = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1));
+/// Rows by the words that they begin with: these, and as text the rows that have them.
+pub(super) fn blocks(rows: &str) -> impl Iterator<Item = (&str, &str)> {
+    let begins = |at: usize| !matches!(rows.as_bytes().get(at), Some(b'~') | None);
+    let lines = std::iter::once(0).chain(rows.match_indices('\n').map(|(at, _)| at + 1));
     let mut starts = lines.filter(move |&at| begins(at)).peekable();
     std::iter::from_fn(move || {
         let start = starts.next()?;
-        let block = &text[start..starts.peek().copied().unwrap_or(text.len())];
+        let block = &rows[start..starts.peek().copied().unwrap_or(rows.len())];
         Some((block.split(' ').next()?, block))
     })
 }

@@ -6,6 +6,7 @@
 use super::*;
 use ptxopt_grammar::parse;
 use ptxopt_grammar::video::{Part, Routing, Scalar, ScalarOp, Simd, SimdOp, SimdThen, Then, decode};
+use std::collections::BTreeSet;
 
 fn costs(gpu: &str) -> Costs {
     Costs::of(&Gpu::parse(gpu).expect("it is a target"))
@@ -237,9 +238,17 @@ fn every_plain_row_is_of_an_instruction_that_there_is() {
 
 #[test]
 fn the_blocks_of_a_table_have_its_rows() {
-    let text = include_str!("plain.tsv");
-    let apart: Vec<_> = table::blocks(text).flat_map(|(_, block)| table::rows(block)).collect();
-    assert_eq!(apart, table::rows(text).collect::<Vec<_>>());
+    for text in [include_str!("fused.tsv"), include_str!("plain.tsv"), include_str!("video.tsv")] {
+        let (numbered, rows) = table::parts(text);
+        let blocks: Vec<_> = table::blocks(rows).collect();
+        let apart = blocks.iter().flat_map(|(_, block)| table::rows_of(block, &numbered));
+        assert!(apart.eq(table::rows(text)));
+    }
+    for text in [include_str!("fused.tsv"), include_str!("plain.tsv")] {
+        let mut known = BTreeSet::new();
+        let mut words = table::blocks(table::parts(text).1).map(|(words, _)| words);
+        assert!(words.all(|words| known.insert(words)), "there is one block for each instruction");
+    }
 }
 
 #[test]

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use ptxopt_grammar::video::{
     Form, Lanes, Mad, Part, Routing, Scalar, Selector, Simd, SimdArithmetic, SimdOp, Then,
 };
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 /// The name of a row: its instruction on registers that are called `d`, `a`, `b` and `c`.
 #[must_use]
@@ -124,14 +124,40 @@ impl Class {
 
 // ---- lookup ------------------------------------------------------------------------------------------------
 
-static TABLE: LazyLock<HashMap<Form, Vec<Cells>>> = LazyLock::new(|| {
-    let mut lines: HashMap<String, Vec<Cells>> = table::rows(include_str!("video.tsv")).collect();
-    Form::all().filter_map(|row| Some((row, lines.remove(&name(row))?))).collect()
+/// By row of the table: its cells, read when they are asked for first.
+static TABLE: LazyLock<HashMap<Form, OnceLock<Option<Vec<Cells>>>>> =
+    LazyLock::new(|| Form::all().map(|row| (row, OnceLock::new())).collect());
+
+/// The table as text.
+struct Text {
+    /// The cells that are numbered.
+    numbered: Vec<&'static str>,
+    /// The rows by the words that they begin with, which may stand in several places.
+    blocks: HashMap<&'static str, Vec<&'static str>>,
+}
+
+static TEXT: LazyLock<Text> = LazyLock::new(|| {
+    let (numbered, rows) = table::parts(include_str!("video.tsv"));
+    let mut blocks: HashMap<_, Vec<_>> = HashMap::new();
+    table::blocks(rows).for_each(|(words, block)| blocks.entry(words).or_default().push(block));
+    Text { numbered, blocks }
 });
+
+/// The cells of a row; `None` if it was not measured.
+fn measured(row: Form) -> Option<&'static [Cells]> {
+    let read = || {
+        let name = name(row);
+        let Text { numbered, blocks } = &*TEXT;
+        let blocks = blocks.get(name.split(' ').next()?)?;
+        let mut rows = blocks.iter().flat_map(|block| table::rows_of(block, numbered));
+        rows.find(|(read, _)| *read == name).map(|(_, columns)| columns)
+    };
+    TABLE.get(&row)?.get_or_init(read).as_deref()
+}
 
 /// The cost of `form` on a generation, where `constants` says which of `a`, `b` and `c` are.
 pub(super) fn cost(generation: usize, form: Form, [a, b, c]: [bool; 3]) -> Cost {
-    let Some(cells) = TABLE.get(&row(form)).and_then(|row| row[generation].as_deref()) else {
+    let Some(cells) = measured(row(form)).and_then(|columns| columns[generation].as_deref()) else {
         return Cost::UNKNOWN;
     };
     if a || c {

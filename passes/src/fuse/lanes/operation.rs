@@ -56,45 +56,45 @@ pub(super) struct Table {
     pub(super) samples: Vec<[u32; 2]>,
     operations: Vec<Operation>,
     sums: Vec<Operation>,
-    functions: HashMap<Behaviour, Function>,
+    functions: HashMap<Box<Behaviour>, Function>,
 }
 
-static TABLES: LazyLock<[Table; 2]> = LazyLock::new(|| [Lanes::Four, Lanes::Two].map(Table::new));
+static BYTES: LazyLock<Table> = LazyLock::new(|| Table::new(Lanes::Four));
+static HALVES: LazyLock<Table> = LazyLock::new(|| Table::new(Lanes::Two));
 
 impl Table {
     /// That of lanes of this size.
     pub(super) fn of(lanes: Lanes) -> &'static Self {
         match lanes {
-            Lanes::Four => &TABLES[0],
-            Lanes::Two => &TABLES[1],
+            Lanes::Four => &BYTES,
+            Lanes::Two => &HALVES,
         }
     }
 
     fn new(lanes: Lanes) -> Self {
         let bits = lanes.bits();
         let samples = samples(bits);
+        let [first, second] = [0, 1].map(|side| std::array::from_fn(|at| samples[at][side]));
+        let sides = [[first, second], [second, first]];
         let mut operations: Vec<Operation> = Vec::new();
-        let mut functions: HashMap<Behaviour, Function> = HashMap::new();
+        let mut functions: HashMap<Box<Behaviour>, Function> = HashMap::new();
         for table in 1..15_u8 {
-            let logic = Function::Logic(table);
-            functions.entry(behaviour(&samples, |x, y| logic_of(table, x, y, bits))).or_insert(logic);
+            let logic = behaviour(&samples, |x, y| logic_of(table, x, y, bits));
+            functions.entry(Box::new(logic)).or_insert(Function::Logic(table));
         }
         // Of those that give the same, one that neither clamps nor mixes types is the simplest, and then the one with
         // the fewest signed types.
         let mut all: Vec<Operation> = Simd::all(lanes).filter_map(Operation::of).collect();
         all.sort_by_key(|operation| operation.complexity());
         let sums = all.iter().filter(|operation| !operation.clamps()).copied().collect();
-        for operation in all {
-            for swapped in [false, true] {
-                let compute = |x, y| {
-                    if swapped { operation.compute(y, x, bits) } else { operation.compute(x, y, bits) }
-                };
-                let results = behaviour(&samples, compute);
+        for operation in all.into_iter().filter(|operation| operation.op.is_canonical()) {
+            for (swapped, [x, y]) in [false, true].into_iter().zip(sides) {
+                let results = operation.all(x, y, bits);
                 if operation.compares() {
                     let mask = results.map(|bit| (bit << bits) - bit);
-                    functions.entry(mask).or_insert(Function::Mask(operation, swapped));
+                    functions.entry(Box::new(mask)).or_insert(Function::Mask(operation, swapped));
                 }
-                let new = functions.try_insert(results, Function::Simd(operation, swapped));
+                let new = functions.try_insert(Box::new(results), Function::Simd(operation, swapped));
                 if new.is_ok() && !swapped {
                     operations.push(operation);
                 }
@@ -102,20 +102,16 @@ impl Table {
         }
         let half = 1 << (bits - 1);
         let floor = |x, y| (x + y) >> 1;
-        functions.entry(behaviour(&samples, floor)).or_insert(Function::Floor(Sign::Unsigned));
+        functions.entry(Box::new(behaviour(&samples, floor))).or_insert(Function::Floor(Sign::Unsigned));
         let signed = |x, y| floor(x ^ half, y ^ half) ^ half;
-        functions.entry(behaviour(&samples, signed)).or_insert(Function::Floor(Sign::Signed));
+        functions.entry(Box::new(behaviour(&samples, signed))).or_insert(Function::Floor(Sign::Signed));
         // Sums that are clamped around half of what a lane can be, and signed means that are rounded up.
         let biased = operations.iter().filter(|operation| operation.clamps() || operation.is_mean());
         for &operation in biased {
-            for swapped in [false, true] {
-                let compute = |x: u32, y: u32| {
-                    let [x, y] = [x ^ half, y ^ half];
-                    let (x, y) = if swapped { (y, x) } else { (x, y) };
-                    operation.compute(x, y, bits) ^ half
-                };
-                let biased = Function::Biased(operation, swapped);
-                functions.entry(behaviour(&samples, compute)).or_insert(biased);
+            for (swapped, sides) in [false, true].into_iter().zip(sides) {
+                let [x, y] = sides.map(|side| side.map(|lane| lane ^ half));
+                let results = operation.all(x, y, bits).map(|lane| lane ^ half);
+                functions.entry(Box::new(results)).or_insert(Function::Biased(operation, swapped));
             }
         }
         Self { bits, samples, operations, sums, functions }
@@ -247,55 +243,61 @@ impl Operation {
 
     /// The result for two lanes.
     fn compute(self, x: u32, y: u32, bits: u32) -> u32 {
-        let ones = u32::MAX >> (32 - bits);
-        let half = 1_i32 << (bits - 1);
-        let result = self.uncut(x, y, bits);
-        let result = match self.op {
-            SimdOp::Arithmetic { dtype: Sign::Unsigned, then: SimdThen::Saturate, .. } => {
-                result.clamp(0, ones.cast_signed())
-            }
-            SimdOp::Arithmetic { dtype: Sign::Signed, then: SimdThen::Saturate, .. } => {
-                result.clamp(-half, half - 1)
-            }
-            SimdOp::Arithmetic { .. } | SimdOp::Set { .. } => result,
-        };
-        result.cast_unsigned() & ones
+        self.all([x], [y], bits)[0]
     }
 
-    /// The same before it becomes a lane.
-    pub(super) fn uncut(self, x: u32, y: u32, bits: u32) -> i32 {
-        let number = |lane: u32, sign: Sign| match sign {
-            Sign::Unsigned => lane.cast_signed(),
-            Sign::Signed => (lane << (32 - bits)).cast_signed() >> (32 - bits),
+    /// The results for many pairs of lanes.
+    fn all<const N: usize>(self, x: [u32; N], y: [u32; N], bits: u32) -> [u32; N] {
+        let ones = u32::MAX >> (32 - bits);
+        let half = 1_i32 << (bits - 1);
+        let [least, most] = match self.op {
+            SimdOp::Arithmetic { dtype: Sign::Unsigned, then: SimdThen::Saturate, .. } => {
+                [0, ones.cast_signed()]
+            }
+            SimdOp::Arithmetic { dtype: Sign::Signed, then: SimdThen::Saturate, .. } => [-half, half - 1],
+            SimdOp::Arithmetic { .. } | SimdOp::Set { .. } => [i32::MIN, i32::MAX],
         };
-        let (x, y) = (number(x, self.atype), number(y, self.btype));
+        self.uncut(x, y, bits).map(|result| result.clamp(least, most).cast_unsigned() & ones)
+    }
+
+    /// The results for many pairs of lanes, before they become lanes.
+    pub(super) fn uncut<const N: usize>(self, x: [u32; N], y: [u32; N], bits: u32) -> [i32; N] {
+        let number = |sign: Sign| {
+            let half = if sign == Sign::Signed { 1 << (bits - 1) } else { 0 };
+            move |lane: u32| (lane ^ half).cast_signed() - half.cast_signed()
+        };
+        let (x, y) = (x.map(number(self.atype)), y.map(number(self.btype)));
+        // One loop for each operation, so that the compiler can compute several results at a time.
         match self.op {
             SimdOp::Arithmetic { op, .. } => match op {
-                SimdArithmetic::Add => x + y,
-                SimdArithmetic::Sub => x - y,
-                SimdArithmetic::AbsDiff => (x - y).abs(),
-                SimdArithmetic::Min => x.min(y),
-                SimdArithmetic::Max => x.max(y),
-                SimdArithmetic::Average => (x + y + i32::from(x + y >= 0)) >> 1,
+                SimdArithmetic::Add => each(x, y, |x, y| x + y),
+                SimdArithmetic::Sub => each(x, y, |x, y| x - y),
+                SimdArithmetic::AbsDiff => each(x, y, |x, y| (x - y).abs()),
+                SimdArithmetic::Min => each(x, y, Ord::min),
+                SimdArithmetic::Max => each(x, y, Ord::max),
+                SimdArithmetic::Average => each(x, y, |x, y| (x + y + i32::from(x + y >= 0)) >> 1),
             },
-            SimdOp::Set { compare, .. } => i32::from(match compare {
-                Compare::Eq => x == y,
-                Compare::Ne => x != y,
-                Compare::Lt => x < y,
-                Compare::Le => x <= y,
-                Compare::Gt => x > y,
-                Compare::Ge => x >= y,
-            }),
+            SimdOp::Set { compare, .. } => match compare {
+                Compare::Eq => each(x, y, |x, y| i32::from(x == y)),
+                Compare::Ne => each(x, y, |x, y| i32::from(x != y)),
+                Compare::Lt => each(x, y, |x, y| i32::from(x < y)),
+                Compare::Le => each(x, y, |x, y| i32::from(x <= y)),
+                Compare::Gt => each(x, y, |x, y| i32::from(x > y)),
+                Compare::Ge => each(x, y, |x, y| i32::from(x >= y)),
+            },
         }
     }
 }
 
+/// What a function gives for each pair.
+fn each<const N: usize>(x: [i32; N], y: [i32; N], result: impl Fn(i32, i32) -> i32) -> [i32; N] {
+    std::array::from_fn(|at| result(x[at], y[at]))
+}
+
 /// The function of a table, bit by bit.
 fn logic_of(table: u8, x: u32, y: u32, bits: u32) -> u32 {
-    (0..bits).fold(0, |result, bit| {
-        let place = (x >> bit & 1) << 1 | y >> bit & 1;
-        result | u32::from(table >> place & 1) << bit
-    })
+    let given = |place: u8, both: u32| if table >> place & 1 == 1 { both } else { 0 };
+    (given(3, x & y) | given(2, x & !y) | given(1, !x & y) | given(0, !x & !y)) & (u32::MAX >> (32 - bits))
 }
 
 fn behaviour(samples: &[[u32; 2]], compute: impl Fn(u32, u32) -> u32) -> Behaviour {

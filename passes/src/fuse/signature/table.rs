@@ -272,13 +272,9 @@ fn variants(form: &Simd) -> Vec<[Operand; 3]> {
     all
 }
 
-/// All forms whose results can differ: without `.sat`, the type of the result has no effect.
+/// All forms whose results can differ.
 fn forms() -> impl Iterator<Item = Simd> {
-    let matters = |form: &Simd| match form.op {
-        SimdOp::Arithmetic { dtype, then, .. } => then == SimdThen::Saturate || dtype == Sign::Unsigned,
-        SimdOp::Set { .. } => true,
-    };
-    Lanes::ALL.into_iter().flat_map(Simd::all).filter(matters)
+    Lanes::ALL.into_iter().flat_map(Simd::all).filter(|form| form.op.is_canonical())
 }
 
 /// The results of forms for all variants, which are those of each of them. Forms have much in common, so a program for
@@ -341,28 +337,32 @@ fn evaluated() -> Vec<FormResults> {
 
 impl Table {
     fn new() -> Self {
-        let mut all: Vec<(Entry, Signature)> = Vec::new();
-        for (form, variants, results) in evaluated() {
+        let (mut entries, mut results) = (Vec::new(), Vec::new());
+        for (form, variants, signatures) in evaluated() {
             let bits = form.routing.lanes().bits() as usize;
-            for (operands, signature) in variants.into_iter().zip(results) {
+            for (operands, signature) in variants.into_iter().zip(signatures) {
                 let entry = Entry { form, operands, after: After::Kept };
-                all.push((entry, signature));
+                entries.push(entry);
+                results.push(signature);
                 if entry.adds() {
                     continue;
                 }
-                all.push((Entry { after: After::Inverted, ..entry }, signature.map(|plane| !plane)));
+                entries.push(Entry { after: After::Inverted, ..entry });
+                results.push(signature.map(|plane| !plane));
                 if matches!(form.op, SimdOp::Set { .. }) {
                     // A comparison has its answer in the lowest bit of each lane.
-                    let spread = std::array::from_fn(|bit| signature[bit / bits * bits]);
-                    all.push((Entry { after: After::Spread, ..entry }, spread));
+                    entries.push(Entry { after: After::Spread, ..entry });
+                    results.push(std::array::from_fn(|bit| signature[bit / bits * bits]));
                 }
             }
         }
-        all.sort_by_cached_key(|(entry, _)| entry.complexity());
-        let mut known = trivial();
-        all.retain(|(_, signature)| known.insert(*signature));
-        let columns = std::array::from_fn(|bit| all.iter().map(|(_, planes)| planes[bit]).collect());
-        Self { entries: all.into_iter().map(|(entry, _)| entry).collect(), columns }
+        let trivial = trivial();
+        let mut known: HashSet<&Signature> = trivial.iter().collect();
+        let mut chosen: Vec<usize> = (0..entries.len()).collect();
+        chosen.sort_by_cached_key(|&at| entries[at].complexity());
+        chosen.retain(|&at| known.insert(&results[at]));
+        let columns = std::array::from_fn(|bit| chosen.iter().map(|&at| results[at][bit]).collect());
+        Self { entries: chosen.into_iter().map(|at| entries[at]).collect(), columns }
     }
 
     /// The entries that agree with a function of so many leaves on the demanded bits, the simplest first.
@@ -390,7 +390,7 @@ pub(super) const fn in_lane(lanes: Lanes) -> u32 {
 }
 
 /// What takes no instruction worth the name: the words themselves, their complements, and numbers.
-fn trivial() -> HashSet<Signature> {
+fn trivial() -> Vec<Signature> {
     let both = LEAVES.iter().flat_map(|&words| [words, words.map(|plane| !plane)]);
     both.chain([[0; BITS], [u32::MAX; BITS]]).collect()
 }

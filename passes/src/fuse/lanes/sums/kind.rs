@@ -40,7 +40,8 @@ const HEAD: usize = 64;
 /// the two lanes are in the other order.
 type Kinds = HashMap<[u32; HEAD], Vec<(Kind, bool)>>;
 
-static KINDS: LazyLock<[Kinds; 2]> = LazyLock::new(|| [Lanes::Four, Lanes::Two].map(kinds));
+static KINDS_OF_BYTES: LazyLock<Kinds> = LazyLock::new(|| kinds(Lanes::Four));
+static KINDS_OF_HALVES: LazyLock<Kinds> = LazyLock::new(|| kinds(Lanes::Two));
 
 fn kinds(lanes: Lanes) -> Kinds {
     let table = Table::of(lanes);
@@ -65,8 +66,8 @@ impl Kind {
         let (bits, [x, y]) = (lanes.bits(), if exchanged { [y, x] } else { [x, y] });
         let word = match self {
             Self::Product(one, other) => value(x, one, bits) * value(y, other, bits),
-            Self::SquaredDifference(operation) => i64::from(operation.uncut(x, y, bits)).pow(2),
-            Self::Simd(operation) => operation.uncut(x, y, bits).into(),
+            Self::SquaredDifference(operation) => i64::from(operation.uncut([x], [y], bits)[0]).pow(2),
+            Self::Simd(operation) => operation.uncut([x], [y], bits)[0].into(),
             Self::Weighted(_) | Self::Square(_) | Self::Told => unreachable!("these are of one lane"),
         };
         low(word)
@@ -96,8 +97,8 @@ pub(super) fn classify(function: &Evaluated, of: usize, lanes: Lanes) -> Option<
         let (kind, weight) = of_one(&all()?, samples, lanes)?;
         return Some((kind, weight, false));
     }
-    let [of_bytes, of_halves] = &*KINDS;
-    let likely = if lanes == Lanes::Four { of_bytes } else { of_halves }.get(&head)?;
+    let kinds = if lanes == Lanes::Four { &KINDS_OF_BYTES } else { &KINDS_OF_HALVES };
+    let likely = kinds.get(&head)?;
     let all = all()?;
     let is = |(kind, exchanged): &&(Kind, bool)| {
         samples.iter().zip(&all).all(|(&pair, &result)| kind.of(pair, *exchanged, lanes) == result)
