@@ -29,6 +29,9 @@ const MOST_VALUES: [usize; 2] = [160, 800];
 /// How many terms below one are looked at for what it is made of.
 const MOST_BELOW: usize = 40;
 
+/// From how many homes of a lane on those that a site may read are looked for once. Zeros have most.
+const MANY_HOMES: usize = 32;
+
 /// A place where a lane can be read: a word in a register, and the number of the lane.
 pub(super) type Home = (ValueId, usize);
 
@@ -84,6 +87,8 @@ pub(super) struct Pieces {
     pub(super) lanes: Vec<Term>,
     /// The values that the site is made of, as far as it may read them.
     near: HashSet<ValueId>,
+    /// Of lanes with many homes, those among them.
+    near_homes: RefCell<HashMap<Term, Rc<[Home]>>>,
 }
 
 /// The pieces of a function, for lanes of each size, as far as they were asked for.
@@ -135,6 +140,7 @@ impl Pieces {
             summands: HashMap::new(),
             lanes: Vec::new(),
             near: HashSet::new(),
+            near_homes: RefCell::default(),
         }
     }
 
@@ -171,6 +177,7 @@ impl Pieces {
     fn look_near(&mut self, site: &Site<'_, '_, '_>, most: usize) -> bool {
         let graph = site.graph;
         self.near.clear();
+        self.near_homes.get_mut().clear();
         let below = |value: ValueId| {
             let gated = graph.value(value).gated.map(|gated| inputs_of(graph.terms(), gated));
             let operands = graph.operands(value).filter(|&(_, slot)| slot == Use::Term);
@@ -194,8 +201,21 @@ impl Pieces {
 
     /// Where a lane can be read, the furthest from the site first.
     pub(super) fn homes(&self, lane: Term) -> impl Iterator<Item = Home> + Clone + '_ {
-        let all = self.homes.get(&lane).map_or(&[][..], Vec::as_slice).iter();
-        all.copied().filter(|(word, _)| self.near.contains(word))
+        let all = self.homes.get(&lane).map_or(&[][..], Vec::as_slice);
+        let (few, many) = if all.len() < MANY_HOMES {
+            (all, None)
+        } else {
+            let mut near_homes = self.near_homes.borrow_mut();
+            let near = near_homes.entry(lane).or_insert_with(|| self.near_of(all).collect());
+            (&[][..], Some(Rc::clone(near)))
+        };
+        let many = many.into_iter().flat_map(|near| (0..near.len()).map(move |at| near[at]));
+        self.near_of(few).chain(many)
+    }
+
+    /// Those of these places that the site may read.
+    fn near_of<'p>(&'p self, homes: &'p [Home]) -> impl Iterator<Item = Home> + Clone + 'p {
+        homes.iter().copied().filter(|(word, _)| self.near.contains(word))
     }
 
     /// The lanes that a term is made of, if these are few.
@@ -214,7 +234,8 @@ impl Pieces {
 
     /// Whether a lane can be read at a place.
     pub(super) fn lies(&self, lane: Term, home: Home) -> bool {
-        self.homes(lane).any(|other| other == home)
+        let all = self.homes.get(&lane).filter(|_| self.near.contains(&home.0));
+        all.is_some_and(|all| all.binary_search(&home).is_ok())
     }
 
     /// Whether a register holds one lane, and numbers beside it or its sign above it.
