@@ -267,7 +267,7 @@ impl Linear {
         let lane =
             (0..=low).rev().find_map(|place| Some((place, self.rising_from(place, low + width, graph)?)));
         let (place, sum) = lane?;
-        let bits = sum.bits(graph);
+        let bits = sum.bits_within(graph);
         Some(Self::of_bits(&bits[(low - place) as usize..]))
     }
 
@@ -330,6 +330,15 @@ impl Linear {
         let kept = mask.trailing_ones();
         let whole = kept > 0 && kept < self.width && mask == ones(kept);
         if whole { self.cut(kept).zero_extended(self.width) } else { None }
+    }
+
+    /// The bits of the sum, where those above its greatest value are known to be zeros if it is a sum of products.
+    pub(super) fn bits_within<W: Watch>(&self, graph: &mut Aig<W>) -> Vec<Lit> {
+        let bounded = if self.has_products(graph) { self.bounded(graph) } else { None };
+        let kept = bounded.map_or(self.width, |sum| u128::BITS - sum.most.leading_zeros());
+        let mut bits = self.cut(kept.min(self.width)).bits(graph);
+        bits.resize(self.width as usize, Lit::FALSE);
+        bits
     }
 
     /// The bits of the sum.

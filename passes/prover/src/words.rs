@@ -94,9 +94,12 @@ impl<'c, W: Watch> Circuit<'c, W> {
 
     /// The bits of a word.
     pub(super) fn bits(&mut self, at: u32) -> &[Lit] {
-        let at = at as usize;
+        let (at, apart) = (at as usize, self.takes_apart());
         let Self { graph, bits, linear, .. } = self;
-        bits[at].get_or_insert_with(|| linear[at].as_ref().expect("a word has bits or is a sum").bits(graph))
+        bits[at].get_or_insert_with(|| {
+            let sum = linear[at].as_ref().expect("a word has bits or is a sum");
+            if apart { sum.bits_within(graph) } else { sum.bits(graph) }
+        })
     }
 
     /// The bits of two words, and the graph to put them together in.

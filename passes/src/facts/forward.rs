@@ -1,10 +1,11 @@
 //! Forward: what is known of a term, given what is known of its inputs.
 //!
 //! One loop over the cone, operands first. Each fact contains every value that its term takes on inputs that are as
-//! given, since each operation's does on its operands; two operations look further than their operands: differences,
-//! which terms spell with sums, and choices, which know their condition.
+//! given, since each operation's does on its operands; two operations look further than their operands: sums, with
+//! which terms spell differences and blends, and choices, which know their condition.
 
 use super::arithmetic;
+use super::blend::blend;
 use super::branch;
 use super::cone::{ByPlace, Cone, Node};
 use super::fact::Fact;
@@ -50,7 +51,7 @@ pub(super) fn evaluate(
             let sum = arithmetic::sum(&operand(0), &operand(1), false);
             match arithmetic::Difference::of(nodes, node) {
                 Some(difference) => sum.meet(&difference.fact(node.width, |place| facts.at(place))),
-                None => sum,
+                None => blend(nodes, facts, node).map_or(sum, |blend| sum.meet(&blend)),
             }
         }
         Op::Choose(..) => branch::choose(nodes, facts, node),

@@ -6,6 +6,7 @@
 //! result.
 
 mod arithmetic;
+mod blend;
 mod branch;
 mod cone;
 mod demanded;

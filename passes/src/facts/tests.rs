@@ -429,3 +429,33 @@ fn undemanded_bits_may_be_anything_together() {
     }
     assert!(given_up * 5 > all, "bits are given up: {given_up} of {all}");
 }
+
+/// What is known of `x * a + y * (whole - a)` for a weight of 4 bits and numbers of at most 5.
+fn blended(whole: u128, [x, y]: [(u128, u128); 2]) -> Fact {
+    let mut terms = Terms::new();
+    let [x_input, y_input, a] = [0, 1, 2].map(|number| terms.input(number, 12));
+    let whole = terms.constant(whole, 12);
+    let rest = terms.sub(whole, a);
+    let products = [terms.mul(x_input, a), terms.mul(rest, y_input)];
+    let sum = terms.add(products[0], products[1]);
+    let range = |(least, most)| Fact::from_unsigned(least, most, 12);
+    let facts = [range(x), range(y), range((0, 15))];
+    forward(&terms, sum, &mut |number, _| facts[number as usize])
+}
+
+#[test]
+fn a_blend_lies_between_what_is_blended() {
+    assert_eq!(blended(15, [(0, 31), (0, 31)]).unsigned(), (0, 31 * 15));
+    assert_eq!(blended(16, [(3, 20), (2, 31)]).unsigned(), (2 * 16, 31 * 16));
+}
+
+#[test]
+fn a_weight_that_may_be_more_than_the_whole_bounds_nothing() {
+    // `x * 15 + y * (14 - 15)` is negative where `x` is zero.
+    assert_eq!(blended(14, [(0, 31), (0, 31)]).unsigned(), (0, ones(12)));
+}
+
+#[test]
+fn a_blend_that_may_wrap_is_not_bounded() {
+    assert!(blended(200, [(0, 31), (0, 31)]).unsigned().1 > 31 * 15);
+}

@@ -19,6 +19,7 @@ mod function;
 mod gather;
 mod guard;
 mod halves;
+mod lemmas;
 mod lowered;
 mod memo;
 mod profit;

@@ -7,6 +7,7 @@
 
 use super::function::Work;
 use super::gather::{Offer, Spelled};
+use super::lemmas::{Lemmas, Shortened};
 use super::raise::Reach;
 use super::record::{How, Kind, Record, Why, one_line};
 use super::spell::{self, Target};
@@ -44,6 +45,8 @@ pub(super) struct Settling<'s> {
     names: HashMap<StepId, (u32, u32)>,
     /// The spellings that were tried: how each was proved and how long that took, if it was.
     tried: HashMap<(StmtId, usize), Option<(How, Duration)>>,
+    /// What was proved so far.
+    lemmas: Lemmas,
     /// The records of each statement.
     told: BTreeMap<StmtId, Vec<Record>>,
 }
@@ -81,6 +84,7 @@ impl<'s> Settling<'s> {
             places: Vec::new(),
             names: HashMap::new(),
             tried: HashMap::new(),
+            lemmas: Lemmas::default(),
             told: BTreeMap::new(),
         };
         for (&stmt, spelled) in spelled {
@@ -269,7 +273,13 @@ impl Work<'_, '_, '_> {
                 let start = (self.clock)();
                 let guessed = spelling.trail.iter().any(|rule| rule.pass == Pass::Fuse);
                 let rewrite = Rewrite { stmt, value, recipe, text: &text, guessed };
-                let kind = Kind::of(self.verifier.verify(self.profit.graph, self.knowledge, &rewrite));
+                let graph = self.profit.graph;
+                let by_lemmas = self.by_lemmas(settling, candidate, &rewrite);
+                let kind =
+                    by_lemmas.or_else(|| Kind::of(self.verifier.verify(graph, self.knowledge, &rewrite)));
+                if matches!(kind, Some(Kind::Passed(_))) {
+                    settling.lemmas.note(graph, stmt, value, recipe);
+                }
                 let time = (self.clock)().saturating_sub(start);
                 match kind {
                     Some(Kind::Passed(how)) => passed = Some((how, time)),
@@ -281,6 +291,27 @@ impl Work<'_, '_, '_> {
         settling.tried.insert(key, passed);
         settling.told.entry(stmt).or_default().extend(told);
         passed.is_some()
+    }
+
+    /// How a rewrite is proved with what was proved before, if it is.
+    fn by_lemmas(
+        &mut self,
+        settling: &Settling<'_>,
+        candidate: &Candidate,
+        rewrite: &Rewrite<'_>,
+    ) -> Option<Kind> {
+        let graph = self.profit.graph;
+        let Shortened { recipe, numbers } = settling.lemmas.shorten(graph, rewrite.stmt, rewrite.recipe)?;
+        let to = graph.register_text(graph.register_of(rewrite.value)?)?;
+        let name = |step: usize| {
+            let (width, number) = settling.names[&candidate.nodes[numbers[step]]];
+            self.fresh.name(width, number)
+        };
+        let text = recipe.text(graph, &to, &name)?;
+        // That it is not proved like this says nothing against it.
+        let rewrite = Rewrite { recipe: &recipe, text: &text, guessed: true, ..*rewrite };
+        let kind = Kind::of(self.verifier.verify(graph, self.knowledge, &rewrite));
+        kind.filter(|kind| matches!(kind, Kind::Passed(_)))
     }
 
     /// A record about a spelling of a statement, with the lines that are written for it.

@@ -96,3 +96,23 @@ fn halves_that_carry_once_are_not_proved() {
         assert!(!matches!(verdict, Verdict::Proved(_)), "{most} {added}: {verdict:?}");
     }
 }
+
+#[test]
+fn a_blend_by_a_byte_has_no_more_bits_than_its_lanes() {
+    for (most, added) in [(255, 0), (255, 510), (256, 0), (256, 255), (256, 256), (300, 0)] {
+        let mut terms = Terms::new();
+        let blend = Blend::new(&mut terms, most);
+        let lanes = [0, 1].map(|number| {
+            let lane = terms.input(number, 8);
+            terms.zero_extend(lane, 32)
+        });
+        let sum = blend.of(&mut terms, lanes, added);
+        let above = terms.extract(sum, 8, 24);
+        let lane = terms.extract(sum, 8, 8);
+        let lane = terms.zero_extend(lane, 24);
+        let verdict = prove(&Query::new(&terms, vec![above], vec![lane]));
+        let fits = 255 * most + added < 1 << 16;
+        assert_eq!(verdict == Verdict::Proved(Proof::Structural), fits, "{most} {added}: {verdict:?}");
+        assert_eq!(matches!(verdict, Verdict::Proved(_)), fits, "{most} {added}: {verdict:?}");
+    }
+}

@@ -30,7 +30,10 @@ impl Pieces {
             if stack.len() == before {
                 stack.pop();
                 let term = match def {
-                    Some(def) => self.rebuild(graph, def),
+                    Some(def) => {
+                        let term = self.rebuild(graph, def);
+                        self.narrowed(term)
+                    }
                     None => self.input(graph.value(value).width),
                 };
                 self.taken.insert(value, term);
@@ -77,7 +80,7 @@ impl Pieces {
         } else if let Op::UnsignedLess(a, b) = op {
             self.compared(term, [a, b], Terms::unsigned_less)
         } else if let Op::SignedLess(a, b) = op {
-            self.compared(term, [a, b], Terms::signed_less)
+            self.signed_compared(term, [a, b])
         } else if let Op::Equal(a, b) = op {
             self.equal(term, [a, b])
         } else if let Op::Not(inner) = op
@@ -85,6 +88,11 @@ impl Pieces {
         {
             let equal = self.equal(inner, [a, b]);
             self.terms.not(equal)
+        } else if let Op::Not(inner) = op
+            && let Op::SignedLess(a, b) = self.terms.op(inner)
+        {
+            let less = self.signed_compared(inner, [a, b]);
+            self.terms.not(less)
         } else if let Op::SignExtend(inner) = op {
             let [inner_width, width] = [inner, term].map(|of| self.terms.width(of));
             let inner = self.part(inner, 0, inner_width);
@@ -96,6 +104,45 @@ impl Pieces {
         }
     }
 
+    /// A choice of numbers that fit a lane as that of lanes, extended, and comparisons of such numbers as those of lanes:
+    /// so it is one term however many bits of it are read. What leaves a lane in between is left as it is.
+    fn narrowed(&mut self, term: Term) -> Term {
+        let width = self.terms.width(term);
+        match self.terms.op(term) {
+            Op::Choose(condition, then, other) if [then, other].into_iter().all(|of| self.fits_lane(of)) => {
+                let condition = self.narrowed(condition);
+                let [then, other] = [then, other].map(|of| self.part(of, 0, self.bits));
+                let lane = self.terms.choose(condition, then, other);
+                self.terms.zero_extend(lane, width)
+            }
+            Op::Not(inner) if width == 1 => {
+                let inner = self.narrowed(inner);
+                self.terms.not(inner)
+            }
+            Op::Equal(a, b) => self.of_lanes(term, [a, b], Terms::equal),
+            Op::UnsignedLess(a, b) | Op::SignedLess(a, b) => {
+                self.of_lanes(term, [a, b], Terms::unsigned_less)
+            }
+            _ => term,
+        }
+    }
+
+    /// A comparison of two numbers, as one of lanes if they are such.
+    fn of_lanes(&mut self, term: Term, both: [Term; 2], compare: fn(&mut Terms, Term, Term) -> Term) -> Term {
+        if both.into_iter().all(|of| self.fits_lane(of)) {
+            let [a, b] = both.map(|of| self.part(of, 0, self.bits));
+            compare(&mut self.terms, a, b)
+        } else {
+            term
+        }
+    }
+
+    /// Whether a term has more bits than a lane, and those above a lane are known to be zeros.
+    fn fits_lane(&mut self, term: Term) -> bool {
+        let above = ones(self.terms.width(term)) & !ones(self.bits.min(self.terms.width(term)));
+        above != 0 && self.fact(term).zeros() & above == above
+    }
+
     /// A number where it is negative, else what it is negated, as what its magnitude is negated.
     fn magnitude(&mut self, term: Term, condition: Term, [then, other]: [Term; 2]) -> Term {
         let width = self.terms.width(term);
@@ -105,6 +152,16 @@ impl Pieces {
         }
         let magnitude = self.terms.choose(sign, other, then);
         self.terms.neg(magnitude)
+    }
+
+    /// A comparison of signed numbers, as one of unsigned ones if neither can be negative: compilers write both.
+    fn signed_compared(&mut self, term: Term, [a, b]: [Term; 2]) -> Term {
+        let sign = 1 << (self.terms.width(a) - 1);
+        if [a, b].into_iter().all(|of| self.fact(of).zeros() & sign != 0) {
+            let term = self.terms.unsigned_less(a, b);
+            return self.compared(term, [a, b], Terms::unsigned_less);
+        }
+        self.compared(term, [a, b], Terms::signed_less)
     }
 
     /// A comparison of a word with a number that only its upper bytes decide, as a comparison of these.
