@@ -50,6 +50,30 @@ fn fields_of_words_of_64_bits_are_agreed_on_only_at_small_places() {
     assert_eq!(class("vadd.u32.u32.u32.sat %r0, %r1, %r2"), Some("sat-u32-high"));
 }
 
+#[test]
+fn a_carry_flag_of_the_other_kind_is_disputed() {
+    let class = |body: &str| {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.func f() {{ .reg .b32 %r<4>; .reg .pred %p; {body} }}\n"
+        );
+        let module = ptxopt_grammar::parse(text.as_bytes()).expect("the module is legal");
+        let last = module.stmts().filter(|&stmt| module.opcode(stmt).is_some()).last();
+        disputed_at(&module, last.expect("there is one")).map(|dispute| dispute.name)
+    };
+    let mixed = Some("mixed-carry");
+    assert_eq!(class("sub.cc.u32 %r0, %r1, %r2; addc.u32 %r3, 0, 0;"), mixed);
+    assert_eq!(class("sub.cc.u32 %r0, %r1, %r2; madc.lo.u32 %r3, %r1, %r2, 0;"), mixed);
+    assert_eq!(class("add.cc.u32 %r0, %r1, %r2; subc.u32 %r3, 0, 0;"), mixed);
+    assert_eq!(class("mad.lo.cc.u32 %r0, %r1, %r2, %r2; subc.u32 %r3, 0, 0;"), mixed);
+    assert_eq!(class("add.cc.u32 %r0, %r1, %r2; @%p sub.cc.u32 %r0, %r1, %r2; addc.u32 %r3, 0, 0;"), mixed);
+    assert_eq!(class("add.cc.u32 %r0, %r1, %r2; L: addc.u32 %r3, 0, 0;"), mixed);
+    assert_eq!(class("addc.u32 %r3, 0, 0;"), mixed);
+    assert_eq!(class("add.cc.u32 %r0, %r1, %r2; { mov.b32 %r3, 0; addc.u32 %r3, 0, %r3; }"), None);
+    assert_eq!(class("mad.lo.cc.u32 %r0, %r1, %r2, %r2; addc.cc.u32 %r3, 0, 0; addc.u32 %r3, 0, 0;"), None);
+    assert_eq!(class("sub.cc.u32 %r0, %r1, %r2; subc.cc.u32 %r3, %r1, 0; subc.u32 %r3, 0, 0;"), None);
+    assert_eq!(class("sub.cc.u32 %r0, %r1, %r2; @%p sub.cc.u32 %r0, %r1, %r2; subc.u32 %r3, 0, 0;"), None);
+}
+
 /// `UPDATE=1` rewrites the page.
 #[test]
 fn the_page_lists_every_class() {
@@ -74,7 +98,7 @@ fn the_page_lists_every_class() {
 const INTRODUCTION: &str = "\
 # Disputed forms
 
-Some forms of scalar video instructions, and bit fields of 64-bit words, mean one thing by the manual's pseudocode and
+Some forms of scalar video instructions, bit fields of 64-bit words, and carry flags, mean one thing by the manual and
 another by the code that NVIDIA's assembler makes of them. `ptxopt eval` computes what the manual says. The SIMD
 instructions with two or four lanes have no such form.
 ";

@@ -5,8 +5,9 @@
 //! of its operands show that both meanings give the same result for every input.
 
 use crate::constant;
-use crate::table::modifiers;
-use crate::tree::{Module, StmtId};
+use crate::table::instruction::op;
+use crate::table::{Control, Effects, Row, modifiers};
+use crate::tree::{Module, StmtId, StmtKind};
 use crate::video::{
     Arithmetic, Direction, Form, Mad, Part, Scalar, ScalarOp, Scale, ShiftMode, Sign, Sum, Then, decode,
 };
@@ -55,7 +56,7 @@ pub struct Dispute {
 const COMPARED: &str = "the machine code of ptxas 13.5 for sm_75 and sm_90, run on reference vectors";
 
 /// All classes.
-pub static DISPUTES: [Dispute; 8] = [
+pub static DISPUTES: [Dispute; 9] = [
     Dispute {
         name: "merge-h1",
         forms: "scalar instructions with the destination `d.h1`",
@@ -123,6 +124,15 @@ pub static DISPUTES: [Dispute; 8] = [
         evidence: "the machine code of ptxas 11.8 for sm_80, 12.9 and 13.5 for sm_90, and what the latter two fold",
         assemblers: ("11.8", "13.5"),
     },
+    Dispute {
+        name: "mixed-carry",
+        forms: "`addc` and `madc` after `sub.cc` or `subc.cc`, and `subc` after `add.cc`, `addc.cc`, `mad.cc` or \
+                `madc.cc`; also where a label or a call stands between",
+        manual: "the flag of a difference is its borrow",
+        assembler: "it is the inverted borrow, which `subc` inverts back",
+        evidence: "the machine code of ptxas 11.8 for sm_75, 12.9 and 13.5 for sm_90",
+        assemblers: ("11.8", "13.5"),
+    },
 ];
 
 /// The class of an instruction with two meanings.
@@ -131,6 +141,9 @@ pub fn disputed_at(module: &Module<'_>, stmt: StmtId) -> Option<&'static Dispute
     let row = module.row(stmt)?;
     if row.video.is_some() {
         return disputed(decode(module, stmt)?.ok()?.form);
+    }
+    if module.effects(stmt).has(Effects::READS_CARRY) {
+        return is_flag_of_other_kind(module, stmt, row).then(|| class("mixed-carry"));
     }
     let fields = match row.name {
         "bfe" => 2..4,
@@ -144,6 +157,34 @@ pub fn disputed_at(module: &Module<'_>, stmt: StmtId) -> Option<&'static Dispute
     let small = |&node: &_| constant::value(module, node).is_some_and(|number| number < 256);
     let agreed = operands.get(fields).is_some_and(|fields| fields.iter().all(small));
     (wide && !agreed).then(|| class("field-64"))
+}
+
+/// Whether the carry flag that a statement reads may be that of a difference where it is added, or that of a sum where it
+/// is subtracted. A flag from before a label or a call may be anything.
+fn is_flag_of_other_kind(module: &Module<'_>, stmt: StmtId, reader: &Row) -> bool {
+    let is_difference = |row: &Row| row.is(op::SUB) || row.is(op::SUBC);
+    let before = (0..stmt.index()).rev().map(|at| StmtId::new(at).expect("it stands before a statement"));
+    for before in before {
+        match module.kind(before) {
+            StmtKind::Label | StmtKind::Entry | StmtKind::Function | StmtKind::Unknown => return true,
+            StmtKind::Instruction => {}
+            _ => continue,
+        }
+        let Some(row) = module.row(before).filter(|row| !matches!(row.control, Control::Call | Control::Unknown))
+        else {
+            return true;
+        };
+        if module.effects(before).has(Effects::WRITES_CARRY) {
+            if is_difference(row) != is_difference(reader) {
+                return true;
+            }
+            // One under a guard leaves the flag of an earlier one.
+            if module.guard(before).is_none() {
+                return false;
+            }
+        }
+    }
+    true
 }
 
 /// The class of a form with two meanings; the first if there are several.

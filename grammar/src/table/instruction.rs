@@ -233,7 +233,7 @@ pub mod op {
         ADD "add", AND "and", BFE "bfe", BFI "bfi", BREV "brev", CVT "cvt", CVT_PACK "cvt.pack", DP2A "dp2a", DP4A "dp4a", LD "ld", LDU "ldu",
         LOP3 "lop3", MAD "mad", MAX "max", MIN "min", MOV "mov", MUL "mul", NEG "neg", NOT "not", OR "or", POPC "popc",
         PRMT "prmt", SAD "sad", SELP "selp", SET "set", SETP "setp", SHF "shf", SHL "shl", SHR "shr", ST "st",
-        SUB "sub", XOR "xor",
+        SUB "sub", SUBC "subc", XOR "xor",
     }
 
     names! { Modifier:
