@@ -53,9 +53,8 @@ fn fields_of_words_of_64_bits_are_agreed_on_only_at_small_places() {
 #[test]
 fn a_carry_flag_of_the_other_kind_is_disputed() {
     let class = |body: &str| {
-        let text = format!(
-            ".version 8.0\n.target sm_80\n.func f() {{ .reg .b32 %r<4>; .reg .pred %p; {body} }}\n"
-        );
+        let text =
+            format!(".version 8.0\n.target sm_80\n.func f() {{ .reg .b32 %r<4>; .reg .pred %p; {body} }}\n");
         let module = ptxopt_grammar::parse(text.as_bytes()).expect("the module is legal");
         let last = module.stmts().filter(|&stmt| module.opcode(stmt).is_some()).last();
         disputed_at(&module, last.expect("there is one")).map(|dispute| dispute.name)

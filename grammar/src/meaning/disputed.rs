@@ -170,7 +170,8 @@ fn is_flag_of_other_kind(module: &Module<'_>, stmt: StmtId, reader: &Row) -> boo
             StmtKind::Instruction => {}
             _ => continue,
         }
-        let Some(row) = module.row(before).filter(|row| !matches!(row.control, Control::Call | Control::Unknown))
+        let Some(row) =
+            module.row(before).filter(|row| !matches!(row.control, Control::Call | Control::Unknown))
         else {
             return true;
         };

@@ -334,7 +334,8 @@ impl Linear {
 
     /// The bits of the sum, where those above its greatest value are known to be zeros if it is a sum of products.
     pub(super) fn bits_within<W: Watch>(&self, graph: &mut Aig<W>) -> Vec<Lit> {
-        let bounded = if self.has_products(graph) { self.bounded(graph) } else { None };
+        let is_looked_at = self.width <= 64 && self.has_products(graph);
+        let bounded = if is_looked_at { self.bounded(graph) } else { None };
         let kept = bounded.map_or(self.width, |sum| u128::BITS - sum.most.leading_zeros());
         let mut bits = self.cut(kept.min(self.width)).bits(graph);
         bits.resize(self.width as usize, Lit::FALSE);

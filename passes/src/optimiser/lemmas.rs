@@ -105,3 +105,77 @@ fn steps_of(step: &Step) -> impl Iterator<Item = usize> + '_ {
         Source::Value(_) | Source::Constant(_) => None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ptxopt_grammar::function::functions;
+    use ptxopt_grammar::meaning::disputed::Semantics;
+    use ptxopt_grammar::table::instruction::op;
+    use ptxopt_grammar::tree::StmtKind;
+
+    /// How many steps are left of `%r2 = %b + (%a + %b)`, where `%r1 = %a + %b` was proved, in a function with these
+    /// statements: the first that writes `%r1` and the first that writes `%r2`.
+    fn left(body: &str) -> Option<usize> {
+        let text = format!(
+            ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry f(.param .u64 p)\n{{\n\
+             .reg .b32 %a, %b, %r<4>;\n.reg .b64 %d;\n.reg .pred %p;\nld.param.u64 %d, [p];\n{body}\n\
+             st.global.b32 [%d], %r2;\nret;\n}}\n"
+        );
+        let module = ptxopt_grammar::parse(text.as_bytes()).expect("the text is legal");
+        let function = functions(&module).remove(0);
+        let graph = Graph::new(&module, function, Semantics::Undisputed).expect("it can be modelled");
+        let writer = |name: &str| {
+            let writes = |&stmt: &StmtId| {
+                let text = String::from_utf8_lossy(module.stmt_text(stmt));
+                module.kind(stmt) == StmtKind::Instruction && text.contains(&format!(" {name},"))
+            };
+            let stmt = module.stmts().find(writes).expect("it is written");
+            (stmt, graph.results(stmt).next().expect("it has a result"))
+        };
+        let [first, second] = ["%r1", "%r2"].map(writer);
+        let [a, b] = ["%a", "%b"].map(|name| {
+            let is_it = |value: &ValueId| {
+                graph.register_of(*value).and_then(|of| graph.register_text(of)).as_deref() == Some(name)
+            };
+            let mut read = graph.operands(first.1).map(|(operand, _)| operand);
+            Source::Value(read.find(is_it).expect("it is read"))
+        });
+        let sum = Step::plain(op::ADD_U32, &[a, b]);
+        let mut lemmas = Lemmas::default();
+        lemmas.note(&graph, first.0, first.1, &Recipe::of(vec![sum]));
+        let whole = Recipe::of(vec![sum, Step::plain(op::ADD_U32, &[b, Source::Step(0)])]);
+        let shortened = lemmas.shorten(&graph, second.0, &whole)?;
+        assert!(shortened.recipe.values().any(|value| value == first.1), "the value takes its place");
+        Some(shortened.recipe.steps.len())
+    }
+
+    const LOADS: &str = "ld.global.b32 %a, [%d+4];\nld.global.b32 %b, [%d+8];\n";
+    const FIRST: &str = "add.u32 %r1, %a, %b;\n";
+    const SECOND: &str = "add.u32 %r2, %r1, %b;\n";
+
+    #[test]
+    fn what_was_proved_before_is_known() {
+        assert_eq!(left(&format!("{LOADS}{FIRST}{SECOND}")), Some(1));
+    }
+
+    #[test]
+    fn what_stands_behind_is_not_known() {
+        assert_eq!(left(&format!("{LOADS}mov.b32 %r2, %a;\n{FIRST}{SECOND}")), None);
+    }
+
+    #[test]
+    fn what_another_block_computes_is_not_known() {
+        assert_eq!(left(&format!("{LOADS}{FIRST}L:\n{SECOND}setp.eq.u32 %p, %r2, 0;\n@%p bra L;\n")), None);
+    }
+
+    #[test]
+    fn what_may_not_have_been_written_is_not_known() {
+        assert_eq!(left(&format!("{LOADS}setp.eq.u32 %p, %a, 0;\n@%p {FIRST}{SECOND}")), None);
+    }
+
+    #[test]
+    fn what_reads_undefined_registers_is_not_known() {
+        assert_eq!(left(&format!("ld.global.b32 %b, [%d+8];\n{FIRST}{SECOND}")), None);
+    }
+}

@@ -108,22 +108,25 @@ impl Pieces {
     /// so it is one term however many bits of it are read. What leaves a lane in between is left as it is.
     fn narrowed(&mut self, term: Term) -> Term {
         let width = self.terms.width(term);
-        match self.terms.op(term) {
-            Op::Choose(condition, then, other) if [then, other].into_iter().all(|of| self.fits_lane(of)) => {
-                let condition = self.narrowed(condition);
-                let [then, other] = [then, other].map(|of| self.part(of, 0, self.bits));
-                let lane = self.terms.choose(condition, then, other);
-                self.terms.zero_extend(lane, width)
-            }
-            Op::Not(inner) if width == 1 => {
-                let inner = self.narrowed(inner);
-                self.terms.not(inner)
-            }
-            Op::Equal(a, b) => self.of_lanes(term, [a, b], Terms::equal),
-            Op::UnsignedLess(a, b) | Op::SignedLess(a, b) => {
-                self.of_lanes(term, [a, b], Terms::unsigned_less)
-            }
-            _ => term,
+        let op = self.terms.op(term);
+        if let Op::Choose(condition, then, other) = op
+            && [then, other].into_iter().all(|of| self.fits_lane(of))
+        {
+            let condition = self.narrowed(condition);
+            let [then, other] = [then, other].map(|of| self.part(of, 0, self.bits));
+            let lane = self.terms.choose(condition, then, other);
+            self.terms.zero_extend(lane, width)
+        } else if let Op::Not(inner) = op
+            && width == 1
+        {
+            let inner = self.narrowed(inner);
+            self.terms.not(inner)
+        } else if let Op::Equal(a, b) = op {
+            self.of_lanes(term, [a, b], Terms::equal)
+        } else if let Op::UnsignedLess(a, b) | Op::SignedLess(a, b) = op {
+            self.of_lanes(term, [a, b], Terms::unsigned_less)
+        } else {
+            term
         }
     }
 
