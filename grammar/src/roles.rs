@@ -97,16 +97,19 @@ impl Module<'_> {
         effects
     }
 
-    /// Whether a statement has a pragma before it that is about the next instruction alone, whichever that is:
-    /// `used_bytes_mask`, of the pragma strings of the [manual](https://docs.nvidia.com/cuda/parallel-thread-execution/).
-    /// Others are about a loop or a block.
+    /// Whether a pragma is about this instruction alone: `used_bytes_mask`, of the pragma strings of the
+    /// [manual](https://docs.nvidia.com/cuda/parallel-thread-execution/), is about the next instruction, whatever stands
+    /// between that is none: a line number, a label, a brace, another pragma. Others are about a loop or a block.
     #[must_use]
-    pub fn has_pragma(&self, stmt: StmtId) -> bool {
-        let before = stmt.index().checked_sub(1).and_then(StmtId::new);
-        before.is_some_and(|before| {
-            self.kind(before) == StmtKind::Pragma
-                && self.stmt_text(before).windows(MASK.len()).any(|words| words == MASK)
-        })
+    pub fn has_own_pragma(&self, stmt: StmtId) -> bool {
+        if self.kind(stmt) != StmtKind::Instruction {
+            return false;
+        }
+        let ends = |kind| matches!(kind, StmtKind::Instruction | StmtKind::Entry | StmtKind::Function);
+        let before = (0..stmt.0).rev().map(StmtId).take_while(|&before| !ends(self.kind(before)));
+        before
+            .filter(|&before| self.kind(before) == StmtKind::Pragma)
+            .any(|pragma| self.stmt_text(pragma).windows(MASK.len()).any(|words| words == MASK))
     }
 
     /// Whether an operand is a special register that may change while a thread runs.
@@ -129,3 +132,38 @@ const MASK: &[u8] = b"used_bytes_mask";
 /// GPU may change.
 const CHANGING: &[&[u8]] =
     &[b"%clock", b"%globaltimer", b"%pm", b"%smid", b"%warpid", b"%nwarpid", b"%nsmid"];
+
+#[cfg(test)]
+mod tests {
+    use crate::parse::parse;
+    use crate::tree::{StmtId, StmtKind};
+
+    /// The instructions of a function with this body, and what is asked of each.
+    fn asked<T>(body: &str, ask: impl Fn(&crate::tree::Module<'_>, StmtId) -> T) -> Vec<T> {
+        let text = format!(
+            ".version 9.0\n.target sm_90\n.address_size 64\n.file 1 \"x.cu\"\n\
+             .visible .entry f(.param .u32 p)\n{{\n{body}\n}}\n"
+        );
+        let module = parse(text.as_bytes()).expect("it is legal");
+        let all = module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Instruction);
+        all.map(|stmt| ask(&module, stmt)).collect()
+    }
+
+    #[test]
+    fn a_pragma_is_about_the_next_instruction_whatever_stands_between() {
+        let mask = ".pragma \"used_bytes_mask 0x1\";";
+        let owned = |body: &str| {
+            let body = format!(".reg .b32 %r<2>; .shared .b32 s; {body} ret;");
+            asked(&body, |module, stmt| u8::from(module.has_own_pragma(stmt)))
+        };
+        for between in
+            ["", ".loc 1 2 3", "L:", "{", ".pragma \"nounroll\";", ".reg .b32 %x;", "L: { .loc 1 2 3"]
+        {
+            let end = if between.contains('{') { "}" } else { "" };
+            let body = format!("{mask} {between} ld.shared.b32 %r0, [s]; {end} ld.shared.b32 %r1, [s];");
+            assert_eq!(owned(&body), [1, 0, 0], "{between}");
+        }
+        assert_eq!(owned(".pragma \"nounroll\"; ld.shared.b32 %r0, [s];"), [0, 0]);
+        assert_eq!(owned(&format!("ld.shared.b32 %r0, [s]; {mask} .loc 1 2 3")), [0, 1]);
+    }
+}

@@ -159,7 +159,8 @@ impl Work<'_, '_, '_> {
         spelling: &Spelling,
         early: &[StmtId],
     ) -> (Option<Why>, Option<Reach>) {
-        if !splice::is_plain(self.module, stmt) || early.iter().any(|&stmt| self.module.has_pragma(stmt)) {
+        if !splice::is_plain(self.module, stmt) || early.iter().any(|&stmt| self.module.has_own_pragma(stmt))
+        {
             return (Some(Why::Comment), None);
         }
         let unheld = self.unheld((stmt, value), &spelling.recipe, early);

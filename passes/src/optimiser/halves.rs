@@ -407,6 +407,7 @@ fn may_be_written_before(module: &Module<'_>, stmt: StmtId) -> bool {
     let before = stmt.index().checked_sub(1).and_then(StmtId::new);
     module.row(stmt).is_some_and(|row| !lasts(row))
         && before.is_none_or(|before| module.kind(before) != StmtKind::Pragma)
+        && !module.has_own_pragma(stmt)
 }
 
 fn role(graph: &Graph<'_, '_>, stmt: StmtId, step: Option<&Step>, write: bool) -> Role {

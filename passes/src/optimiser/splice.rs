@@ -79,7 +79,7 @@ impl Fresh {
 
 /// Whether nothing but blanks lies between the tokens of a statement, and no pragma is about it.
 pub(super) fn is_plain(module: &Module<'_>, stmt: StmtId) -> bool {
-    if module.has_pragma(stmt) {
+    if module.has_own_pragma(stmt) {
         return false;
     }
     let span = module.stmt_span(stmt);

@@ -322,7 +322,7 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
             && self.used[self.at(stmt)]
             && (self.graph.only_computes(stmt) || self.graph.is_branch(stmt))
             // A pragma that is about it would be about the next statement.
-            && !self.graph.module().has_pragma(stmt)
+            && !self.graph.module().has_own_pragma(stmt)
             && !self.graph.results(stmt).any(|value| self.is_used(value))
     }
 
@@ -393,7 +393,7 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
 pub(crate) fn dead(graph: &Graph<'_, '_>) -> BTreeSet<StmtId> {
     let computes = |stmt: StmtId| {
         let only_computes = graph.only_computes(stmt) && graph.results(stmt).next().is_some();
-        only_computes && !graph.module().has_pragma(stmt)
+        only_computes && !graph.module().has_own_pragma(stmt)
     };
     let (mut dead, acting): (BTreeSet<StmtId>, BTreeSet<StmtId>) =
         reachable(graph).partition(|&stmt| computes(stmt));

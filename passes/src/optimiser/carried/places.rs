@@ -25,7 +25,7 @@ impl Insertion {
 pub(super) fn first(graph: &Graph<'_, '_>, block: BlockId) -> Option<StmtId> {
     let module = graph.module();
     let first = graph.flow().stmts(block).find(|&stmt| module.kind(stmt) == StmtKind::Instruction);
-    first.filter(|&stmt| !module.has_pragma(stmt))
+    first.filter(|&stmt| !module.has_own_pragma(stmt))
 }
 
 /// Where the last of some values is written, all others being there; `None` if none is the last.

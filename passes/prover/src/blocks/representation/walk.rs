@@ -333,7 +333,8 @@ impl<'w, 'm, 't> Walk<'w, 'm, 't> {
             return Err(Stop::at(stmt, "was inserted and does more than compute"));
         }
         let before = stmt.index().checked_sub(1).and_then(StmtId::new);
-        if before.is_some_and(|before| module.kind(before) == StmtKind::Pragma) {
+        let is_behind_one = before.is_some_and(|before| module.kind(before) == StmtKind::Pragma);
+        if is_behind_one || module.has_own_pragma(stmt) {
             return Err(Stop::at(stmt, "stands between a pragma and the statement that this is about"));
         }
         Ok(())
