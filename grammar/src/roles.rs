@@ -90,8 +90,8 @@ impl Module<'_> {
         if effects.has(Effects::ACTS) {
             effects = effects.with(Effects::ORDERED);
         }
-        let mut operands = self.roots_backwards(self.node_range(stmt));
-        if operands.any(|operand| self.reads_changing_register(operand)) {
+        // Inside vectors too: `mov.b64 %d, {%clock, %clock_hi}`.
+        if self.stmt_nodes(stmt).any(|node| self.is_changing_register(node)) {
             effects = effects.with(Effects::IMPURE);
         }
         effects
@@ -112,16 +112,13 @@ impl Module<'_> {
             .any(|pragma| self.stmt_text(pragma).windows(MASK.len()).any(|words| words == MASK))
     }
 
-    /// Whether an operand is a special register that may change while a thread runs.
-    fn reads_changing_register(&self, operand: NodeId) -> bool {
-        let kind = self.node_kind(operand);
-        if !matches!(kind, NodeKind::Name | NodeKind::Suffixed) {
+    /// Whether a node names a special register that may change while a thread runs.
+    fn is_changing_register(&self, node: NodeId) -> bool {
+        if self.node_kind(node) != NodeKind::Name || self.decl_of(node).is_some() {
             return false;
         }
-        let name = if kind == NodeKind::Suffixed { NodeId(operand.0 - 2) } else { operand };
-        let parts = NameParts::new(self.node_text(name));
-        let changes = |prefix: &&[u8]| parts.base.starts_with(prefix);
-        self.decl_of(name).is_none() && is_special_register(parts.base) && CHANGING.iter().any(changes)
+        let base = NameParts::new(self.node_text(node)).base;
+        is_special_register(base) && CHANGING.iter().any(|prefix| base.starts_with(prefix))
     }
 }
 
@@ -136,6 +133,7 @@ const CHANGING: &[&[u8]] =
 #[cfg(test)]
 mod tests {
     use crate::parse::parse;
+    use crate::table::Effects;
     use crate::tree::{StmtId, StmtKind};
 
     /// The instructions of a function with this body, and what is asked of each.
@@ -165,5 +163,20 @@ mod tests {
         }
         assert_eq!(owned(".pragma \"nounroll\"; ld.shared.b32 %r0, [s];"), [0, 0]);
         assert_eq!(owned(&format!("ld.shared.b32 %r0, [s]; {mask} .loc 1 2 3")), [0, 1]);
+    }
+
+    #[test]
+    fn a_clock_inside_a_vector_changes_too() {
+        let changes = |stmt: &str| {
+            let body = format!(".reg .b32 %r<2>; .reg .b64 %d; .reg .b128 %q; {stmt}");
+            asked(&body, |module, stmt| module.effects(stmt).has(Effects::IMPURE))
+        };
+        assert_eq!(changes("mov.b64 %d, {%clock, %clock_hi};"), [true]);
+        assert_eq!(changes("mov.b64 %d, {%r0, %globaltimer_hi};"), [true]);
+        assert_eq!(changes("mov.b128 %q, {%clock64, %globaltimer};"), [true]);
+        assert_eq!(changes("mov.b64 %d, {%r0, %r1};"), [false]);
+        assert_eq!(changes("mov.u32 %r0, %clock;"), [true]);
+        assert_eq!(changes("mov.u32 %r0, %tid .x;"), [false]);
+        assert_eq!(changes("mov.u32 %r0, %warpid;"), [true]);
     }
 }

@@ -203,7 +203,7 @@ impl<'t> Module<'t> {
     }
 
     /// The outermost nodes of a range, the last first.
-    pub(crate) fn roots_backwards(&self, range: Range<u32>) -> impl Iterator<Item = NodeId> + '_ {
+    fn roots_backwards(&self, range: Range<u32>) -> impl Iterator<Item = NodeId> + '_ {
         let mut end = range.end;
         std::iter::from_fn(move || {
             let root = end.checked_sub(1).filter(|_| end > range.start)?;
