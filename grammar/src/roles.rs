@@ -3,9 +3,9 @@
 //! Names inside brackets are read even in a written operand, because they form an address. An instruction without a row
 //! counts as reading and writing every operand and as having every effect.
 
-use crate::names::{NameParts, is_special_register};
+use crate::names::{DeclKind, NameParts, is_special_register};
 use crate::table::{Effects, Row, Writes, modifiers};
-use crate::tree::{Module, NodeId, NodeKind, StmtId, StmtKind};
+use crate::tree::{DeclId, Module, NodeId, NodeKind, StmtId, StmtKind};
 
 /// What a statement does to a name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -97,6 +97,47 @@ impl Module<'_> {
         effects
     }
 
+    /// The state space that an access gets from the symbol in its address, if it names none itself: `ld.u32 %r, [s]` with
+    /// an `s` in shared memory reads what `ld.shared.u32` does, not what lies at that number in generic memory. `None`
+    /// for an access that names its space, for an address without a symbol, and for a symbol in global memory, where
+    /// both are the same.
+    #[must_use]
+    pub fn implied_space(&self, stmt: StmtId, address: NodeId) -> Option<&'static str> {
+        let (spelling, _) = self.opcode(stmt)?;
+        let is_space = |word: &[u8]| {
+            let space = word.split(|&byte| byte == b':').next().unwrap_or(word);
+            space == b"global" || NARROW.iter().any(|narrow| narrow.as_bytes() == space)
+        };
+        if modifiers(self.spellings.words(spelling, self.text)).any(is_space) {
+            return None;
+        }
+        let [mut place] = self.children(address)[..] else { return None };
+        if matches!(self.node_kind(place), NodeKind::Offset | NodeKind::Element) {
+            place = *self.children(place).first()?;
+        }
+        self.space_of(self.decl_of(place)?)
+    }
+
+    /// The state space of a variable or parameter, if it is one of [`NARROW`].
+    fn space_of(&self, decl: DeclId) -> Option<&'static str> {
+        let declared = self.decl(decl);
+        match declared.kind {
+            DeclKind::Parameter => Some("param"),
+            DeclKind::Variable => {
+                let narrow = |word: &[u8]| NARROW.iter().copied().find(|space| space.as_bytes() == word);
+                self.stmt_nodes(declared.stmt)
+                    .take_while(|&node| self.node_kind(node) != NodeKind::Declared)
+                    .filter(|&node| self.node_kind(node) == NodeKind::Directive)
+                    .find_map(|node| narrow(self.node_text(node).strip_prefix(b".")?))
+            }
+            DeclKind::Register
+            | DeclKind::Function
+            | DeclKind::Label
+            | DeclKind::Table
+            | DeclKind::SectionLabel => None,
+        }
+    }
+
     /// Whether a pragma is about this instruction alone: `used_bytes_mask`, of the pragma strings of the
     /// [manual](https://docs.nvidia.com/cuda/parallel-thread-execution/), is about the next instruction, whatever stands
     /// between that is none: a line number, a label, a brace, another pragma. Others are about a loop or a block.
@@ -122,6 +163,9 @@ impl Module<'_> {
     }
 }
 
+/// The state spaces whose addresses are others than those of generic memory.
+const NARROW: [&str; 4] = ["shared", "local", "const", "param"];
+
 /// The pragma that says which bytes of what the next instruction loads are used.
 const MASK: &[u8] = b"used_bytes_mask";
 
@@ -134,10 +178,10 @@ const CHANGING: &[&[u8]] =
 mod tests {
     use crate::parse::parse;
     use crate::table::Effects;
-    use crate::tree::{StmtId, StmtKind};
+    use crate::tree::{Module, NodeKind, StmtId, StmtKind};
 
     /// The instructions of a function with this body, and what is asked of each.
-    fn asked<T>(body: &str, ask: impl Fn(&crate::tree::Module<'_>, StmtId) -> T) -> Vec<T> {
+    fn asked<T>(body: &str, ask: impl Fn(&Module<'_>, StmtId) -> T) -> Vec<T> {
         let text = format!(
             ".version 9.0\n.target sm_90\n.address_size 64\n.file 1 \"x.cu\"\n\
              .visible .entry f(.param .u32 p)\n{{\n{body}\n}}\n"
@@ -163,6 +207,20 @@ mod tests {
         }
         assert_eq!(owned(".pragma \"nounroll\"; ld.shared.b32 %r0, [s];"), [0, 0]);
         assert_eq!(owned(&format!("ld.shared.b32 %r0, [s]; {mask} .loc 1 2 3")), [0, 1]);
+    }
+
+    #[test]
+    fn an_access_without_a_space_is_to_that_of_the_symbol_it_names() {
+        let body = ".reg .b32 %r; .reg .b64 %d; .shared .b32 s[2]; .local .align 8 .v2 .b32 l; .param .b32 q;\n\
+             ld.u32 %r, [s]; ld.u32 %r, [s+4]; st.u8 [l], %r; atom.add.u32 %r, [s], 1; st.b32 [q], %r;\n\
+             ld.u32 %r, [p]; ld.shared.u32 %r, [s]; ld.shared::cta.u32 %r, [s]; ld.u32 %r, [%d];";
+        let space = |module: &Module<'_>, stmt| {
+            let mut operands = module.operands(stmt).into_iter();
+            let address = operands.find(|&node| module.node_kind(node) == NodeKind::Address);
+            module.implied_space(stmt, address.expect("each has one"))
+        };
+        let [shared, local, param] = ["shared", "local", "param"].map(Some);
+        assert_eq!(asked(body, space), [shared, shared, local, shared, param, param, None, None, None]);
     }
 
     #[test]

@@ -252,6 +252,18 @@ fn generic_addresses_find_shared_and_local_memory() {
 }
 
 #[test]
+fn an_access_without_a_space_is_to_that_of_the_variable_it_names() {
+    let words = finishes(
+        ".shared .u32 s[2]; .local .u32 l[2]; mov.u64 %d4, s;\n\
+         st.u32 [s+4], 40; ld.shared.u32 %r1, [s+4]; st.local.u32 [l+4], 2; ld.u32 %r2, [l+4];\n\
+         atom.add.u32 %r3, [s+4], 5; ld.shared.u32 %r4, [%d4+4];\n\
+         add.u32 %r1, %r1, %r2; st.u32 [%d1], %r1; st.u32 [%d1+4], %r3; st.u32 [%d1+8], %r4; ld.u64 %d5, [out]; st.u32 [%d5+12], 7;",
+        1,
+    );
+    assert_eq!(words[..4], [42, 40, 45, 7]);
+}
+
+#[test]
 fn variables_have_their_initial_values() {
     let text = format!(
         "{HEAD}.const .align 4 .u8 table[8] = {{1, 2, 3, 0xff}};\n.global .u32 x = 5;\n.global .u64 p = generic(x);\n\

@@ -340,7 +340,8 @@ impl Run<'_, '_, '_> {
         ];
         let (&ty, rest) = words.split_last()?;
         rest.iter().all(|word| PLAIN.contains(word)).then_some(())?;
-        let space = rest.iter().find(|word| PLAIN[..5].contains(word)).copied().unwrap_or("generic");
+        let named = rest.iter().find(|word| PLAIN[..5].contains(word)).copied();
+        let space = named.or_else(|| self.module.implied_space(self.stmt, address)).unwrap_or("generic");
         let [place] = self.module.children(address).try_into().ok()?;
         let width = match self.base(place).and_then(|base| self.key(base)) {
             Some((decl, _)) => self.width(decl)?,

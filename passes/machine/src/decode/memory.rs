@@ -90,9 +90,12 @@ impl Decoder<'_, '_> {
                 (_, None) => Space::Local,
                 _ => return None,
             },
+            // Without a space it is that of the variable that the address names.
             () => match place {
                 None | Some(Location::Allocation(_)) => Space::Generic,
-                _ => return None,
+                Some(Location::Shared(_) | Location::SharedEnd) => Space::Shared,
+                Some(Location::Frame(..)) => Space::Local,
+                Some(Location::Parameter(_)) => Space::Parameter,
             },
         })
     }

@@ -224,9 +224,12 @@ impl Walk<'_, '_> {
                 let text = module.node_text(node);
                 let closed = text.iter().rposition(|&byte| byte == b']').map_or(0, |at| at + 1);
                 let suffix = String::from_utf8_lossy(&text[closed..]).into_owned();
+                // The same number is another place in another space.
+                let space =
+                    module.implied_space(stmt, node).map_or(String::new(), |space| format!("{space} "));
                 Ok(Some(Piece {
                     operands: vec![at],
-                    ..plain(format!("[{}]{suffix}", self.arena.terms.width(at)))
+                    ..plain(format!("[{space}{}]{suffix}", self.arena.terms.width(at)))
                 }))
             }
             NodeKind::Name if module.node_text(node) == b"_" => Ok(None),
