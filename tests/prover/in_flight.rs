@@ -6,9 +6,9 @@ use super::blocks::stopped_texts;
 fn function(target: &str, body: &str) -> String {
     format!(
         ".version 8.7\n.target {target}\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 a)\n{{\n\
-         .reg .b32 %m<4>, %r<4>;\n.reg .b64 %d<3>;\n.reg .pred %p;\nld.param.u64 %d1, [out];\n\
+         .reg .b32 %m<4>, %n<4>, %r<4>;\n.reg .b64 %d<3>;\n.reg .pred %p;\nld.param.u64 %d1, [out];\n\
          ld.param.u64 %d2, [a];\nmov.b32 %r0, 0;\nmov.b32 %m0, 0;\nmov.b32 %m1, 0;\nmov.b32 %m2, 0;\n\
-         mov.b32 %m3, 0;\n{body}\nret;\n}}\n"
+         mov.b32 %m3, 0;\nmov.b32 %n0, 0;\nmov.b32 %n1, 0;\nmov.b32 %n2, 0;\nmov.b32 %n3, 0;\n{body}\nret;\n}}\n"
     )
 }
 
@@ -59,6 +59,81 @@ fn products() -> Vec<(&'static str, String, String, bool)> {
 fn registers_of_products_are_left_alone_until_they_are_waited_for() {
     for (what, old, new, equal) in products() {
         let why = stopped_texts(&function("sm_90a", &old), &function("sm_90a", &new));
+        assert_eq!(why.is_none(), equal, "{what}: {why:?}");
+    }
+}
+
+/// What is read of one product while a later one may be left in flight, and whether that is proved.
+fn pipelined() -> Vec<(&'static str, String, String, bool)> {
+    let second = PRODUCT.replace("%m", "%n");
+    let (some, sum) = ("wgmma.wait_group.sync.aligned 1;\n", "add.u32 %r1, %m0, 1;\n");
+    let stored = format!("{STORE}\nst.global.b32 [%d1+16], %r1;");
+    let text = |between: &str| format!("{FENCE}{PRODUCT}{second}{between}{ALL}{stored}");
+    let after = text(&format!("{some}{sum}"));
+    let other = text(&format!("mov.b32 %r2, 5;\n{some}{sum}"));
+    let in_loop = |step: &str| {
+        format!(
+            "{FENCE}{PRODUCT}step:\n{FENCE}{second}{step}add.u32 %r0, %r0, 1;\nsetp.lt.u32 %p, %r0, 9;\n\
+             @%p bra step;\n{ALL}{stored}"
+        )
+    };
+    vec![
+        ("as in the old text", after.clone(), after.clone(), true),
+        ("after something else", after.clone(), other, true),
+        ("before the wait for some", after.clone(), text(&format!("{sum}{some}")), false),
+        (
+            "before the later product",
+            after,
+            format!("{FENCE}{PRODUCT}{sum}{second}{some}{ALL}{stored}"),
+            false,
+        ),
+        ("in a loop", in_loop(&format!("{some}{sum}")), in_loop(&format!("{some}{sum}")), true),
+        ("earlier in a loop", in_loop(&format!("{some}{sum}")), in_loop(&format!("{sum}{some}")), false),
+    ]
+}
+
+#[test]
+fn registers_of_products_are_named_after_the_same_waits() {
+    for (what, old, new, equal) in pipelined() {
+        let why = stopped_texts(&function("sm_90a", &old), &function("sm_90a", &new));
+        assert_eq!(why.is_none(), equal, "{what}: {why:?}");
+    }
+}
+
+#[test]
+fn registers_are_named_after_the_same_waits_where_not_all_ways_wait() {
+    let load = "tcgen05.ld.sync.aligned.16x64b.x1.b32 {%m0}, [%r0];\n";
+    let wait = "tcgen05.wait::ld.sync.aligned;\n";
+    let sum = "add.u32 %r1, %m0, 1;\n";
+    let guarded = |text: &str| format!("@%p {text}");
+    let branched = |label: &str, text: &str| format!("@!%p bra {label};\n{text}{label}:\n");
+    let text = |body: &[&str]| {
+        let body: String = body.iter().copied().collect();
+        format!(
+            "mov.b32 %r1, 0;\nld.global.b32 %r2, [%d2];\nsetp.ne.u32 %p, %r2, 0;\n{body}\
+             @%p st.global.b32 [%d1], %r1;"
+        )
+    };
+    let [loads, waits, sums] = [load, wait, sum].map(guarded);
+    let under_guards = text(&[&loads, &waits, &sums]);
+    let [loaded, waited, summed] =
+        [("load", load), ("wait", wait), ("sum", sum)].map(|(at, text)| branched(at, text));
+    let on_branches = text(&[&loaded, &waited, &summed]);
+    let together = text(&[load, &branched("wait", &format!("{wait}{sum}"))]);
+    for (what, old, new, equal) in [
+        ("under guards", &under_guards, under_guards.clone(), true),
+        ("before a guarded wait", &under_guards, text(&[&loads, &sums, &waits]), false),
+        ("on branches", &on_branches, on_branches.clone(), true),
+        (
+            "in the block of the load",
+            &on_branches,
+            text(&[&branched("load", &format!("{load}{sum}")), &waited, &branched("sum", "")]),
+            false,
+        ),
+        ("behind a wait on a branch", &together, together.clone(), true),
+        ("on a way that does not wait", &together, text(&[load, &branched("wait", wait), sum]), false),
+    ] {
+        let why = stopped_texts(&function("sm_100a", old), &function("sm_100a", &new));
         assert_eq!(why.is_none(), equal, "{what}: {why:?}");
     }
 }

@@ -38,7 +38,7 @@ use ptxopt_grammar::function::Function;
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::names::{Component, Part};
-use ptxopt_grammar::table::Control;
+use ptxopt_grammar::table::{Control, InFlight};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId};
 use slice::Slice;
 
@@ -337,12 +337,29 @@ impl<'m, 't> Graph<'m, 't> {
         Some(self.module.register_name(named.decl?, named.part))
     }
 
-    /// Whether the register of `value` still holds it just before `stmt` is executed.
+    /// Whether a register is in flight somewhere in the function: what a product of matrices or an access to tensor
+    /// memory reads or writes until it has been waited for.
+    #[must_use]
+    pub fn is_in_flight(&self, register: Register) -> bool {
+        self.registers.is_in_flight(register)
+    }
+
+    /// Whether the register of `value` still holds it just before `stmt` is executed, and may be read there.
     ///
-    /// Answers `false` where dominance and the writes of a few blocks do not settle it.
+    /// A register that is ever in flight may be read where the text reads it, and not in any other place: nothing else
+    /// may name it while it is in flight. Answers `false` where dominance and the writes of a few blocks do not settle
+    /// it.
     #[must_use]
     pub fn holds(&self, value: ValueId, stmt: StmtId) -> bool {
-        if self.accesses(stmt).any(|(access, read)| !access.write && read == value) {
+        let mut reads = self.accesses(stmt).filter(|&(access, read)| !access.write && read == value);
+        if self.register_of(value).is_some_and(|register| self.is_in_flight(register)) {
+            // Lines before the last one of a new text are not under its guard; what comes before a statement from
+            // which on the register is in flight may come after the fence that it needs.
+            let begins =
+                self.module.row(stmt).is_some_and(|row| matches!(row.in_flight, Some(InFlight::Begins(_))));
+            return !begins && reads.any(|(access, _)| !access.guarded);
+        }
+        if reads.next().is_some() {
             return true;
         }
         let (Origin::Result(writer), Some(register)) = (self.value(value).origin, self.value(value).register)

@@ -8,8 +8,9 @@
 use hashbrown::HashMap;
 use ptxopt_grammar::names::{Part, Type};
 use ptxopt_grammar::roles::Role;
-use ptxopt_grammar::table::{Control, Effects};
+use ptxopt_grammar::table::{Control, Effects, InFlight};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId, StmtKind};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// A register of a function.
@@ -47,6 +48,8 @@ pub struct Access {
 pub(super) struct Registers {
     numbers: HashMap<(DeclId, Part), Register>,
     list: Vec<RegisterName>,
+    /// Those that a statement names from which on they are in flight.
+    in_flight: BTreeSet<Register>,
 }
 
 /// What a register is in the text.
@@ -91,7 +94,7 @@ impl Accesses {
 impl Registers {
     pub(super) fn new() -> Self {
         let carry = RegisterName { decl: None, part: Part::default(), width: 1 };
-        Self { numbers: HashMap::new(), list: vec![carry] }
+        Self { numbers: HashMap::new(), list: vec![carry], in_flight: BTreeSet::new() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -100,6 +103,11 @@ impl Registers {
 
     pub(super) fn named(&self, register: Register) -> RegisterName {
         self.list[register.index()]
+    }
+
+    /// Whether a register is ever in flight.
+    pub(super) fn is_in_flight(&self, register: Register) -> bool {
+        self.in_flight.contains(&register)
     }
 
     fn number(&mut self, decl: DeclId, part: Part, width: u32) -> Register {
@@ -148,7 +156,9 @@ impl Registers {
     fn of_stmt(&mut self, module: &Module<'_>, stmt: StmtId, returned: &[Register], list: &mut Vec<Access>) {
         let roles = module.roles(stmt);
         let effects = module.effects(stmt);
-        let control = module.row(stmt).map_or(Control::Unknown, |row| row.control);
+        let row = module.row(stmt);
+        let control = row.map_or(Control::Unknown, |row| row.control);
+        let first = list.len();
         let guarded = module.guard(stmt).is_some();
         let access = |node, register, write| Access { node, register, write, guarded };
         for &(node, _) in roles.iter().filter(|(_, role)| *role != Role::Write) {
@@ -166,6 +176,9 @@ impl Registers {
         // The carry flag does not survive a call.
         if effects.has(Effects::WRITES_CARRY) || control == Control::Call {
             list.push(access(None, Register::CARRY, true));
+        }
+        if matches!(row.and_then(|row| row.in_flight), Some(InFlight::Begins(_))) {
+            self.in_flight.extend(list[first..].iter().map(|access| access.register));
         }
     }
 

@@ -13,7 +13,7 @@ const DECLARATIONS: &str = ".reg .b32 %r<20>, %x, %y;\n.reg .pred %p<4>;\n.reg .
 
 fn text(body: &str) -> String {
     format!(
-        ".version 8.0\n.target sm_90\n.address_size 64\n.entry f(.param .u64 p)\n{{\n{DECLARATIONS}{body}\n}}\n"
+        ".version 8.0\n.target sm_90a\n.address_size 64\n.entry f(.param .u64 p)\n{{\n{DECLARATIONS}{body}\n}}\n"
     )
 }
 
@@ -321,6 +321,26 @@ fn a_register_holds_its_value_until_it_is_written_again() {
         let loaded = result(graph, stmt(module, "ld"));
         assert!(graph.holds(loaded, stmt(module, "add.u32 %r2")));
         assert!(!graph.holds(loaded, stmt(module, "add.u32 %r3")));
+    });
+}
+
+#[test]
+fn a_register_of_a_product_is_read_where_the_text_reads_it_alone() {
+    let product = "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, %rd0, 1;";
+    let body = format!(
+        "ld.global.u32 %r4, [0]; ld.global.u32 %r8, [4]; setp.eq.u32 %p1, %r8, 0; not.b32 %r9, %r4;\n\
+         {product}\nwgmma.wait_group.sync.aligned 0; xor.b32 %r10, %r9, %r8; @%p1 add.u32 %r11, %r4, 1; ret;"
+    );
+    with(&body, |module, graph| {
+        let [fragment, other] = ["ld.global.u32 %r4", "ld.global.u32 %r8"].map(|ld| stmt(module, ld));
+        let [fragment, other] = [fragment, other].map(|ld| result(graph, ld));
+        assert!(graph.holds(fragment, stmt(module, "not")), "it is read there");
+        assert!(!graph.holds(fragment, stmt(module, "wgmma.mma")), "it is in flight from there on");
+        assert!(!graph.holds(fragment, stmt(module, "xor")), "it is not read there");
+        assert!(!graph.holds(fragment, stmt(module, "@%p1 add")), "it is read there under a guard alone");
+        for at in ["not", "xor", "@%p1 add"] {
+            assert!(graph.holds(other, stmt(module, at)), "{at}: it is none of the product's");
+        }
     });
 }
 

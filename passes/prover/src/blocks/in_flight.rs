@@ -2,12 +2,17 @@
 //!
 //! What such a register holds until then is in no text: the walk takes the result of an instruction as being there at
 //! once. So the new text may do no more to registers in flight than the old one does: each of its statements that names
-//! one while it is in flight must stand in the old text too, and as often. What is in flight where paths join is what
-//! is in flight on any of them.
+//! one while it is in flight must stand in the old text too, as often, in the block to which the same edges lead, and
+//! after as many of the instructions there that begin, fence or wait. These are executed in the same order on both
+//! sides, as all that has an effect is, so on every way such a statement then comes between the same two of them. That
+//! counts because a register may be there before it is known here: where a wait leaves something in flight, or is not
+//! executed on all ways. What is in flight where paths join is what is in flight on any of them.
 
 use super::Stop;
 use super::cut::Cut;
 use super::fold::Step;
+use super::product::Product;
+use crate::around::InModule;
 use hashbrown::HashMap;
 use ptxopt_grammar::constant;
 use ptxopt_grammar::function::Function;
@@ -19,18 +24,36 @@ use std::collections::BTreeSet;
 /// A register that is in flight. Of a vector that is all of it.
 type Flying = (Flight, DeclId, u32);
 
-/// Whether the new function names no more registers in flight than the old one.
-pub(super) fn check(old: (&Module<'_>, &Function), new: (&Module<'_>, &Function)) -> Result<(), Stop> {
-    if all_named(new.0, new.1).is_empty() {
+/// A statement that names registers in flight and does not begin something itself.
+struct Named {
+    stmt: StmtId,
+    /// How many instructions of its block that begin, fence or wait come before it.
+    after: usize,
+    /// Whether it is executed whenever control comes to its block, its guard aside.
+    is_always: bool,
+}
+
+/// Whether the new function names no more registers in flight than the old one, and in the same places.
+pub(super) fn check(
+    sides: [InModule<'_, '_, '_>; 2],
+    cuts: &[Cut; 2],
+    product: &Product,
+) -> Result<(), Stop> {
+    if all_named(sides[1].0, sides[1].1).is_empty() {
         return Ok(());
     }
-    let mut known: HashMap<&[u8], usize> = HashMap::new();
-    for stmt in uses(old).map_err(|stop| stop.on(0))? {
-        *known.entry(old.0.stmt_text(stmt)).or_default() += 1;
-    }
-    for stmt in uses(new).map_err(|stop| stop.on(1))? {
-        let left = known.get_mut(new.0.stmt_text(stmt)).filter(|left| **left > 0);
-        *left.ok_or_else(|| Stop::at(stmt, "names a register that has not been waited for"))? -= 1;
+    let [old, new] = [0, 1].map(|side| uses(sides[side], &cuts[side]));
+    let key = |side: usize, named: &Named| (sides[side].0.stmt_text(named.stmt), named.after);
+    for &[from, to] in product.pairs.iter().flatten() {
+        let mut known: HashMap<(&[u8], usize), usize> = HashMap::new();
+        for named in old[from].iter().filter(|named| named.is_always) {
+            *known.entry(key(0, named)).or_default() += 1;
+        }
+        for named in &new[to] {
+            let left = known.get_mut(&key(1, named)).filter(|left| named.is_always && **left > 0);
+            let unknown = || Stop::at(named.stmt, "names a register that has not been waited for");
+            *left.ok_or_else(unknown)? -= 1;
+        }
     }
     Ok(())
 }
@@ -39,15 +62,20 @@ fn in_flight(module: &Module<'_>, stmt: StmtId) -> Option<InFlight> {
     module.row(stmt)?.in_flight
 }
 
-/// The statements that name registers in flight and do not begin something themselves, in the order of blocks.
-fn uses((module, function): (&Module<'_>, &Function)) -> Result<Vec<StmtId>, Stop> {
-    let cut = Cut::new(module, &function.body, false)?;
+/// By block: the statements that name registers in flight.
+fn uses((module, function): InModule<'_, '_, '_>, cut: &Cut) -> Vec<Vec<Named>> {
     let all = all_named(module, function);
+    let entered = entered(module, cut, &all);
+    entered.into_iter().enumerate().map(|(at, flying)| uses_in(module, cut, at, (&all, flying))).collect()
+}
+
+/// By block: what is in flight where it begins.
+fn entered(module: &Module<'_>, cut: &Cut, all: &BTreeSet<Flying>) -> Vec<BTreeSet<Flying>> {
     let mut entered: Vec<BTreeSet<Flying>> = vec![BTreeSet::new(); cut.blocks.len()];
     let mut open: BTreeSet<usize> = (0..cut.blocks.len()).collect();
     while let Some(at) = open.pop_first() {
         let mut flying = entered[at].clone();
-        stmts_of(&cut, at).for_each(|stmt| step(module, stmt, &all, &mut flying));
+        stmts_of(cut, at).for_each(|(stmt, _)| step(module, stmt, all, &mut flying));
         for next in cut.blocks[at].end.targets() {
             let before = entered[next].len();
             entered[next].extend(&flying);
@@ -56,23 +84,33 @@ fn uses((module, function): (&Module<'_>, &Function)) -> Result<Vec<StmtId>, Sto
             }
         }
     }
-    let mut uses = Vec::new();
-    for (at, mut flying) in entered.into_iter().enumerate() {
-        for stmt in stmts_of(&cut, at) {
-            let begins = matches!(in_flight(module, stmt), Some(InFlight::Begins(_)));
-            let is_flying = |(decl, element)| flying.iter().any(|&(_, of, at)| (of, at) == (decl, element));
-            if !begins && named(module, stmt).any(is_flying) {
-                uses.push(stmt);
-            }
-            step(module, stmt, &all, &mut flying);
-        }
-    }
-    Ok(uses)
+    entered
 }
 
-fn stmts_of(cut: &Cut, block: usize) -> impl Iterator<Item = StmtId> {
+/// The statements of a block that name registers in flight.
+fn uses_in(
+    module: &Module<'_>,
+    cut: &Cut,
+    block: usize,
+    (all, mut flying): (&BTreeSet<Flying>, BTreeSet<Flying>),
+) -> Vec<Named> {
+    let (mut uses, mut after) = (Vec::new(), 0);
+    for (stmt, is_always) in stmts_of(cut, block) {
+        let done = in_flight(module, stmt);
+        let is_flying = |(decl, element)| flying.iter().any(|&(_, of, at)| (of, at) == (decl, element));
+        if !matches!(done, Some(InFlight::Begins(_))) && named(module, stmt).any(is_flying) {
+            uses.push(Named { stmt, after, is_always });
+        }
+        after += usize::from(done.is_some());
+        step(module, stmt, all, &mut flying);
+    }
+    uses
+}
+
+/// The statements of a block, and whether each is always executed.
+fn stmts_of(cut: &Cut, block: usize) -> impl Iterator<Item = (StmtId, bool)> {
     let block = &cut.blocks[block];
-    block.steps.iter().filter_map(Step::stmt).map(|(stmt, _)| stmt).chain(block.end.stmt())
+    block.steps.iter().filter_map(Step::stmt).chain(block.end.stmt().map(|stmt| (stmt, true)))
 }
 
 /// What is in flight after a statement.

@@ -165,8 +165,8 @@ fn compared(
     packed: &[Packed],
     effort: Effort,
 ) -> Result<Proof, Stop> {
-    in_flight::check(before, after)?;
     let carried = |(cuts, product): ([Cut; 2], Product)| {
+        in_flight::check([before, after], &cuts, &product)?;
         let names = [Names::new(before.0, before.1), Names::new(after.0, after.1)];
         let walk = Walk::new(names, semantics, effort);
         Relation::new(walk, &cuts, &product, packed)?.carried()
