@@ -56,7 +56,7 @@ fn a_carry_flag_of_the_other_kind_is_disputed() {
         let text =
             format!(".version 8.0\n.target sm_80\n.func f() {{ .reg .b32 %r<4>; .reg .pred %p; {body} }}\n");
         let module = ptxopt_grammar::parse(text.as_bytes()).expect("the module is legal");
-        let last = module.stmts().filter(|&stmt| module.opcode(stmt).is_some()).last();
+        let last = module.stmts().rfind(|&stmt| module.opcode(stmt).is_some());
         disputed_at(&module, last.expect("there is one")).map(|dispute| dispute.name)
     };
     let mixed = Some("mixed-carry");

@@ -165,10 +165,12 @@ fn is_flag_of_other_kind(module: &Module<'_>, stmt: StmtId, reader: &Row) -> boo
     let is_difference = |row: &Row| row.is(op::SUB) || row.is(op::SUBC);
     let before = (0..stmt.index()).rev().map(|at| StmtId::new(at).expect("it stands before a statement"));
     for before in before {
-        match module.kind(before) {
-            StmtKind::Label | StmtKind::Entry | StmtKind::Function | StmtKind::Unknown => return true,
-            StmtKind::Instruction => {}
-            _ => continue,
+        let kind = module.kind(before);
+        if matches!(kind, StmtKind::Label | StmtKind::Entry | StmtKind::Function | StmtKind::Unknown) {
+            return true;
+        }
+        if kind != StmtKind::Instruction {
+            continue;
         }
         let Some(row) =
             module.row(before).filter(|row| !matches!(row.control, Control::Call | Control::Unknown))
