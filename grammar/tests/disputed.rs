@@ -67,6 +67,8 @@ fn a_carry_flag_of_the_other_kind_is_disputed() {
     assert_eq!(class("add.cc.u32 %r0, %r1, %r2; @%p sub.cc.u32 %r0, %r1, %r2; addc.u32 %r3, 0, 0;"), mixed);
     assert_eq!(class("add.cc.u32 %r0, %r1, %r2; L: addc.u32 %r3, 0, 0;"), mixed);
     assert_eq!(class("addc.u32 %r3, 0, 0;"), mixed);
+    let far = "mov.b32 %r3, 0;".repeat(300);
+    assert_eq!(class(&format!("add.cc.u32 %r0, %r1, %r2; {far} addc.u32 %r3, 0, %r3;")), mixed);
     assert_eq!(class("add.cc.u32 %r0, %r1, %r2; { mov.b32 %r3, 0; addc.u32 %r3, 0, %r3; }"), None);
     assert_eq!(class("mad.lo.cc.u32 %r0, %r1, %r2, %r2; addc.cc.u32 %r3, 0, 0; addc.u32 %r3, 0, 0;"), None);
     assert_eq!(class("sub.cc.u32 %r0, %r1, %r2; subc.cc.u32 %r3, %r1, 0; subc.u32 %r3, 0, 0;"), None);

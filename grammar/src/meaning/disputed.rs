@@ -127,7 +127,7 @@ pub static DISPUTES: [Dispute; 9] = [
     Dispute {
         name: "mixed-carry",
         forms: "`addc` and `madc` after `sub.cc` or `subc.cc`, and `subc` after `add.cc`, `addc.cc`, `mad.cc` or \
-                `madc.cc`; also where a label or a call stands between",
+                `madc.cc`; also where a label, a call or many instructions stand between",
         manual: "the flag of a difference is its borrow",
         assembler: "it is the inverted borrow, which `subc` inverts back",
         evidence: "the machine code of ptxas 11.8 for sm_75, 12.9 and 13.5 for sm_90",
@@ -142,7 +142,7 @@ pub fn disputed_at(module: &Module<'_>, stmt: StmtId) -> Option<&'static Dispute
     if row.video.is_some() {
         return disputed(decode(module, stmt)?.ok()?.form);
     }
-    if module.effects(stmt).has(Effects::READS_CARRY) {
+    if row.effects.has(Effects::READS_CARRY) {
         return is_flag_of_other_kind(module, stmt, row).then(|| class("mixed-carry"));
     }
     let fields = match row.name {
@@ -159,12 +159,16 @@ pub fn disputed_at(module: &Module<'_>, stmt: StmtId) -> Option<&'static Dispute
     (wide && !agreed).then(|| class("field-64"))
 }
 
+/// How many statements before one that reads the carry flag are looked at.
+const MOST_BETWEEN: usize = 256;
+
 /// Whether the carry flag that a statement reads may be that of a difference where it is added, or that of a sum where it
-/// is subtracted. A flag from before a label or a call may be anything.
+/// is subtracted. A flag from before a label or a call may be anything, and so may one from far away: each reader looks
+/// for it.
 fn is_flag_of_other_kind(module: &Module<'_>, stmt: StmtId, reader: &Row) -> bool {
     let is_difference = |row: &Row| row.is(op::SUB) || row.is(op::SUBC);
     let before = (0..stmt.index()).rev().map(|at| StmtId::new(at).expect("it stands before a statement"));
-    for before in before {
+    for before in before.take(MOST_BETWEEN) {
         let kind = module.kind(before);
         if matches!(kind, StmtKind::Label | StmtKind::Entry | StmtKind::Function | StmtKind::Unknown) {
             return true;
