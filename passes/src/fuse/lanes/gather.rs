@@ -4,10 +4,14 @@
 
 use super::pieces::{Home, source};
 use super::words::Words;
-use crate::graph::ValueId;
-use crate::recipe::{Source, Step};
+use crate::graph::{Origin, ValueId};
+use crate::recipe::{Recipe, Source, Step};
+use crate::site::Site;
 use ptxopt_grammar::meaning::term::Term;
 use ptxopt_grammar::table::instruction::op;
+
+/// How many words are looked at for one that has the lanes of a site.
+const MOST_ELSEWHERE: usize = 8;
 
 impl Words {
     /// A word of which all lanes are the low bits of one register of 16.
@@ -58,6 +62,40 @@ impl Words {
         let (_, first) = wanted().next()?;
         let mut words = self.pieces.homes(first).map(|(word, _)| word);
         words.find(|&word| wanted().all(|lane| has(word, lane)))
+    }
+
+    /// A word that another statement has put together before of all that these lanes are, as it is or moved, though the
+    /// site is not made of it.
+    pub(super) fn elsewhere(&self, site: &Site<'_, '_, '_>, lanes: &[Option<Term>]) -> Option<Recipe> {
+        let Origin::Result(stmt) = site.graph.value(site.value).origin else { return None };
+        let homes = |lane: Term| self.pieces.homes.get(&lane).map_or(&[][..], Vec::as_slice);
+        let is_number = |lane: &Option<Term>| lane.is_some_and(|lane| self.number(lane).is_some());
+        let moved = lanes.iter().flatten().filter(|&&lane| self.number(lane).is_none());
+        let fewest = moved.map(|&lane| homes(lane)).min_by_key(|homes| homes.len())?;
+        let mut words = fewest.iter().map(|&(word, _)| word).rev().take(MOST_ELSEWHERE);
+        let place = |word: ValueId, lane: Term, at: usize| {
+            let lies = |place: usize| homes(lane).binary_search(&(word, place)).is_ok();
+            if lies(at) { Some(at) } else { (0..lanes.len()).find(|&place| lies(place)) }
+        };
+        let (word, places) = words.find_map(|word| {
+            let find = |(at, lane): (usize, &Option<Term>)| match lane {
+                Some(lane) if !is_number(&Some(*lane)) => place(word, *lane, at),
+                Some(_) => Some(lanes.len() + at),
+                None => Some(at),
+            };
+            let places: Option<Vec<usize>> = lanes.iter().enumerate().map(find).collect();
+            let is_there = word != site.value && site.graph.holds(word, stmt);
+            places.filter(|_| is_there).map(|places| (word, places))
+        })?;
+        site.asked.borrow_mut().push(word);
+        if places.iter().copied().eq(0..lanes.len()) {
+            return Some(Recipe::copy(Source::Value(word), 32));
+        }
+        let numbers: Vec<Option<Term>> = lanes.iter().map(|lane| lane.filter(|_| is_number(lane))).collect();
+        let numbers = self.constant(&numbers).expect("these are numbers");
+        let sources = [Source::Value(word), Source::Constant(numbers.into())];
+        let digits = Source::Constant(self.digits(&places));
+        Some(Recipe::one(Step::plain(op::PRMT_B32, &[sources[0], sources[1], digits])))
     }
 
     /// A word whose lanes are read from words that are there: one as it is, or lanes of two, moved.

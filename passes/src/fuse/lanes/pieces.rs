@@ -163,6 +163,8 @@ impl Pieces {
     /// term.
     fn turn_to(&mut self, site: &Site<'_, '_, '_>, most: usize) -> Option<bool> {
         let core = site.graph.value(site.value).core?;
+        // What follows may have the same lanes.
+        self.take_all(site.graph, &site.knowledge.demanded, vec![site.value]);
         self.root = self.take(site.graph, &site.knowledge.demanded, core);
         let is_all = self.look_near(site, most);
         site.asked.borrow_mut().extend(self.near.iter().copied());

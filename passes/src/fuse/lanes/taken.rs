@@ -13,7 +13,12 @@ const MOST_TERMS_OF_FEW: usize = 8000;
 impl Pieces {
     /// A term of the graph over pieces.
     pub(super) fn take(&mut self, graph: &Graph<'_, '_>, demanded: &Masks, root: Term) -> Term {
-        let mut stack: Vec<ValueId> = inputs_of(graph.terms(), root).into_iter().collect();
+        self.take_all(graph, demanded, inputs_of(graph.terms(), root).into_iter().collect());
+        self.rebuild(graph, root)
+    }
+
+    /// Takes values apart, and all that they are made of.
+    pub(super) fn take_all(&mut self, graph: &Graph<'_, '_>, demanded: &Masks, mut stack: Vec<ValueId>) {
         // Values are made of earlier values, so those below are taken first.
         while let Some(&value) = stack.last() {
             if self.taken.contains_key(&value) {
@@ -40,7 +45,6 @@ impl Pieces {
                 self.note(graph, demanded, (value, term));
             }
         }
-        self.rebuild(graph, root)
     }
 
     /// Notes where the lanes of a value can be read.

@@ -167,6 +167,7 @@ impl Words {
                 all.extend(recipe.filter(|recipe| !all.contains(recipe)));
             }
         }
+        all.extend(self.elsewhere(site, &lanes).filter(|recipe| !all.contains(recipe)));
         all.retain(|recipe| *recipe != own);
         let apart = all.iter().filter_map(with_number_apart).collect::<Vec<_>>();
         all.extend(apart);
