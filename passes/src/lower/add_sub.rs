@@ -54,6 +54,7 @@ pub(super) fn add(build: &mut Build<'_>, job: Job) -> Option<Source> {
 pub(super) fn sub(build: &mut Build<'_>, job: Job) -> Option<Source> {
     let mut methods: Vec<Method> = match carries(job) {
         Carries::None => vec![plain_sub],
+        Carries::Everywhere if build.has_room(job) => vec![sub_of_small],
         Carries::Gaps { single: true } => vec![sub_one_masked],
         Carries::Gaps { single: false } => vec![sub_both_masked],
         Carries::Everywhere if job.geometry.is_bytes() => vec![sub_guarded],
@@ -100,6 +101,14 @@ fn sub_both_masked(build: &mut Build<'_>, job: Job) -> Source {
     let x = build.logic2([job.x.source, mask], |x, mask| x | !mask);
     let y = build.and(job.y.source, mask);
     build.sub(x, y)
+}
+
+/// Where no lane has its highest bit, what is borrowed from comes from that bit.
+fn sub_of_small(build: &mut Build<'_>, job: Job) -> Source {
+    let high = job.geometry.high();
+    let x = build.add(job.x.source, high);
+    let difference = build.sub(x, job.y.source);
+    build.xor(difference, high)
 }
 
 fn add_packed(build: &mut Build<'_>, job: Job) -> Source {

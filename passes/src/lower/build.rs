@@ -116,6 +116,12 @@ impl<'c> Build<'c> {
         zeros::carry_nothing(job.bits(), job.words().map(|word| self.zeros(word)))
     }
 
+    /// Whether the highest bits of all lanes are known to be zero in both words.
+    pub(super) fn has_room(&self, job: Job) -> bool {
+        let high = self.zeros(job.geometry.high());
+        job.words().into_iter().all(|word| self.zeros(word) | high == u32::MAX)
+    }
+
     /// One of these alternatives; the generator runs once for each.
     pub(super) fn any<T: Copy>(&mut self, alternatives: &[T]) -> T {
         if let [alternative] = alternatives {

@@ -17,6 +17,7 @@ pub(super) fn zeros(step: &Step, of: &dyn Fn(Source) -> u32) -> u32 {
         (op::OR_B32 | op::XOR_B32, &[x, y]) => of(x) & of(y),
         (op::SHR_U32, &[x, Source::Constant(by @ 0..32)]) => !(!of(x) >> by),
         (op::SHL_B32, &[x, Source::Constant(by @ 0..32)]) => !(!of(x) << by),
+        (op::PRMT_B32, &[x, y, Source::Constant(selector)]) => of_move([of(x), of(y)], selector),
         // More carries are not possible than where all bits are set that may be.
         (op::ADD_U32, &[x, y]) => {
             let (x, y) = (!of(x), !of(y));
@@ -24,6 +25,18 @@ pub(super) fn zeros(step: &Step, of: &dyn Fn(Source) -> u32) -> u32 {
         }
         _ => 0,
     }
+}
+
+/// The zeros of bytes that a selector moves out of words with these zeros.
+fn of_move(words: [u32; 2], selector: u64) -> u32 {
+    let all = u64::from(words[1]) << 32 | u64::from(words[0]);
+    (0..4).fold(0, |zeros, at| {
+        let digit = selector >> (4 * at) & 0xf;
+        let byte = (all >> (8 * (digit & 7)) & 0xff) as u8;
+        // Copies of a sign are zeros if the sign is.
+        let copies = if byte & 0x80 == 0 { 0 } else { 0xff };
+        zeros | u32::from(if digit & 8 == 0 { byte } else { copies }) << (8 * at)
+    })
 }
 
 /// The bits that may be set in a function of three words, given by its table.
@@ -71,6 +84,19 @@ mod tests {
         assert_eq!(of(op::OR_B32, 0xff00_ff00, 0x0000_0001), 0xff00_ff00);
         assert_eq!(of(op::SHR_U32, 0, 8), 0xff00_0000);
         assert_eq!(of(op::SHL_B32, 0x8000_0000, 1), 1);
+    }
+
+    #[test]
+    fn moved_bytes_have_the_zeros_of_what_they_are_or_of_their_sign() {
+        let moved = |word: u32, number: u32, selector: u64| {
+            let sources = [WORD, Source::Constant(number.into()), Source::Constant(selector)];
+            let step = Step::plain(op::PRMT_B32, &sources);
+            zeros(&step, &|source| if source == WORD { word } else { !number })
+        };
+        assert_eq!(moved(0, 0, 0x4140), 0xff00_ff00);
+        assert_eq!(moved(0x0000_00f0, 0, 0x4040), 0xfff0_fff0);
+        assert_eq!(moved(0x0000_0080, 0, 0x4498), 0xffff_00ff);
+        assert_eq!(moved(0x0000_0040, 0, 0x4448), 0xffff_ff00);
     }
 
     #[test]

@@ -99,7 +99,8 @@ impl Work<'_, '_, '_> {
             if self.module.row(stmt).is_some_and(is_dot_product) {
                 return true;
             }
-            let rules = if self.profit.is_byte_move(stmt) { self.on_plain } else { &fusing };
+            let moves = self.profit.is_byte_move(stmt) || self.profit.is_pack(stmt);
+            let rules = if moves { self.on_plain } else { &fusing };
             let value = graph.results(stmt).next().filter(|_| self.wanted.takes(self.module, stmt));
             value.zip(graph.step(stmt)).is_some_and(|(value, step)| {
                 !Proposed::of(graph, self.knowledge, &step, value, rules).is_empty()

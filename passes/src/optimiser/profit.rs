@@ -321,12 +321,16 @@ impl Profit<'_, '_, '_> {
         is(&gain.stmt, |row| row.is(op::ADD)) && gain.gone.iter().any(|stmt| is(stmt, is_dot_product))
     }
 
-    /// Whether a statement puts a word together from halves, which is a move that has no price, and several that have
-    /// one go with it.
+    /// Whether a statement puts a word together from halves, or masks one that is and that goes with it, which is a move
+    /// that has no price, and several that have one go with it.
     fn packs_moves(&self, gain: &Gain<'_>) -> bool {
-        let moves =
-            || gain.gone.iter().filter(|&&stmt| self.is_byte_move(stmt) && self.cost_of(stmt).least > 0);
-        self.graph.step(gain.stmt).is_some_and(|step| step.code == Code::Pack) && moves().count() > 1
+        let row = |stmt: StmtId| self.graph.module().row(stmt);
+        let is_pack = |stmt| self.graph.step(stmt).is_some_and(|step| step.code == Code::Pack);
+        let is_mask = || row(gain.stmt).is_some_and(|row| row.is(op::AND));
+        let takes_field = |stmt| self.is_byte_move(stmt) || row(stmt).is_some_and(|row| row.is(op::BFE));
+        let moves = || gain.gone.iter().filter(|&&stmt| takes_field(stmt) && self.cost_of(stmt).least > 0);
+        let packs = is_pack(gain.stmt) || is_mask() && gain.gone.iter().any(|&stmt| is_pack(stmt));
+        packs && moves().count() > 1
     }
 
     /// Whether a statement is plain code that is left as it is. The assembler does the algebra of plain code itself,

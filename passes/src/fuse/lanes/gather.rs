@@ -2,7 +2,7 @@
 //!
 //! A lane may lie in several words. Which of them is read changes nothing but how many moves there are.
 
-use super::pieces::{Home, source};
+use super::pieces::Home;
 use super::words::Words;
 use crate::graph::{Origin, ValueId};
 use crate::recipe::{Recipe, Source, Step};
@@ -26,6 +26,14 @@ impl Words {
         Some(self.push(Step::plain(op::PRMT_B32, &[wide, Source::Constant(0), selector])))
     }
 
+    /// A word of whose lanes all but the lowest are zeros, which lies in no word.
+    fn alone(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
+        let (&lowest, others) = lanes.split_first()?;
+        let is_zero = |lane: &Option<Term>| lane.is_some_and(|lane| self.number(lane) == Some(0));
+        let lane = lowest.filter(|&lane| self.pieces.homes(lane).next().is_none())?;
+        if others.iter().all(is_zero) { self.extended(lane) } else { None }
+    }
+
     /// A word whose lowest lane is the low bits of a register of 16, and the others are zeros.
     pub(super) fn extended(&mut self, lane: Term) -> Option<Source> {
         let wide = self.widened(lane)?;
@@ -40,6 +48,23 @@ impl Words {
     pub(super) fn widened(&mut self, lane: Term) -> Option<Source> {
         let narrow = self.pieces.narrow(lane)?;
         Some(self.push(Step::plain(op::CVT_U32_U16, &[Source::Value(narrow)])))
+    }
+
+    /// Where a lane can be read: in words, or else in a register of 16 bits.
+    fn homes_of(&self, lane: Term) -> Vec<Home> {
+        let mut homes: Vec<Home> = self.pieces.homes(lane).collect();
+        if homes.is_empty() && self.number(lane).is_none() {
+            homes.extend(self.pieces.narrow(lane).map(|narrow| (narrow, 0)));
+        }
+        homes
+    }
+
+    /// The word of a home.
+    fn read(&mut self, word: ValueId) -> Source {
+        match self.pieces.width_of(word) {
+            16 => self.push(Step::plain(op::CVT_U32_U16, &[Source::Value(word)])),
+            _ => Source::Value(word),
+        }
     }
 
     fn number(&self, lane: Term) -> Option<u32> {
@@ -103,18 +128,21 @@ impl Words {
         if let Some(number) = self.constant(lanes) {
             return Some(Source::Constant(number.into()));
         }
+        if let Some(word) = self.there(lanes) {
+            return Some(Source::Value(word));
+        }
+        if let Some(word) = self.widened_bytes(lanes).or_else(|| self.alone(lanes)) {
+            return Some(word);
+        }
         let wanted: Vec<(usize, Term)> =
             lanes.iter().enumerate().filter_map(|(at, lane)| Some((at, (*lane)?))).collect();
         let moved: Vec<(usize, Term)> =
             wanted.iter().copied().filter(|&(_, lane)| self.number(lane).is_none()).collect();
-        let first: Vec<Home> = self.pieces.homes(moved.first()?.1).collect();
+        let first = self.homes_of(moved.first()?.1);
         let place = |word, lane: Term, at: usize| {
-            let homes = self.pieces.homes(lane).filter(|&(value, _)| value == word);
+            let homes = self.homes_of(lane).into_iter().filter(|&(value, _)| value == word);
             homes.map(|(_, place)| place).min_by_key(|&place| place != at)
         };
-        if let Some(word) = self.there(lanes) {
-            return Some(Source::Value(word));
-        }
         let numbers: Option<u32> = (moved.len() < wanted.len()).then(|| {
             let only: Vec<Option<Term>> =
                 lanes.iter().map(|lane| lane.filter(|&lane| self.number(lane).is_some())).collect();
@@ -125,7 +153,7 @@ impl Words {
             let others: Vec<Option<Home>> = match rest {
                 None => vec![None],
                 Some(_) if numbers.is_some() => Vec::new(),
-                Some(&(_, lane)) => self.pieces.homes(lane).map(Some).collect(),
+                Some(&(_, lane)) => self.homes_of(lane).into_iter().map(Some).collect(),
             };
             for other in others {
                 let find = |at: usize, lane: Term| {
@@ -143,12 +171,13 @@ impl Words {
                     .map(|(at, lane)| lane.map_or(Some(at), |lane| find(at, lane)))
                     .collect();
                 if let Some(places) = places {
+                    let first = self.read(one);
                     let second = match other {
-                        Some(home) => source(home),
+                        Some((word, _)) => self.read(word),
                         None => Source::Constant(numbers.unwrap_or(0).into()),
                     };
                     let digits = Source::Constant(self.digits(&places));
-                    return Some(self.push(Step::plain(op::PRMT_B32, &[Source::Value(one), second, digits])));
+                    return Some(self.push(Step::plain(op::PRMT_B32, &[first, second, digits])));
                 }
             }
         }
@@ -170,7 +199,7 @@ impl Words {
             .iter()
             .enumerate()
             .filter(|&(at, _)| numbers[at].is_none())
-            .filter_map(|(at, lane)| Some((at, self.pieces.homes((*lane)?).collect())))
+            .filter_map(|(at, lane)| Some((at, self.homes_of((*lane)?))))
             .collect();
         let mut words: Vec<(Source, Vec<(usize, usize)>)> = Vec::new();
         while let Some((_, homes)) = left.first() {
@@ -192,7 +221,7 @@ impl Words {
                 false => furthest,
             };
             left.retain(|(at, _)| places.iter().all(|(place, _)| place != at));
-            words.push((Source::Value(word), places));
+            words.push((self.read(word), places));
         }
         if let Some(number) = number {
             let places = numbers.iter().enumerate().filter(|(_, lane)| lane.is_some());

@@ -30,6 +30,7 @@ mod sets;
 mod spread;
 mod sums;
 mod taken;
+mod widened;
 mod words;
 
 use crate::lanes::Byte;

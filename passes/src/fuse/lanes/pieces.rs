@@ -14,7 +14,6 @@ use super::linear::{Linear, Plan};
 use super::sums::{Counted, Summand};
 use crate::facts::{Fact, Growing};
 use crate::graph::{Use, ValueId, inputs_of};
-use crate::recipe::Source;
 use crate::site::Site;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::meaning::term::{Op, Term, Terms};
@@ -260,6 +259,11 @@ impl Pieces {
         self.extended.contains(&narrow)
     }
 
+    /// How many bits a value has that was taken apart.
+    pub(super) fn width_of(&self, value: ValueId) -> u32 {
+        self.terms.width(self.taken[&value])
+    }
+
     /// The term of a value that the site may read.
     pub(super) fn near_term(&self, value: ValueId) -> Option<Term> {
         self.taken.get(&value).copied().filter(|_| self.near.contains(&value))
@@ -307,9 +311,4 @@ impl Pieces {
     pub(super) fn fact(&mut self, term: Term) -> Fact {
         self.known.of(&self.terms, term)
     }
-}
-
-/// The word that a lane is read from as a source.
-pub(super) const fn source(home: Home) -> Source {
-    Source::Value(home.0)
 }
