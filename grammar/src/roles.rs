@@ -138,19 +138,37 @@ impl Module<'_> {
         }
     }
 
-    /// Whether a pragma is about this instruction alone: `used_bytes_mask`, of the pragma strings of the
-    /// [manual](https://docs.nvidia.com/cuda/parallel-thread-execution/), is about the next instruction, whatever stands
-    /// between that is none: a line number, a label, a brace, another pragma. Others are about a loop or a block.
+    /// Whether a pragma is about this instruction alone.
     #[must_use]
     pub fn has_own_pragma(&self, stmt: StmtId) -> bool {
-        if self.kind(stmt) != StmtKind::Instruction {
-            return false;
-        }
-        let ends = |kind| matches!(kind, StmtKind::Instruction | StmtKind::Entry | StmtKind::Function);
-        let before = (0..stmt.0).rev().map(StmtId).take_while(|&before| !ends(self.kind(before)));
-        before
-            .filter(|&before| self.kind(before) == StmtKind::Pragma)
-            .any(|pragma| self.stmt_text(pragma).windows(MASK.len()).any(|words| words == MASK))
+        self.own_pragmas(stmt).next().is_some()
+    }
+
+    /// The pragmas that are about this instruction alone, the last one first: `used_bytes_mask`, of the pragma strings of
+    /// the [manual](https://docs.nvidia.com/cuda/parallel-thread-execution/), is about the next instruction, whatever
+    /// stands between that is none: a line number, a label, a brace, another pragma. Others are about a loop or a block.
+    pub fn own_pragmas(&self, stmt: StmtId) -> impl Iterator<Item = StmtId> {
+        let first = if self.kind(stmt) == StmtKind::Instruction { 0 } else { stmt.0 };
+        let before = (first..stmt.0).rev().map(StmtId).take_while(|&before| !self.ends_pragmas(before));
+        before.filter(|&before| self.is_mask(before))
+    }
+
+    /// The instruction that a pragma is about, if it is about one alone.
+    #[must_use]
+    pub fn is_about(&self, pragma: StmtId) -> Option<StmtId> {
+        let last = self.stmts().next_back()?;
+        let next = (pragma.0 + 1..=last.0).map(StmtId).find(|&next| self.ends_pragmas(next));
+        next.filter(|&next| self.is_mask(pragma) && self.kind(next) == StmtKind::Instruction)
+    }
+
+    /// Whether pragmas before a statement say nothing of what comes behind it.
+    fn ends_pragmas(&self, stmt: StmtId) -> bool {
+        matches!(self.kind(stmt), StmtKind::Instruction | StmtKind::Entry | StmtKind::Function)
+    }
+
+    fn is_mask(&self, stmt: StmtId) -> bool {
+        self.kind(stmt) == StmtKind::Pragma
+            && self.stmt_text(stmt).windows(MASK.len()).any(|words| words == MASK)
     }
 
     /// Whether a node names a special register that may change while a thread runs.
@@ -207,6 +225,13 @@ mod tests {
         }
         assert_eq!(owned(".pragma \"nounroll\"; ld.shared.b32 %r0, [s];"), [0, 0]);
         assert_eq!(owned(&format!("ld.shared.b32 %r0, [s]; {mask} .loc 1 2 3")), [0, 1]);
+        let text =
+            format!(".version 9.0\n.target sm_90\n.address_size 64\n.entry f() {{ {mask} L: ret; {mask} }}");
+        let module = parse(text.as_bytes()).expect("it is legal");
+        let pragmas: Vec<StmtId> =
+            module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Pragma).collect();
+        let about = pragmas.iter().map(|&pragma| module.is_about(pragma).map(|stmt| module.stmt_text(stmt)));
+        assert_eq!(about.collect::<Vec<_>>(), [Some(b"ret;".as_slice()), None]);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use super::blocks::stopped_texts;
 fn function(target: &str, body: &str) -> String {
     format!(
         ".version 8.7\n.target {target}\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 a)\n{{\n\
-         .reg .b32 %m<4>, %n<4>, %r<4>;\n.reg .b64 %d<3>;\n.reg .pred %p;\nld.param.u64 %d1, [out];\n\
+         .reg .b32 %m<4>, %n<4>, %r<4>;\n.reg .b64 %d<3>;\n.reg .pred %p, %q;\nld.param.u64 %d1, [out];\n\
          ld.param.u64 %d2, [a];\nmov.b32 %r0, 0;\nmov.b32 %m0, 0;\nmov.b32 %m1, 0;\nmov.b32 %m2, 0;\n\
          mov.b32 %m3, 0;\nmov.b32 %n0, 0;\nmov.b32 %n1, 0;\nmov.b32 %n2, 0;\nmov.b32 %n3, 0;\n{body}\nret;\n}}\n"
     )
@@ -135,6 +135,30 @@ fn registers_are_named_after_the_same_waits_where_not_all_ways_wait() {
     ] {
         let why = stopped_texts(&function("sm_100a", old), &function("sm_100a", &new));
         assert_eq!(why.is_none(), equal, "{what}: {why:?}");
+    }
+}
+
+#[test]
+fn registers_are_named_under_the_same_guard() {
+    let (load, wait) =
+        ("tcgen05.ld.sync.aligned.16x64b.x1.b32 {%m0}, [%r0];\n", "tcgen05.wait::ld.sync.aligned;\n");
+    // The sum is what the register held, so the guard shows nowhere in what is stored.
+    let text = |compared: &str, after: &str| {
+        let sum = "@%q add.u32 %m0, %m0, 0;\n";
+        format!("ld.global.b32 %r2, [%d2];\n{compared}{load}{sum}{wait}{after}st.global.b32 [%d1], %m0;")
+    };
+    let is_odd = "and.b32 %r3, %r2, 1;\nsetp.ne.u32 %q, %r3, 0;\n";
+    let is_one = "and.b32 %r3, %r2, 1;\nsetp.eq.u32 %q, %r3, 1;\n";
+    let is_zero = "and.b32 %r3, %r2, 1;\nsetp.eq.u32 %q, %r3, 0;\n";
+    let old = text(is_odd, "");
+    for (what, new, equal) in [
+        ("the same guard", text(is_one, ""), true),
+        ("another guard", text(is_zero, ""), false),
+        ("the same guard, another one later", text(is_one, "not.pred %q, %q;\n"), true),
+    ] {
+        let why = stopped_texts(&function("sm_100a", &old), &function("sm_100a", &new));
+        assert_eq!(why.is_none(), equal, "{what}: {why:?}");
+        assert!(equal || why.is_some_and(|why| why.contains("under a guard")), "{what}");
     }
 }
 

@@ -12,6 +12,7 @@ mod fragments;
 mod in_flight;
 #[path = "../support/jobs.rs"]
 mod jobs;
+mod masks;
 mod mutants;
 #[path = "../support/numbers.rs"]
 mod numbers;

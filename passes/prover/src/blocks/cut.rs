@@ -169,10 +169,7 @@ fn ranges(module: &Module<'_>, body: &Range<usize>) -> Vec<Range<usize>> {
             ranges.push(start..at);
             start = at;
         }
-        if matches!(
-            control(module, stmt),
-            Some(Control::Branch | Control::IndirectBranch | Control::Return | Control::Exit | Control::Trap)
-        ) {
+        if ends_block(module, stmt) {
             ranges.push(start..at + 1);
             start = at + 1;
         }
@@ -289,6 +286,14 @@ fn end(
 
 fn id(index: usize) -> StmtId {
     StmtId::new(index).expect("the index is that of a statement")
+}
+
+/// Whether a statement is an instruction that is the end of its block.
+pub(super) fn ends_block(module: &Module<'_>, stmt: StmtId) -> bool {
+    matches!(
+        control(module, stmt),
+        Some(Control::Branch | Control::IndirectBranch | Control::Return | Control::Exit | Control::Trap)
+    )
 }
 
 /// Where control can go after a statement; `None` for what is no instruction.

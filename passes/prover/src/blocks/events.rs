@@ -126,7 +126,7 @@ impl Walk<'_, '_> {
     }
 
     /// The first operand that is not proved equal, and why not.
-    fn same(&mut self, olds: &[Term], news: &[Term]) -> Option<(usize, Answer)> {
+    pub(super) fn same(&mut self, olds: &[Term], news: &[Term]) -> Option<(usize, Answer)> {
         for (at, (&old, &new)) in olds.iter().zip(news).enumerate() {
             let width = self.arena.terms.width(old);
             if self.arena.terms.width(new) != width {

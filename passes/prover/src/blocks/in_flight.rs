@@ -6,16 +6,19 @@
 //! after as many of the instructions there that begin, fence or wait. These are executed in the same order on both
 //! sides, as all that has an effect is, so on every way such a statement then comes between the same two of them. That
 //! counts because a register may be there before it is known here: where a wait leaves something in flight, or is not
-//! executed on all ways. What is in flight where paths join is what is in flight on any of them.
+//! executed on all ways. What is in flight where paths join is what is in flight on any of them. The guard of such a
+//! statement must be proved to be that of its counterpart: where the result is the same, nothing else asks for it.
 
 use super::Stop;
 use super::cut::Cut;
 use super::fold::Step;
 use super::product::Product;
+use super::walk::Walk;
 use crate::around::InModule;
 use hashbrown::HashMap;
 use ptxopt_grammar::constant;
 use ptxopt_grammar::function::Function;
+use ptxopt_grammar::meaning::term::Term;
 use ptxopt_grammar::names::Part;
 use ptxopt_grammar::table::{Flight, InFlight};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId};
@@ -33,14 +36,18 @@ struct Named {
     is_always: bool,
 }
 
-/// Whether the new function names no more registers in flight than the old one, and in the same places.
+/// The statements of a side that name registers in flight under a guard, each with how many instructions of its block
+/// that begin, fence or wait come before it.
+pub(super) type Guarded = HashMap<StmtId, usize>;
+
+/// Checks that the new function names no more registers in flight than the old one, and in the same places.
 pub(super) fn check(
     sides: [InModule<'_, '_, '_>; 2],
     cuts: &[Cut; 2],
     product: &Product,
-) -> Result<(), Stop> {
+) -> Result<[Guarded; 2], Stop> {
     if all_named(sides[1].0, sides[1].1).is_empty() {
-        return Ok(());
+        return Ok(Default::default());
     }
     let [old, new] = [0, 1].map(|side| uses(sides[side], &cuts[side]));
     let key = |side: usize, named: &Named| (sides[side].0.stmt_text(named.stmt), named.after);
@@ -55,7 +62,43 @@ pub(super) fn check(
             *left.ok_or_else(unknown)? -= 1;
         }
     }
-    Ok(())
+    let guarded = |side: usize, named: &[Vec<Named>]| {
+        let all = named.iter().flatten().filter(|named| sides[side].0.guard(named.stmt).is_some());
+        all.map(|named| (named.stmt, named.after)).collect()
+    };
+    Ok([guarded(0, &old), guarded(1, &new)])
+}
+
+/// A statement of the old block that names registers in flight under a guard.
+pub(super) struct Touch {
+    text: Vec<u8>,
+    after: usize,
+    guard: Term,
+}
+
+impl Walk<'_, '_> {
+    /// Remembers the guard of such a statement on the old side, and proves it to be that of its counterpart on the new one.
+    pub(super) fn touch(&mut self, side: usize, stmt: StmtId) -> Result<(), Stop> {
+        let Some(&after) = self.guarded[side].get(&stmt) else { return Ok(()) };
+        let guard = self.guard(side, stmt)?;
+        let text = self.sides[side].names.module.stmt_text(stmt);
+        if side == 0 {
+            self.touches.push(Touch { text: text.to_vec(), after, guard });
+            return Ok(());
+        }
+        for at in 0..self.touches.len() {
+            let old = &self.touches[at];
+            let (fits, old) = (old.text == text && old.after == after, old.guard);
+            if fits && self.same(&[old], &[guard]).is_none() {
+                self.touches.swap_remove(at);
+                self.roots.extend([old, guard]);
+                return Ok(());
+            }
+        }
+        let why =
+            "names a register that has not been waited for, under a guard that was not proved to be the same";
+        Err(Stop::at(stmt, why))
+    }
 }
 
 fn in_flight(module: &Module<'_>, stmt: StmtId) -> Option<InFlight> {

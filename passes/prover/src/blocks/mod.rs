@@ -166,9 +166,9 @@ fn compared(
     effort: Effort,
 ) -> Result<Proof, Stop> {
     let carried = |(cuts, product): ([Cut; 2], Product)| {
-        in_flight::check([before, after], &cuts, &product)?;
+        let guarded = in_flight::check([before, after], &cuts, &product)?;
         let names = [Names::new(before.0, before.1), Names::new(after.0, after.1)];
-        let walk = Walk::new(names, semantics, effort);
+        let walk = Walk::new(names, guarded, semantics, effort);
         Relation::new(walk, &cuts, &product, packed)?.carried()
     };
     let as_it_is = paired(before, after, Shape::AsItIs);

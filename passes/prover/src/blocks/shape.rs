@@ -3,7 +3,7 @@
 //! The shape of such an instruction is its text with the registers, plain addresses and stored numbers taken out:
 //! these are its operands, as terms. Two instructions of the same shape with equal operands are the same function of
 //! the same numbers, and, where they are more than that, the same access, barrier or call at that point. Constants
-//! are part of the shape by their value, symbols by their name and scope. Under a guard that fails nothing is read,
+//! are part of the shape by their value, symbols by their name and scope; so is a pragma about that instruction alone. Under a guard that fails nothing is read,
 //! so there an operand counts as zero; the guard itself is an operand. Plain accesses to memory are to words, however
 //! they take them apart (`words`).
 
@@ -143,6 +143,13 @@ impl Walk<'_, '_> {
             {
                 shape.space = None;
             }
+        }
+        // What a pragma says of this instruction alone, as `used_bytes_mask` does of the bytes that are loaded.
+        let pragmas: Vec<StmtId> = module.own_pragmas(stmt).collect();
+        if !pragmas.is_empty() {
+            let said = pragmas.iter().rev().map(|&pragma| String::from_utf8_lossy(module.stmt_text(pragma)));
+            shape.text = format!("{} {words} {}", said.collect::<String>(), shape.text);
+            shape.part = None;
         }
         if effects.has(Effects::READS_CARRY) {
             let carry = self.read(side, CARRY, stmt);

@@ -9,8 +9,10 @@
 //! equal to anything.
 
 use super::Stop;
+use super::cut::ends_block;
 use super::events::{Changes, Event};
 use super::fold::{Step, Way};
+use super::in_flight::{Guarded, Touch};
 use super::packed::halves;
 use super::questions::{Answer, Effort, Questions};
 use super::registers::{CARRY, Names, RegisterId, Registers};
@@ -71,6 +73,9 @@ pub(super) struct Walk<'m, 't> {
     pub(super) next: usize,
     pub(super) changes: [Changes; 2],
     unwritten: Vec<Unwritten>,
+    /// What names registers in flight under a guard, on each side, and in the old block so far.
+    pub(super) guarded: [Guarded; 2],
+    pub(super) touches: Vec<Touch>,
     pub(super) pure: HashMap<String, Vec<Application>>,
     pub(super) exact: HashMap<(String, Vec<Term>), Vec<Term>>,
     /// The operands that the result of a pure instruction depends on.
@@ -85,7 +90,12 @@ pub(super) struct Walk<'m, 't> {
 }
 
 impl<'m, 't> Walk<'m, 't> {
-    pub(super) fn new(names: [Names<'m, 't>; 2], semantics: Semantics, effort: Effort) -> Self {
+    pub(super) fn new(
+        names: [Names<'m, 't>; 2],
+        guarded: [Guarded; 2],
+        semantics: Semantics,
+        effort: Effort,
+    ) -> Self {
         let side = |names| Side { names, held: Vec::new(), undo: Vec::new() };
         let mut arena = Arena::new();
         Self {
@@ -101,6 +111,8 @@ impl<'m, 't> Walk<'m, 't> {
             next: 0,
             changes: [Changes::default(); 2],
             unwritten: Vec::new(),
+            guarded,
+            touches: Vec::new(),
             pure: HashMap::new(),
             exact: HashMap::new(),
             operands: HashMap::new(),
@@ -133,6 +145,7 @@ impl<'m, 't> Walk<'m, 't> {
         self.next = 0;
         self.changes = [Changes::default(); 2];
         self.unwritten.clear();
+        self.touches.clear();
     }
 
     /// Where the walk is, for [`Self::leave`].
@@ -210,6 +223,11 @@ impl<'m, 't> Walk<'m, 't> {
         }
         let module = self.sides[side].names.module;
         if module.kind(stmt) == StmtKind::Pragma {
+            // What is about one instruction is part of its shape; one that only computes ignores it.
+            let is_part = |about| !ends_block(module, about) && !only_computes(module, about);
+            if module.is_about(stmt).is_some_and(is_part) {
+                return Ok(());
+            }
             let text = String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();
             let guard = self.arena.terms.bit(true);
             let class = Class::Ordered(false);
@@ -217,6 +235,7 @@ impl<'m, 't> Walk<'m, 't> {
             let shape = Shape { text, class, operands, results, targets, guard, space: None, part: None };
             return self.event(side, stmt, shape);
         }
+        self.touch(side, stmt)?;
         // Of what has two meanings only that is known which is true of both: it does the same for the same operands.
         let has_one = self.semantics == Semantics::Manual || disputed_at(module, stmt).is_none();
         if has_one && only_computes(module, stmt) && self.meant(side, stmt)?.is_some() {
