@@ -45,13 +45,16 @@ A line for each function:
   NAME: tested, no difference: …      not proved, and why; no difference in runs of the kernel
   NAME: cannot decide: …              neither proved nor refuted nor run, and why
 
+Then one for each variable of the modules that is not the same, whether a function names it or not:
+  variable NAME: …                    how it differs
+
 Exit status:
-  0  every function was proved
+  0  every function was proved, and no variable differs
   1  an input is not valid PTX
   2  the command line is wrong
   3  something could not be read or written
   7  some function was refuted, or a test found a difference
-  8  none was refuted, but some could not be proved";
+  8  none was refuted, but some could not be proved, or variables differ";
 
 /// The answer for a function.
 enum Answer {
@@ -70,6 +73,7 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let before = parse(console, &before.1, &before_text)?;
     let after = parse(console, &after.1, &after_text)?;
     let answers = compare(&before, &after, args.video_semantics.unwrap_or_default());
+    let variables = around::variables(&before, &after);
     if let Some((old, new)) = around::raised(&before, &after)
         && old.gpu.number() < INDEPENDENT_THREADS
         && new.gpu.number() >= INDEPENDENT_THREADS
@@ -86,7 +90,8 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
             Answer::Refuted(how) => write!(out, "{name}: refuted\n{how}"),
             Answer::Tested(how) => writeln!(out, "{name}: tested, no difference: {how}"),
             Answer::Undecided(why) => writeln!(out, "{name}: cannot decide: {why}"),
-        })
+        })?;
+        variables.iter().try_for_each(|(name, why)| writeln!(out, "variable {name}: {why}"))
     })
     .map_err(|error| Failure::writing(console, "<stdout>", &error))?;
     let count = |wanted: fn(&Answer) -> bool| answers.iter().filter(|(_, answer)| wanted(answer)).count();
@@ -94,7 +99,8 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
     let open = count(|answer| matches!(answer, Answer::Tested(_) | Answer::Undecided(_)));
     let fail = |status, message: String| Err(Failure { status, message: console.renderer.failure(&message) });
     match (refuted, open) {
-        (0, 0) => Ok(()),
+        (0, 0) if variables.is_empty() => Ok(()),
+        (0, 0) => fail(Status::Undecided, "not proved: variables differ".to_owned()),
         (0, open) => fail(Status::Undecided, format!("not proved: {open} of {} functions", answers.len())),
         (refuted, _) => {
             fail(Status::Different, format!("different: {refuted} of {} functions", answers.len()))

@@ -21,6 +21,7 @@ mod outside;
 mod pairs;
 #[path = "../support/modules.rs"]
 mod support;
+mod surroundings;
 mod words;
 mod z3;
 

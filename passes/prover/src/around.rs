@@ -146,12 +146,20 @@ fn launch(before: InModule<'_, '_, '_>, after: InModule<'_, '_, '_>) -> Option<S
         let stmt = function.head;
         let own = own(module, function).map(|decl| module.decl(decl).name);
         let (mut parts, mut depth, mut closed) = ([Vec::new(), Vec::new()], 0_usize, false);
+        let mut in_attribute = false;
         for (token, text) in tokens(module, stmt) {
+            in_attribute |= module.tokens().kind(token) == Tok::Attribute;
+            if in_attribute {
+                parts[usize::from(closed)].push(text);
+            }
             match text {
                 b"(" => depth += 1,
-                b")" => depth = depth.saturating_sub(1),
+                b")" => {
+                    depth = depth.saturating_sub(1);
+                    in_attribute &= depth > 0;
+                }
                 // The parameters of the function itself and of what it returns are compared on their own.
-                _ if depth > 0 => {}
+                _ if depth > 0 || in_attribute => {}
                 _ if Some(token) == own => closed = true,
                 _ => parts[usize::from(closed)].push(text),
             }
@@ -220,21 +228,35 @@ fn named(before: InModule<'_, '_, '_>, after: InModule<'_, '_, '_>) -> Option<St
     let [old, new] = [before, after].map(|(module, function)| declarations(module, function));
     let differs = |name: &&(usize, String)| new.get(*name).is_some_and(|new| new.text != old[*name].text);
     let name = old.keys().find(differs)?;
-    let (old, new) = (&old[name], &new[name]);
-    let name = &name.1;
-    Some(if old.shown.len() + new.shown.len() < 160 {
-        format!("`{name}` is `{}` in the first file, `{}` in the second", old.shown, new.shown)
-    } else {
-        format!("`{name}` differs: line {} of the first file, line {} of the second", old.line, new.line)
-    })
+    Some(format!("`{}` {}", name.1, declared(&old[name], &new[name])))
 }
 
-/// A declaration that a function names.
+/// How two declarations differ.
+fn declared(old: &Declared, new: &Declared) -> String {
+    if old.shown.len() + new.shown.len() < 160 && old.shown != new.shown {
+        format!("is `{}` in the first file, `{}` in the second", old.shown, new.shown)
+    } else {
+        format!("differs: line {} of the first file, line {} of the second", old.line, new.line)
+    }
+}
+
+/// A declaration.
 struct Declared {
     line: usize,
     text: String,
     /// The text as it is shown.
     shown: String,
+}
+
+impl Declared {
+    fn new(module: &Module<'_>, stmt: StmtId) -> Self {
+        let shown = String::from_utf8_lossy(module.stmt_text(stmt));
+        Self {
+            line: line(module, stmt),
+            text: joined(tokens(module, stmt).map(|(_, text)| text)),
+            shown: shown.split_whitespace().collect::<Vec<_>>().join(" "),
+        }
+    }
 }
 
 /// The declarations that a function names, by the number of their scope and their name.
@@ -257,11 +279,8 @@ fn declarations(module: &Module<'_>, function: &Function) -> BTreeMap<(usize, St
                 continue;
             }
             let declared = module.decl(decl).stmt;
-            let text = joined(tokens(module, declared).map(|(_, text)| text));
-            let shown = String::from_utf8_lossy(module.stmt_text(declared));
-            let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
             let name = String::from_utf8_lossy(module.decl_name(decl)).into_owned();
-            found.insert((scope(decl), name), Declared { line: line(module, declared), text, shown });
+            found.insert((scope(decl), name), Declared::new(module, declared));
             work.push(declared);
         }
     }
@@ -287,6 +306,48 @@ fn shared(before: InModule<'_, '_, '_>, after: InModule<'_, '_, '_>) -> Option<S
         texts.filter(|text| text.contains(".shared")).collect::<Vec<_>>().join(" ")
     });
     two("the shared memory, whose size is read,", Some(&old), Some(&new))
+}
+
+/// What two modules do not have alike besides functions: variables that the host or other modules can see, whether a
+/// function names them or not, each with how it differs.
+#[must_use]
+pub fn variables(before: &Module<'_>, after: &Module<'_>) -> Vec<(String, String)> {
+    let [old, new] = [before, after].map(lasting);
+    let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    let differs = |name: &String| {
+        let why = match (old.get(name), new.get(name)) {
+            (Some(_), None) => "the second file does not have it".to_owned(),
+            (None, Some(_)) => "the first file does not have it".to_owned(),
+            (Some(old), Some(new)) if old.text != new.text => declared(old, new),
+            (_, _) => return None,
+        };
+        Some((name.clone(), why))
+    };
+    names.into_iter().filter_map(differs).collect()
+}
+
+/// The variables of a module that last longer than a block of threads, by their names.
+fn lasting(module: &Module<'_>) -> BTreeMap<String, Declared> {
+    let is_lasting = |&decl: &DeclId| {
+        let declared = module.decl(decl);
+        let is_outermost = module.scope(module.decl_scope(decl)).open.is_none();
+        let mut words = tokens(module, declared.stmt).take_while(|&(token, _)| token < declared.name);
+        declared.kind == DeclKind::Variable
+            && is_outermost
+            && module.kind(declared.stmt) == StmtKind::Variable
+            && !words.any(|(_, text)| text == b".shared" || text == b".local")
+    };
+    let mut found: BTreeMap<String, Declared> = BTreeMap::new();
+    for decl in module.decls().filter(is_lasting) {
+        let name = String::from_utf8_lossy(module.decl_name(decl)).into_owned();
+        let new = Declared::new(module, module.decl(decl).stmt);
+        // A variable may be declared before it is defined.
+        match found.get_mut(&name) {
+            Some(known) => known.text.push_str(&new.text),
+            None => drop(found.insert(name, new)),
+        }
+    }
+    found
 }
 
 /// Whether a declaration says what a name means outside the function's own code.
