@@ -6,7 +6,8 @@
 //! is refused that the assembler takes.
 
 use crate::diagnostic::Diagnostic;
-use crate::names::{Type, is_special_register};
+use crate::names::Type;
+use crate::special::is_special_register;
 use crate::table::instruction::Instruction;
 use crate::table::shape::{Mistyped, Operand, Shape, shapes};
 use crate::table::types::TypeWord;

@@ -14,6 +14,7 @@ pub mod legal;
 pub mod meaning;
 pub mod names;
 pub mod roles;
+pub mod special;
 pub mod spelling;
 pub mod table;
 pub mod token;

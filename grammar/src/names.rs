@@ -317,71 +317,9 @@ impl<'t> Module<'t> {
     }
 }
 
-/// The special registers, without the components of vectors and the numbers of families.
-///
-/// Source: <https://docs.nvidia.com/cuda/parallel-thread-execution/#special-registers>.
-const SPECIAL_REGISTERS: &[&str] = &[
-    "%aggr_smem_size",
-    "%clock",
-    "%clock64",
-    "%clock_hi",
-    "%cluster_ctaid",
-    "%cluster_ctarank",
-    "%cluster_nctaid",
-    "%cluster_nctarank",
-    "%clusterid",
-    "%ctaid",
-    "%current_graph_exec",
-    "%dynamic_smem_size",
-    "%globaltimer",
-    "%globaltimer_hi",
-    "%globaltimer_lo",
-    "%gridid",
-    "%is_explicit_cluster",
-    "%laneid",
-    "%lanemask_eq",
-    "%lanemask_ge",
-    "%lanemask_gt",
-    "%lanemask_le",
-    "%lanemask_lt",
-    "%nclusterid",
-    "%nctaid",
-    "%nsmid",
-    "%ntid",
-    "%nwarpid",
-    "%reserved_smem_offset_begin",
-    "%reserved_smem_offset_cap",
-    "%reserved_smem_offset_end",
-    "%smid",
-    "%tid",
-    "%total_smem_size",
-    "%warpid",
-];
-
-/// Special registers that come in numbers: the prefix, the suffix, and how many.
-const SPECIAL_FAMILIES: &[(&str, &str, u32)] =
-    &[("%envreg", "", 32), ("%pm", "", 8), ("%pm", "_64", 8), ("%reserved_smem_offset_", "", 2)];
-
-/// Whether `base`, a name without suffix, is a special register where nothing shadows it.
-#[must_use]
-pub fn is_special_register(base: &[u8]) -> bool {
-    let Ok(name) = std::str::from_utf8(base) else { return false };
-    name.starts_with('%')
-        && (SPECIAL_REGISTERS.binary_search(&name).is_ok()
-            || SPECIAL_FAMILIES.iter().any(|(prefix, suffix, count)| {
-                let number = name.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(suffix));
-                number.and_then(|number| number.parse::<u32>().ok()).is_some_and(|number| number < *count)
-            }))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn special_registers_are_sorted() {
-        assert!(SPECIAL_REGISTERS.is_sorted());
-    }
 
     #[test]
     fn digits_split_off_greedily() {

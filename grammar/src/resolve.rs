@@ -6,8 +6,9 @@
 //! innermost enclosing label that stands before it, else to the innermost enclosing label that stands after it.
 
 use crate::diagnostic::Diagnostic;
-use crate::names::{Decl, DeclKind, NameParts, is_special_register};
+use crate::names::{Decl, DeclKind, NameParts};
 use crate::scope::{Active, NONE, Names, Slot, Visible};
+use crate::special::is_special_register;
 use crate::table::Control;
 use crate::tree::{Module, Node, NodeKind, ScopeId, Span, StmtId, StmtKind, TokenId, index32};
 

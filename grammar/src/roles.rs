@@ -3,7 +3,8 @@
 //! Names inside brackets are read even in a written operand, because they form an address. An instruction without a row
 //! counts as reading and writing every operand and as having every effect.
 
-use crate::names::{DeclKind, NameParts, is_special_register};
+use crate::names::{DeclKind, NameParts};
+use crate::special::is_special_register;
 use crate::table::{Effects, Row, Writes, modifiers};
 use crate::tree::{DeclId, Module, NodeId, NodeKind, StmtId, StmtKind};
 

@@ -3,8 +3,9 @@
 use super::{Console, Failure};
 use crate::input::Input;
 use crate::output::to_stdout;
-use ptxopt_grammar::names::{DeclKind, is_special_register};
+use ptxopt_grammar::names::DeclKind;
 use ptxopt_grammar::roles::Role;
+use ptxopt_grammar::special::is_special_register;
 use ptxopt_grammar::table::Effects;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, StmtId, StmtKind};
 use serde_json::{Value, json};

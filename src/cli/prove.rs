@@ -7,12 +7,11 @@ use ptxopt_grammar::function::{Function, functions};
 use ptxopt_grammar::head::INDEPENDENT_THREADS;
 use ptxopt_grammar::meaning::disputed::Dispute;
 use ptxopt_grammar::meaning::disputed::Semantics;
-use ptxopt_grammar::meaning::term::Terms;
 use ptxopt_grammar::tree::Module;
 use ptxopt_machine::{Argument, Launch, Machine};
 use ptxopt_prover::blocks::{self, Effort, Outcome, packed};
-use ptxopt_prover::fragment::{Computed, Disputed, compute};
-use ptxopt_prover::{Query, Reads, Verdict, around, parting, prove};
+use ptxopt_prover::fragment::Disputed;
+use ptxopt_prover::{around, straight};
 use std::path::PathBuf;
 
 /// Decide whether two files compute the same for all inputs
@@ -143,7 +142,7 @@ fn function(
         Outcome::Proved(proof) => Answer::Proved(proof.to_string()),
         Outcome::Disputed { file, disputed } => Answer::Undecided(dispute(file, &disputed)),
         Outcome::Stopped(why) => {
-            let refuted = refuted((before, old), (after, new)).map(Answer::Refuted);
+            let refuted = straight::refuted((before, old), (after, new)).map(Answer::Refuted);
             refuted.unwrap_or_else(|| tested(before, after, &old.name, &why))
         }
     }
@@ -157,36 +156,6 @@ fn dispute(file: &str, disputed: &Disputed) -> String {
         "`{what}` in line {line} of the {file} file has two meanings ({name}): by the manual, {manual}; by NVIDIA's \
          assembler, {assembler}; `--video-semantics manual` selects the manual's"
     )
-}
-
-/// How two pieces of straight-line code differ, if they do for some inputs.
-fn refuted(
-    (before, old): (&Module<'_>, &Function),
-    (after, new): (&Module<'_>, &Function),
-) -> Option<String> {
-    let (mut terms, mut reads) = (Terms::new(), Reads::new());
-    let old = compute(before, old, &mut terms, &mut reads).ok()?;
-    let new = compute(after, new, &mut terms, &mut reads).ok()?;
-    let shape = |computed: &Computed| -> Vec<(String, u32)> {
-        computed.results.iter().map(|(what, term)| (what.clone(), terms.width(*term))).collect()
-    };
-    // A load is an unknown, identified by the place that it reads: loads of other places are other unknowns.
-    if shape(&old) != shape(&new) || old.loads != new.loads {
-        return None;
-    }
-    let sides = [&old, &new].map(|computed| computed.results.iter().map(|&(_, term)| term).collect());
-    let [results, news] = sides;
-    let mut query = Query::new(&terms, results, news);
-    query.undefined = reads.all_undefined();
-    let Verdict::Refuted(counterexample) = prove(&query) else { return None };
-    // A register that was not written may hold anything: a difference that depends on its value refutes nothing.
-    if counterexample.inputs.iter().any(|input| input.matters && query.undefined.contains(&input.number)) {
-        return None;
-    }
-    let input = |number| reads.register(number).cloned().unwrap_or_default();
-    let mut text = counterexample.describe(input, |result| old.results[result].0.clone());
-    text.extend(parting(&terms, &old, (after, &new), &counterexample));
-    Some(text)
 }
 
 /// How many seeds a kernel is run with.

@@ -19,6 +19,7 @@ mod numbers;
 mod outputs;
 mod outside;
 mod pairs;
+mod straight;
 #[path = "../support/modules.rs"]
 mod support;
 mod surroundings;

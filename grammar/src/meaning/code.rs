@@ -5,7 +5,8 @@
 
 use super::term::{Term, Terms};
 use crate::constant;
-use crate::names::{DeclKind, NameParts, Type, is_special_register};
+use crate::names::{DeclKind, NameParts, Type};
+use crate::special::is_special_register;
 use crate::table::modifiers;
 use crate::tree::{Module, NodeId, NodeKind, StmtId};
 use crate::video::register_text;

@@ -7,7 +7,8 @@
 use super::opcode::Opcode;
 use super::{OperandSource, modifiers};
 use crate::diagnostic::Diagnostic;
-use crate::names::{DeclKind, Type, is_special_register};
+use crate::names::{DeclKind, Type};
+use crate::special::is_special_register;
 use crate::tree::{Module, NodeId, NodeKind, Span, StmtId};
 
 /// Why an instruction is not decoded.

@@ -6,51 +6,50 @@
 use super::execute::Context;
 use super::warp::Warp;
 
-/// The special registers that can be read: the name, whether it has 64 bits, and what it is. Its place in the list
-/// is its number.
-const REGISTERS: &[(&str, u32)] = &[
-    ("%tid.x", 32),
-    ("%tid.y", 32),
-    ("%tid.z", 32),
-    ("%ntid.x", 32),
-    ("%ntid.y", 32),
-    ("%ntid.z", 32),
-    ("%ctaid.x", 32),
-    ("%ctaid.y", 32),
-    ("%ctaid.z", 32),
-    ("%nctaid.x", 32),
-    ("%nctaid.y", 32),
-    ("%nctaid.z", 32),
-    ("%laneid", 32),
-    ("%warpid", 32),
-    ("%nwarpid", 32),
-    ("%lanemask_eq", 32),
-    ("%lanemask_le", 32),
-    ("%lanemask_lt", 32),
-    ("%lanemask_ge", 32),
-    ("%lanemask_gt", 32),
-    ("%clock", 32),
-    ("%clock_hi", 32),
-    ("%clock64", 64),
-    ("%globaltimer", 64),
-    ("%globaltimer_lo", 32),
-    ("%globaltimer_hi", 32),
-    ("%smid", 32),
-    ("%nsmid", 32),
-    ("%gridid", 64),
-    ("%dynamic_smem_size", 32),
-    ("%total_smem_size", 32),
+/// The special registers that can be read. The place in the list is the number.
+pub(super) const REGISTERS: &[&str] = &[
+    "%tid.x",
+    "%tid.y",
+    "%tid.z",
+    "%ntid.x",
+    "%ntid.y",
+    "%ntid.z",
+    "%ctaid.x",
+    "%ctaid.y",
+    "%ctaid.z",
+    "%nctaid.x",
+    "%nctaid.y",
+    "%nctaid.z",
+    "%laneid",
+    "%warpid",
+    "%nwarpid",
+    "%lanemask_eq",
+    "%lanemask_le",
+    "%lanemask_lt",
+    "%lanemask_ge",
+    "%lanemask_gt",
+    "%clock",
+    "%clock_hi",
+    "%clock64",
+    "%globaltimer",
+    "%globaltimer_lo",
+    "%globaltimer_hi",
+    "%smid",
+    "%nsmid",
+    "%gridid",
+    "%dynamic_smem_size",
+    "%total_smem_size",
 ];
 
 /// The number of the special register that is written `text`.
 pub(super) fn find(text: &[u8]) -> Option<u32> {
-    let at = REGISTERS.iter().position(|(name, _)| name.as_bytes() == text)?;
+    let at = REGISTERS.iter().position(|name| name.as_bytes() == text)?;
     u32::try_from(at).ok()
 }
 
 /// The name of the special register with the number.
 pub(super) fn name(number: u32) -> &'static str {
-    REGISTERS[number as usize].0
+    REGISTERS[number as usize]
 }
 
 /// The thread of a block with the number.
@@ -92,6 +91,19 @@ pub(super) fn value<const W: usize>(cx: &mut Context<'_>, warp: &Warp<W>, number
                 "%nsmid" => 1,
                 _ => 0,
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::REGISTERS;
+    use ptxopt_grammar::special::special;
+
+    #[test]
+    fn all_are_special_registers() {
+        for name in REGISTERS {
+            assert!(special(name.as_bytes()).is_some(), "{name}");
         }
     }
 }

@@ -32,6 +32,8 @@ pub enum Uniqueness {
     OneOfSeveral,
     /// It was not found out.
     Unknown,
+    /// Nor were the inputs made small.
+    Drawn,
 }
 
 /// Inputs on which two pieces of code differ.
@@ -76,6 +78,7 @@ impl Counterexample {
             Uniqueness::Only => "minimised; no other inputs differ",
             Uniqueness::OneOfSeveral => "minimised; other inputs differ too",
             Uniqueness::Unknown => "minimised",
+            Uniqueness::Drawn => "not minimised",
         };
         writeln!(text, "  ({unique})").expect("a string can be written to");
         text

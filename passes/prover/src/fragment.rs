@@ -5,7 +5,7 @@
 //! written is a new unknown at each read. Whatever is not understood ends the run with its line and no answer, so
 //! nothing is claimed of code with branches, calls, barriers or ordered accesses.
 
-use super::Reads;
+use super::{Reads, special};
 use hashbrown::HashMap;
 use ptxopt_grammar::constant;
 use ptxopt_grammar::diagnostic::position;
@@ -30,8 +30,45 @@ pub struct Computed {
     pub loads: BTreeSet<String>,
     /// The registers that are written, in order.
     pub written: Vec<Written>,
+    /// What it accesses, and which addresses it converts, in order.
+    pub events: Vec<Event>,
     /// The first instruction to which the manual and the assembler give different meanings; here the manual counts.
     pub disputed: Option<Disputed>,
+}
+
+/// Something by which unknowns depend on each other: of two loads of a place both find the same.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// What is read is an unknown.
+    Load(Access),
+    /// What is stored.
+    Store(Access),
+    /// An address in another space is an unknown.
+    Convert {
+        /// The space, which is not the generic one.
+        space: String,
+        /// Whether the unknown is the address in that space, and not the generic one.
+        into: bool,
+        /// The unknown.
+        to: Term,
+        /// The other address.
+        from: Term,
+    },
+}
+
+/// A plain access to memory.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The state space, or `generic`.
+    pub space: String,
+    /// The address.
+    pub at: Term,
+    /// How many bits are accessed.
+    pub bits: u32,
+    /// What is stored, or the unknown that is read.
+    pub value: Term,
+    /// One bit: whether it happens.
+    pub guard: Term,
 }
 
 /// A register that is written.
@@ -215,7 +252,7 @@ impl Run<'_, '_, '_> {
         let Some(key) = self.key(node) else {
             let decl = self.module.decl_of(node)?;
             (self.module.decl(decl).kind != DeclKind::Register).then_some(())?;
-            let name = format!("address of {}", text(self.module.node_text(node)));
+            let name = symbol(self.module, node)?;
             return Some(self.reads.defined(self.terms, name, width));
         };
         let own = self.width(key.0)?;
@@ -261,6 +298,10 @@ impl Run<'_, '_, '_> {
         let width = self.width(decl)?;
         let address = self.value(from, width)?;
         let value = self.reads.defined(self.terms, format!("{opcode} #{}", address.index()), width);
+        let mut words = opcode.split('.').skip(1).peekable();
+        let into = words.next_if_eq(&"to").is_some();
+        let space = words.next()?.to_owned();
+        self.computed.events.push(Event::Convert { space, into, to: value, from: address });
         self.write(to, value, guard)
     }
 
@@ -293,11 +334,13 @@ impl Run<'_, '_, '_> {
                 let name = text(module.node_text(node));
                 let varies =
                     ["clock", "timer", "pm", "smid", "warpid"].iter().any(|word| name.contains(word));
-                (!varies).then(|| reads.defined(terms, name, width))
+                let special::Read { name, bits, .. } = special::read(name.as_bytes(), width);
+                (!varies).then(|| {
+                    let value = reads.defined(terms, name, bits);
+                    terms.extract(value, 0, width)
+                })
             }
-            Place::Address(node) => {
-                Some(reads.defined(terms, format!("address of {}", text(module.node_text(node))), width))
-            }
+            Place::Address(node) => Some(reads.defined(terms, symbol(module, node)?, width)),
             Place::Carry => carry,
         };
         let writes = meaning(module, stmt, self.terms, &mut read)?;
@@ -385,6 +428,7 @@ impl Run<'_, '_, '_> {
             }
             self.computed.loads.insert(key.clone());
             let value = self.reads.defined(self.terms, key, bits);
+            self.computed.events.push(Event::Load(Access { space: space.clone(), at, bits, value, guard }));
             let (decl, _) = self.key(register)?;
             let width = self.width(decl)?;
             (width >= bits).then_some(())?;
@@ -406,6 +450,7 @@ impl Run<'_, '_, '_> {
             let value = self.value(value, bits)?;
             let step = self.terms.constant(element as u128 * u128::from(bits / 8), self.terms.width(at));
             let at = self.terms.add(at, step);
+            self.computed.events.push(Event::Store(Access { space: space.clone(), at, bits, value, guard }));
             let what = format!("store {} ({space}, {bits} bits)", self.stores);
             let nothing = self.terms.constant(0, bits);
             let nowhere = self.terms.constant(0, self.terms.width(at));
@@ -420,6 +465,16 @@ impl Run<'_, '_, '_> {
         Some(())
     }
 }
+
+/// What the address of a variable is called; `None` if several things have the name.
+fn symbol(module: &Module<'_>, node: NodeId) -> Option<String> {
+    let decl = module.decl_of(node)?;
+    let alike = module.decls().filter(|&other| module.decl_name(other) == module.decl_name(decl));
+    (alike.count() == 1).then(|| format!("{ADDRESS}{}", text(module.node_text(node))))
+}
+
+/// How the name of the address of a variable begins.
+pub(super) const ADDRESS: &str = "address of ";
 
 /// The width of a type, and whether it is signed.
 fn bits(ty: &str) -> Option<(u32, bool)> {

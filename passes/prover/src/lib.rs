@@ -24,10 +24,13 @@ pub mod fragment;
 mod intermediate;
 mod linear;
 mod numbers;
+mod possible;
 mod query;
 mod renamed;
 mod sat;
 mod sliced;
+mod special;
+pub mod straight;
 mod support;
 mod sweep;
 #[cfg(test)]

@@ -61,6 +61,12 @@ impl<R: Clone + Eq + Hash> Reads<R> {
         self.registers.get(number as usize)
     }
 
+    /// All of these, by number.
+    #[must_use]
+    pub fn registers(&self) -> &[R] {
+        &self.registers
+    }
+
     /// The inputs for [`super::Query::undefined`].
     #[must_use]
     pub fn all_undefined(&self) -> BTreeSet<u32> {

@@ -4,7 +4,8 @@
 //! known. This is fast, since there are few registers and few types.
 
 use ptxopt_grammar::meaning::{meaning, term::Terms};
-use ptxopt_grammar::names::{NameParts, is_special_register};
+use ptxopt_grammar::names::NameParts;
+use ptxopt_grammar::special::is_special_register;
 use ptxopt_grammar::token::{Tok, Tokens};
 use ptxopt_grammar::tree::{Module, StmtId};
 

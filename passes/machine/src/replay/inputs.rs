@@ -181,3 +181,22 @@ fn small(bits: u64) -> u64 {
 
 /// The number of the space of an entry's parameters.
 pub(super) const PARAMETERS: u8 = 3;
+
+#[cfg(test)]
+mod tests {
+    use super::Inputs;
+    use crate::special::REGISTERS;
+    use ptxopt_grammar::special::special;
+
+    #[test]
+    fn special_registers_have_values_that_they_can_have() {
+        for (number, name) in (0..).zip(REGISTERS) {
+            let known = special(name.as_bytes()).expect("it is one");
+            for (seed, lane) in (0..4).flat_map(|seed| (0..64).map(move |lane| (seed, lane))) {
+                let inputs = Inputs { seed, pool: Vec::new() };
+                let value = inputs.special(lane, number) & u64::MAX >> (64 - known.bits);
+                assert!((known.least..=known.most).contains(&value), "{name}: {value:#x}");
+            }
+        }
+    }
+}

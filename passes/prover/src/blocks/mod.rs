@@ -20,8 +20,8 @@
 //! Only what the proofs used must be shown.
 //!
 //! **What is assumed** besides: that calls, atomics, barriers and all instructions without a meaning do the same for
-//! the same operands when the same happened before, on every thread; and that memory is equal where events are. A
-//! function that is called is judged on its own line.
+//! the same operands when the same happened before, on every thread; that memory is equal where events are; and that
+//! special registers have values that the manual lets them have. A function that is called is judged on its own line.
 //!
 //! Nothing here uses the optimiser, its graph or its facts, so a mistake there cannot hide here.
 

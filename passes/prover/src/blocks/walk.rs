@@ -19,7 +19,7 @@ use super::registers::{CARRY, Names, RegisterId, Registers};
 use super::shape::{Class, Shape};
 use super::terms::{Arena, Input, Values};
 use super::words::WORD;
-use crate::Assumption;
+use crate::special;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::meaning::disputed::{Semantics, disputed_at};
 use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones};
@@ -283,9 +283,9 @@ impl<'m, 't> Walk<'m, 't> {
                 Place::Register(node) => *read.get(&node)?,
                 Place::Carry => carry?,
                 Place::Special(node) => {
-                    let text =
-                        String::from_utf8_lossy(module.node_text(node)).replace(char::is_whitespace, "");
-                    terms.input(arena.number(Input::Named(text), Assumption::NONE), width)
+                    let special::Read { name, bits, known } = special::read(module.node_text(node), width);
+                    let value = terms.input(arena.number(Input::Named(name), known), bits);
+                    terms.extract(value, 0, width)
                 }
                 Place::Address(node) => {
                     // In 32 bits an address is another number than in 64.
