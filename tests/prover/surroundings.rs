@@ -1,4 +1,4 @@
-//! What stands around functions: attributes of functions, and variables that no function names.
+//! What stands around functions: attributes of functions, pragmas of the module, and variables that no function names.
 
 use ptxopt_grammar::function::functions;
 use ptxopt_prover::around;
@@ -21,6 +21,15 @@ fn an_attribute_of_a_function_counts_with_its_numbers() {
     assert_eq!(differences(&old, &text(".attribute( .unified (1,2) )")), (false, 0));
     assert_eq!(differences(&old, &text(".attribute(.unified(1, 3))")), (true, 0));
     assert_eq!(differences(&old, &text("")), (true, 0));
+}
+
+#[test]
+fn pragmas_of_the_module_count() {
+    let text = |outer: &str, inner: &str| format!("{outer}\n.visible .entry k()\n{{\n{inner}\nret;\n}}\n");
+    let pragma = ".pragma \"nounroll\";";
+    assert_eq!(differences(&text(pragma, ""), &text(pragma, pragma)), (false, 0));
+    assert_eq!(differences(&text(pragma, ""), &text("", "")), (true, 0));
+    assert_eq!(differences(&text(pragma, ""), &text("", pragma)), (true, 0));
 }
 
 #[test]

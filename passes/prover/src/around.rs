@@ -105,13 +105,14 @@ fn header(before: &Module<'_>, after: &Module<'_>) -> Option<String> {
             return found;
         }
     }
-    let aliases = |module: &Module<'_>| {
-        let all = module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Alias);
-        joined(all.flat_map(|stmt| tokens(module, stmt).map(|(_, text)| text)))
-    };
-    let [old, new] = [before, after].map(aliases);
-    if let Some(found) = two("the list of `.alias` directives", Some(&old), Some(&new)) {
-        return Some(found);
+    for (what, kind) in [
+        ("the list of `.alias` directives", StmtKind::Alias),
+        ("the list of `.pragma` directives of the module", StmtKind::Pragma),
+    ] {
+        let [old, new] = [before, after].map(|module| outermost(module, kind));
+        if let Some(found) = two(what, Some(&old), Some(&new)) {
+            return Some(found);
+        }
     }
     let [old, new] = [before, after].map(|module| text(module, StmtKind::Version));
     let settled = |text: &Option<String>| {
@@ -123,6 +124,19 @@ fn header(before: &Module<'_>, after: &Module<'_>) -> Option<String> {
         return None;
     }
     two("`.version`", old.as_ref(), new.as_ref())
+}
+
+/// The text of the statements of a kind that are in no function.
+fn outermost(module: &Module<'_>, kind: StmtKind) -> String {
+    let mut depth = 0_usize;
+    let is_outermost = |&stmt: &StmtId| {
+        let found = module.kind(stmt);
+        depth += usize::from(found == StmtKind::Open);
+        depth -= usize::from(found == StmtKind::Close && depth > 0);
+        depth == 0 && found == kind
+    };
+    let all = module.stmts().filter(is_outermost);
+    joined(all.flat_map(|stmt| tokens(module, stmt).map(|(_, text)| text)))
 }
 
 /// The heads of two modules, if that of the second has a later target, which the first module may have as well, and
