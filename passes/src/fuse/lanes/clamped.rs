@@ -18,6 +18,9 @@ use ptxopt_grammar::video::{Lanes, Sign};
 /// How many instructions that put bits together are looked at.
 const MOST_JOINED: usize = 32;
 
+/// How many numbers must be clamped for others beside them to be packed with them.
+const LEAST_CLAMPED: usize = 2;
+
 /// How many samples there are.
 const SAMPLES: u32 = 384;
 
@@ -92,6 +95,11 @@ impl Clamp {
         [false, true].into_iter().flat_map(|inverts| Sign::ALL.map(|sign| Self { sign, inverts }))
     }
 
+    /// Whether a number without a sign that fits stays what it is.
+    const fn keeps_what_fits(self) -> bool {
+        matches!(self, Self { sign: Sign::Unsigned, inverts: false })
+    }
+
     /// What so many bits become.
     fn of(self, number: u64, bits: u32) -> u64 {
         let number = u32::try_from(number & u64::from(u32::MAX)).expect("it was cut to a word").cast_signed();
@@ -121,26 +129,29 @@ impl Words {
     }
 
     /// The numbers of 32 bits that lanes are, or parts of lanes, clamped, and how.
-    fn numbers_of(&self, lanes: &[Term]) -> Option<(Clamp, Vec<Source>)> {
+    fn numbers_of(&mut self, lanes: &[Term]) -> Option<(Clamp, Vec<Source>)> {
         let terms = &self.pieces.terms;
         let chooses = |term: Term| matches!(terms.op(term), Op::Choose(..));
         let is_clamped = |&lane: &Term| {
             let inner = if let Op::Add(inner, _) | Op::Xor(inner, _) = terms.op(lane) { inner } else { lane };
             chooses(lane) || chooses(inner)
         };
-        if !lanes.iter().all(is_clamped) {
+        // What is not clamped is a number that fits: an alpha beside three colours that are computed.
+        let clamped: Vec<Term> = lanes.iter().copied().filter(is_clamped).collect();
+        let fits = clamped.len() < lanes.len();
+        if fits && (clamped.len() < LEAST_CLAMPED || 2 * clamped.len() < lanes.len()) {
             return None;
         }
         let words = self.pieces.all_words();
-        let all: Vec<Term> = words.iter().chain(lanes).copied().collect();
+        let all: Vec<Term> = words.iter().chain(&clamped).copied().collect();
         let bits = terms.width(*lanes.first()?);
         let mut program = Program::<u64>::compile(terms, &all)?;
         let mut inputs = vec![0; program.inputs()];
         let mut results = vec![0; all.len()];
         // For each way to clamp, those that each lane may still be.
-        let of_each = vec![(0..words.len()).collect::<Vec<usize>>(); lanes.len()];
-        let mut left: Vec<(Clamp, Vec<Vec<usize>>)> =
-            Clamp::all().map(|clamp| (clamp, of_each.clone())).collect();
+        let of_each = vec![(0..words.len()).collect::<Vec<usize>>(); clamped.len()];
+        let ways = Clamp::all().filter(|clamp| !fits || clamp.keeps_what_fits());
+        let mut left: Vec<(Clamp, Vec<Vec<usize>>)> = ways.map(|clamp| (clamp, of_each.clone())).collect();
         let count: u32 = self.lanes.count().into();
         let greatest = (1 << (self.lanes.bits() - 1)) - 1;
         let mut draw = 0x9e37_79b9_7f4a_7c15_u64;
@@ -180,8 +191,18 @@ impl Words {
         // Terms are made of earlier ones, so the first numbers have the most of what is computed above them.
         let firsts = |of_each: &[Vec<usize>]| of_each.iter().map(|left| left[0]).collect::<Vec<_>>();
         let (clamp, of_each) = left.iter().min_by_key(|(_, of_each)| firsts(of_each))?;
-        let number = |at: usize| self.pieces.word(words[at]).map(Source::Value);
-        Some((*clamp, firsts(of_each).into_iter().map(number).collect::<Option<_>>()?))
+        let mut firsts = firsts(of_each).into_iter();
+        let zero = self.pieces.terms.constant(0, bits);
+        let number = |lane: &Term| match clamped.contains(lane) {
+            true => self.pieces.word(words[firsts.next()?]).map(Source::Value),
+            // The bits above it must be zeros whatever becomes of what is undemanded.
+            false => {
+                let mut alone = vec![Some(zero); usize::from(self.lanes.count())];
+                alone[0] = Some(*lane);
+                self.gathered(&alone)
+            }
+        };
+        Some((*clamp, lanes.iter().map(number).collect::<Option<_>>()?))
     }
 
     /// Numbers that are clamped to so many bits side by side, two with each instruction.
