@@ -14,9 +14,10 @@ use super::splice;
 use super::stays::Stays;
 use super::visible::is_integer;
 use crate::cost::Cost;
-use crate::graph::{Register, ValueId};
+use crate::graph::{Graph, Register, ValueId};
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{Pass, Rule, is_dot_product};
+use crate::select::underlying;
 use ptxopt_grammar::legal::{Fault, Given};
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::disputed::disputed;
@@ -54,6 +55,53 @@ fn untyped(width: u32) -> Type {
     if width == 1 { Type::Pred } else { Type::parse(format!(".b{width}").as_bytes()) }
 }
 
+/// Whether a recipe does, step by step, what was done for an instruction already. It would be no gain, but might seem to
+/// be one, since what it has in one piece is priced in one piece; and it would be found again in the next round.
+fn computes_again(
+    graph: &Graph<'_, '_>,
+    constant: &dyn Fn(Source) -> Option<u64>,
+    own: &Step,
+    recipe: &Applied,
+) -> bool {
+    let steps: Vec<Step> = recipe.steps().collect();
+    // Each step, and what it is the same as.
+    let mut same: Vec<Option<ValueId>> = vec![None; steps.len()];
+    let mut open = vec![(*own, steps.len() - 1)];
+    while let Some((old, at)) = open.pop() {
+        let new = &steps[at];
+        if (old.code, old.width, old.sources.len()) != (new.code, new.width, new.sources.len()) {
+            return false;
+        }
+        for (&old, &new) in old.sources.iter().zip(&new.sources) {
+            let number = match new {
+                Source::Step(step) => {
+                    steps[step].copied().filter(|copied| matches!(copied, Source::Constant(_)))
+                }
+                Source::Constant(_) => Some(new),
+                Source::Value(_) => None,
+            };
+            if let Some(Source::Constant(number)) = number {
+                if constant(old) != Some(number) {
+                    return false;
+                }
+                continue;
+            }
+            let Source::Value(old) = old else { return false };
+            match new {
+                Source::Value(new) if underlying(graph, old) == underlying(graph, new) => {}
+                Source::Step(step) if same[step] == Some(old) => {}
+                Source::Step(step) => {
+                    let Some(definition) = graph.definition(old) else { return false };
+                    same[step] = Some(old);
+                    open.push((definition, step));
+                }
+                Source::Value(_) | Source::Constant(_) => return false,
+            }
+        }
+    }
+    true
+}
+
 impl Work<'_, '_, '_> {
     /// The spellings of a statement; `before` has those of the statements before it.
     pub(super) fn gather(
@@ -77,10 +125,12 @@ impl Work<'_, '_, '_> {
         }
         let mut spellings = self.spellings((stmt, step), value, records);
         spellings.extend(self.chained(stmt, &step, before));
-        if self.profit.keeps_halves {
-            // What is computed as halves here looks like an operation on words, which it was.
-            spellings.retain(|spelling| !is_fused(spelling));
-        }
+        let (graph, constant) = (self.profit.graph, &|source| self.knowledge.constant(source));
+        // What is computed as halves on purpose looks like an operation on words, which it was.
+        let is_new = |spelling: &Spelling| {
+            !self.profit.keeps_halves && !computes_again(graph, constant, &step, &spelling.recipe)
+        };
+        spellings.retain(|spelling| !is_fused(spelling) || is_new(spelling));
         let offer = |spelling: Spelling| {
             let (spelling, early) = self.copied_early(stmt, spelling);
             let (obstacle, reach) = self.obstacle_to((stmt, value), &spelling, &early);
