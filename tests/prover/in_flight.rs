@@ -63,6 +63,51 @@ fn registers_of_products_are_left_alone_until_they_are_waited_for() {
     }
 }
 
+#[test]
+fn a_register_of_another_scope_is_another_register() {
+    let store = format!("{ALL}st.global.b32 [%d1], %m0;\n");
+    let set = "ld.global.b32 %r2, [%d2];\nsetp.ne.u32 %p, %r2, 0;\n";
+    let scope =
+        format!("{{\n.reg .b32 %m0;\nmov.b32 %m0, 0;\n{FENCE}{PRODUCT}wgmma.wait_group.sync.aligned 1;\n");
+    // What is written stands where it is read; what is read is read no more.
+    for (write, rest) in [
+        (format!("mov.b32 %m0, 5;\n{store}"), ""),
+        ("mov.b32 %r1, %m0;\n".to_owned(), &*store),
+        ("@%p mov.b32 %r1, %m0;\n".to_owned(), &*store),
+    ] {
+        let text = |within: bool| {
+            let [inner, outer] = if within { [&*write, ""] } else { ["", &*write] };
+            format!("{set}{FENCE}{PRODUCT}{scope}{inner}}}\n{outer}{rest}")
+        };
+        for (what, old, new, equal) in [
+            ("the outer one", false, false, true),
+            ("the inner one", true, true, true),
+            ("the inner one for the outer one", false, true, false),
+        ] {
+            let [old, new] = [old, new].map(|within| function("sm_90a", &text(within)));
+            let why = stopped_texts(&old, &new);
+            assert_eq!(why.is_none(), equal, "{what}, {write}: {why:?}");
+        }
+    }
+}
+
+#[test]
+fn registers_that_are_named_in_flight_belong_to_the_same_products() {
+    let other = PRODUCT.replace("%m", "%n");
+    let text = |first: &str, second: &str, register: &str| {
+        format!(
+            "{FENCE}{first}{second}wgmma.wait_group.sync.aligned 1;\nmov.b32 {register}, 5;\n{ALL}st.global.b32 [%d1], {register};"
+        )
+    };
+    let old = text(PRODUCT, &other, "%m0");
+    for (what, new, equal) in
+        [("the same", text(PRODUCT, &other, "%m0"), true), ("the later", text(&other, PRODUCT, "%m0"), false)]
+    {
+        let why = stopped_texts(&function("sm_90a", &old), &function("sm_90a", &new));
+        assert_eq!(why.is_none(), equal, "{what}: {why:?}");
+    }
+}
+
 /// What is read of one product while a later one may be left in flight, and whether that is proved.
 fn pipelined() -> Vec<(&'static str, String, String, bool)> {
     let second = PRODUCT.replace("%m", "%n");

@@ -7,12 +7,14 @@
 //! sides, as all that has an effect is, so on every way such a statement then comes between the same two of them. That
 //! counts because a register may be there before it is known here: where a wait leaves something in flight, or is not
 //! executed on all ways. What is in flight where paths join is what is in flight on any of them. The guard of such a
-//! statement must be proved to be that of its counterpart: where the result is the same, nothing else asks for it.
+//! statement must be proved to be that of its counterpart: where the result is the same, nothing else asks for it. And
+//! what is begun must be begun with the same registers, since nothing else tells which of them are in flight for how long.
 
 use super::Stop;
 use super::cut::Cut;
 use super::fold::Step;
 use super::product::Product;
+use super::registers::Names;
 use super::walk::Walk;
 use crate::around::InModule;
 use hashbrown::HashMap;
@@ -20,8 +22,9 @@ use ptxopt_grammar::constant;
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::meaning::term::Term;
 use ptxopt_grammar::names::Part;
+use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::table::{Flight, InFlight};
-use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId};
+use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, StmtId};
 use std::collections::BTreeSet;
 
 /// A register that is in flight. Of a vector that is all of it.
@@ -50,9 +53,21 @@ pub(super) fn check(
         return Ok(Default::default());
     }
     let [old, new] = [0, 1].map(|side| uses(sides[side], &cuts[side]));
-    let key = |side: usize, named: &Named| (sides[side].0.stmt_text(named.stmt), named.after);
+    let names = sides.map(|(module, function)| Names::new(module, function));
+    let key = |side: usize, named: &Named| (Meant::new(&names[side], named.stmt), named.after);
+    let is_named = new.iter().any(|named| !named.is_empty());
     for &[from, to] in product.pairs.iter().flatten() {
-        let mut known: HashMap<(&[u8], usize), usize> = HashMap::new();
+        if is_named {
+            let [old, new] = [(0, from), (1, to)].map(|(side, at)| begun(&names[side], &cuts[side], at));
+            let same = |at: usize| old.get(at).is_some_and(|old| old.1 == new[at].1);
+            if let Some(at) = (0..new.len()).find(|&at| !same(at)) {
+                let why =
+                    "begins with registers other than those of the first file, where some are not waited for";
+                return Err(Stop::at(new[at].0, why));
+            }
+            (old.len() == new.len()).then_some(()).ok_or_else(|| Stop::plain("less is begun"))?;
+        }
+        let mut known: HashMap<(Meant, usize), usize> = HashMap::new();
         for named in old[from].iter().filter(|named| named.is_always) {
             *known.entry(key(0, named)).or_default() += 1;
         }
@@ -69,9 +84,25 @@ pub(super) fn check(
     Ok([guarded(0, &old), guarded(1, &new)])
 }
 
+/// What a statement says: its text, and the scopes of what it names, since a name means something else in each.
+#[derive(PartialEq, Eq, Hash)]
+struct Meant {
+    text: Vec<u8>,
+    scopes: Vec<Option<usize>>,
+}
+
+impl Meant {
+    fn new(names: &Names<'_, '_>, stmt: StmtId) -> Self {
+        let module = names.module;
+        let decls = module.stmt_nodes(stmt).filter_map(|node| module.decl_of(node));
+        let scopes = decls.map(|decl| names.scope(decl)).collect();
+        Self { text: module.stmt_text(stmt).to_vec(), scopes }
+    }
+}
+
 /// A statement of the old block that names registers in flight under a guard.
 pub(super) struct Touch {
-    text: Vec<u8>,
+    meant: Meant,
     after: usize,
     guard: Term,
 }
@@ -81,14 +112,14 @@ impl Walk<'_, '_> {
     pub(super) fn touch(&mut self, side: usize, stmt: StmtId) -> Result<(), Stop> {
         let Some(&after) = self.guarded[side].get(&stmt) else { return Ok(()) };
         let guard = self.guard(side, stmt)?;
-        let text = self.sides[side].names.module.stmt_text(stmt);
+        let meant = Meant::new(&self.sides[side].names, stmt);
         if side == 0 {
-            self.touches.push(Touch { text: text.to_vec(), after, guard });
+            self.touches.push(Touch { meant, after, guard });
             return Ok(());
         }
         for at in 0..self.touches.len() {
             let old = &self.touches[at];
-            let (fits, old) = (old.text == text && old.after == after, old.guard);
+            let (fits, old) = (old.meant == meant && old.after == after, old.guard);
             if fits && self.same(&[old], &[guard]).is_none() {
                 self.touches.swap_remove(at);
                 self.roots.extend([old, guard]);
@@ -154,6 +185,28 @@ fn uses_in(
 fn stmts_of(cut: &Cut, block: usize) -> impl Iterator<Item = (StmtId, bool)> {
     let block = &cut.blocks[block];
     block.steps.iter().filter_map(Step::stmt).chain(block.end.stmt().map(|stmt| (stmt, true)))
+}
+
+/// Registers by their names and scopes.
+type Called = Vec<(Vec<u8>, Option<usize>)>;
+
+/// What a block begins, each with its registers: what it writes, and what stands in vectors.
+fn begun(names: &Names<'_, '_>, cut: &Cut, block: usize) -> Vec<(StmtId, Called)> {
+    let module = names.module;
+    let begins = |&(stmt, _): &(StmtId, bool)| matches!(in_flight(module, stmt), Some(InFlight::Begins(_)));
+    let all = stmts_of(cut, block).filter(begins).map(|(stmt, _)| {
+        let is_vector = |&node: &NodeId| module.node_kind(node) == NodeKind::Vector;
+        let vectors = module.operands(stmt).into_iter().filter(is_vector);
+        let elements: BTreeSet<NodeId> = vectors.flat_map(|vector| module.children(vector)).collect();
+        let roles = module.roles(stmt).into_iter();
+        let counts = roles.filter(|(node, role)| *role != Role::Read || elements.contains(node));
+        let called = counts.map(|(node, _)| {
+            let scope = module.decl_of(node).and_then(|decl| names.scope(decl));
+            (module.node_text(node).to_vec(), scope)
+        });
+        (stmt, called.collect())
+    });
+    all.collect()
 }
 
 /// What is in flight after a statement.
