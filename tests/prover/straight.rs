@@ -18,8 +18,11 @@ fn kernel(body: &str) -> String {
 
 /// How two kernels with these statements differ, if that is found.
 fn refuted(old: &str, new: &str) -> Option<String> {
-    let [old, new] = [kernel(old), kernel(new)];
-    let [old, new] = [&old, &new].map(|text| ptxopt_grammar::parse(text.as_bytes()).expect("it is legal"));
+    refuted_texts(&kernel(old), &kernel(new))
+}
+
+fn refuted_texts(old: &str, new: &str) -> Option<String> {
+    let [old, new] = [old, new].map(|text| ptxopt_grammar::parse(text.as_bytes()).expect("it is legal"));
     let [first, second] = [&old, &new].map(|module| functions(module));
     straight::refuted((&old, &first[0]), (&new, &second[0]))
 }
@@ -158,4 +161,101 @@ fn variables_of_one_name_are_not_taken_for_one() {
         store(first) + &store(second)
     };
     assert_eq!(refuted(&text("%r1", "%r2"), &text("%r2", "%r1")), None);
+}
+
+#[test]
+fn what_depends_on_an_unwritten_register_is_no_difference() {
+    let text = |first: &str, next: &str| format!("{first}\n{next}\nst.global.u32 [%d2+8], %r9;");
+    let (one, two) = ("st.global.u32 [%d2], 1;", "st.global.u32 [%d2+4], 2;");
+    let three = "st.global.u32 [%d2], 3;";
+    only_the_first_differs("another store", &text(one, two), &text(three, two), &text(two, one));
+    let own = |at: u32| text(&format!("st.local.u32 [own+{at}], 1;"), "");
+    assert_eq!(refuted(&own(0), &own(4)), None);
+    let loaded = |first: &str, at: u32| {
+        stored(&format!("{first}\nst.global.u32 [%d1], %r9;\nld.global.u32 %r4, [%d1+{at}];"), "%r4")
+    };
+    assert_eq!(refuted(&loaded(one, 0), &loaded("", 0)), None);
+    let sum = |number: u32| stored(&format!("add.u32 %r4, %r9, {number};"), "%r4");
+    assert_eq!(refuted(&sum(1), &sum(2)), None);
+}
+
+#[test]
+fn arrays_whose_size_the_launch_says_are_one() {
+    let refuted = |old: &str, new: &str| {
+        let arrays = ".extern .shared .align 16 .b8 s1[];\n.extern .shared .align 16 .b8 s2[];\n.visible";
+        let [old, new] = [old, new].map(|body| kernel(body).replace(".visible", arrays));
+        refuted_texts(&old, &new)
+    };
+    let text = |second: &str, register: &str| {
+        stored(&format!("st.shared.u32 [s1], %r1;\nld.shared.u32 %r4, [{second}];"), register)
+    };
+    assert_eq!(refuted(&text("s2", "%r4"), &text("s2", "%r1")), None);
+    assert!(refuted(&text("s2", "%r4"), &text("s2", "%r2")).is_some());
+    assert!(refuted(&text("tile", "%r4"), &text("tile", "%r1")).is_some());
+    let distance = |second: &str| {
+        stored(&format!("mov.u32 %r4, s1;\nmov.u32 %r5, {second};\nsub.u32 %r4, %r4, %r5;"), "%r4")
+    };
+    let nothing =
+        |second: &str| stored(&format!("mov.u32 %r4, s1;\nmov.u32 %r5, {second};\nmov.u32 %r4, 0;"), "%r4");
+    assert_eq!(refuted(&distance("s2"), &nothing("s2")), None);
+    assert!(refuted(&distance("tile"), &nothing("tile")).is_some());
+}
+
+#[test]
+fn where_there_is_no_memory_nothing_is_accessed() {
+    let load = "ld.global.u32 %r4, [%d1];";
+    let chosen = |access: &str, condition: &str| {
+        stored(&format!("{access}\nsetp.{condition};\nselp.u32 %r5, 7, 0, %p1;"), "%r5")
+    };
+    let never = |access: &str| stored(access, "0");
+    for condition in ["eq.u64 %p1, %d1, 0", "lt.s64 %p1, %d1, 0", "lt.u64 %p1, %d1, 16"] {
+        assert_eq!(refuted(&chosen(load, condition), &never(load)), None, "{condition}");
+        assert!(refuted(&chosen("", condition), &never("")).is_some(), "{condition}");
+    }
+    let aligned = "and.b64 %d3, %d1, 4;\nsetp.ne.u64 %p1, %d3, 0;\nselp.u32 %r5, 7, 0, %p1;";
+    assert!(refuted(&stored(&format!("{load}\n{aligned}"), "%r5"), &never(load)).is_some());
+    let text = |rest: &str| {
+        format!("cvta.to.shared.u64 %d3, %d1;\ncvt.u32.u64 %r4, %d3;\n{rest}\nst.global.u64 [%d2], %d4;")
+    };
+    let rest = text("cvt.u64.u32 %d4, %r4;\nsub.u64 %d4, %d4, %d3;");
+    assert_eq!(refuted(&rest, &text("mov.u64 %d4, 0;")), None);
+}
+
+#[test]
+fn variables_of_a_function_are_gone_when_it_ends() {
+    let text = |space: &str, value: &str, result: u32| {
+        format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .func (.reg .b32 %o) f(.reg .b32 %i)\n{{\n\
+             .{space} .align 4 .b8 l[8];\nst.{space}.u32 [l], {value};\nmov.u32 %o, {result};\nret;\n}}\n"
+        )
+    };
+    assert_eq!(refuted_texts(&text("local", "%i", 1), &text("local", "5", 1)), None);
+    assert!(refuted_texts(&text("local", "%i", 1), &text("local", "%i", 2)).is_some());
+    assert!(refuted_texts(&text("shared", "%i", 1), &text("shared", "5", 1)).is_some());
+}
+
+#[test]
+fn special_registers_that_may_have_fewer_values_than_is_known_refute_nothing() {
+    let text = |name: &str, rest: &str| stored(&format!("mov.u32 %r4, {name};\n{rest}"), "%r5");
+    let compared = "setp.lt.u32 %p1, %r4, 500;\nselp.u32 %r5, 0, 1, %p1;";
+    for (name, is_known) in [
+        ("%tid.x", true),
+        ("%cluster_nctarank", false),
+        ("%cluster_ctaid.x", false),
+        ("%nclusterid.y", false),
+        ("%total_smem_size", false),
+    ] {
+        let shown = refuted(&text(name, compared), &text(name, "mov.u32 %r5, 0;"));
+        assert_eq!(shown.is_some(), is_known, "{name}: {shown:?}");
+    }
+}
+
+#[test]
+fn parts_of_addresses_refute_nothing() {
+    let whole = "mov.u32 %r4, tile;";
+    let half = "mov.u16 %h1, tile;\ncvt.u32.u16 %r4, %h1;";
+    assert_eq!(refuted(&stored(half, "%r4"), &stored(whole, "%r4")), None);
+    assert!(
+        refuted(&stored(whole, "%r4"), &stored("mov.u32 %r4, tile;\nadd.u32 %r4, %r4, 4;", "%r4")).is_some()
+    );
 }

@@ -9,6 +9,8 @@
 //!
 //! The world need not be that of the counterexample. It is enough that it could be, and that the pieces differ in it. So
 //! where the counterexample is not possible, others are drawn, unless a register that was never written could matter.
+//! What depends on such a register is no difference: it may be anything on both sides. Nor is a world possible in which it
+//! decides whether or where memory is accessed, or in which something is accessed where there is no memory.
 
 use super::around::InModule;
 use super::fragment::{ADDRESS, Access, Computed, Event};
@@ -20,20 +22,24 @@ use ptxopt_grammar::meaning::concrete::evaluate;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones};
 use ptxopt_grammar::special::special;
 use ptxopt_grammar::tree::{Module, StmtKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How far variables lie apart, as a power of two, and how many there may be.
 const VARIABLES: u32 = 24;
 const MOST_VARIABLES: u128 = 200;
 /// The same for what pointers point to whose values do not matter.
 const POINTERS: u32 = 36;
-/// Where the windows are in generic memory through which other spaces are seen, as a power of two, and how large each is.
+/// Where the windows are in generic memory through which other spaces are seen, as a power of two, and how large each is;
+/// how large global memory is, and how much there is none of at its beginning.
 const WINDOWS: u32 = 60;
-const WINDOW: u32 = 40;
+const WINDOW: u32 = 32;
+const GLOBAL_MEMORY: u32 = 47;
+const NOWHERE: u128 = 1 << 12;
 /// How many worlds are drawn.
 const DRAWN: u64 = 64;
 /// The state spaces; the first one has the same addresses as generic memory.
 const SPACES: [&str; 5] = ["global", "shared", "local", "const", "param"];
+const GLOBAL: usize = 0;
 const LOCAL: usize = 2;
 
 /// A byte of memory: the number of its space, and its address there.
@@ -44,7 +50,10 @@ struct Run {
     /// The values of all inputs, as this piece found them.
     inputs: Vec<u128>,
     written: BTreeMap<Byte, u8>,
-    returned: Vec<u128>,
+    /// Which of these hold something that depends on what was never written.
+    unknown: BTreeSet<Byte>,
+    /// What is returned, as far as it does not depend on that.
+    returned: Vec<Option<u128>>,
 }
 
 /// The counterexample, changed as far as needed to be possible; `None` if it was not found to be.
@@ -57,9 +66,10 @@ pub(super) fn possible(
 ) -> Option<Counterexample> {
     let unwritten = reads.all_undefined();
     let may_change = found.inputs.iter().all(|input| !unwritten.contains(&input.number));
-    let world = World { terms, names: reads.registers(), function, found, may_change };
+    let world = World { terms, names: reads.registers(), function, found, unwritten, may_change };
+    world.has_whole_addresses().then_some(())?;
     // Where pointers do not matter they had better point to different places.
-    let as_found = [Draw::Apart, Draw::Nothing].into_iter();
+    let as_found = [Draw::Apart, Draw::Nothing, Draw::Far].into_iter();
     as_found.chain((0..DRAWN).map(Draw::All)).find_map(|draw| world.differs(sides, draw))
 }
 
@@ -69,6 +79,8 @@ enum Draw {
     Nothing,
     /// Pointers that do not matter.
     Apart,
+    /// The upper bits of all pointers.
+    Far,
     /// All, by a number.
     All(u64),
 }
@@ -79,11 +91,22 @@ struct World<'w, 'm, 't> {
     names: &'w [String],
     function: (&'m Module<'t>, &'w Function),
     found: &'w Counterexample,
+    /// The inputs that stand for what was never written: each read of it may find something else.
+    unwritten: BTreeSet<u32>,
     /// Whether no input stands for what was never written, which matters or not depending on others.
     may_change: bool,
 }
 
 impl World<'_, '_, '_> {
+    /// Whether addresses are read as a whole.
+    fn has_whole_addresses(&self) -> bool {
+        let is_part = |term: Term| {
+            matches!(self.terms.op(term), Op::Input(number) if self.names[number as usize].starts_with(ADDRESS))
+                && self.terms.width(term) < WINDOW
+        };
+        !self.terms.iter().any(is_part)
+    }
+
     fn differs(&self, sides: [&Computed; 2], draw: Draw) -> Option<Counterexample> {
         let inputs = self.inputs(draw)?;
         let mut memory = HashMap::new();
@@ -93,12 +116,12 @@ impl World<'_, '_, '_> {
         let is_entry = self.function.0.kind(self.function.1.head) == StmtKind::Entry;
         let holds = |run: &Run, byte: &Byte| run.written.get(byte).or_else(|| memory.get(byte)).copied();
         let differs = before.written.keys().chain(after.written.keys()).any(|byte| {
-            // Local memory is gone with the thread of a kernel.
-            !(is_entry && byte.0 == LOCAL) && holds(&before, byte) != holds(&after, byte)
+            let is_known = [&before, &after].iter().all(|run| !run.unknown.contains(byte));
+            !is_gone(*byte, is_entry) && is_known && holds(&before, byte) != holds(&after, byte)
         });
-        if !differs && before.returned == after.returned {
-            return None;
-        }
+        let mut returned = before.returned.iter().zip(&after.returned);
+        let returned_differ = returned.any(|(old, new)| old.is_some() && new.is_some() && old != new);
+        (differs || returned_differ).then_some(())?;
         self.shown(sides, [&before, &after])
     }
 
@@ -111,24 +134,49 @@ impl World<'_, '_, '_> {
             let is_apart = match draw {
                 Draw::Nothing => false,
                 Draw::Apart => is_long && !input.matters,
-                Draw::All(_) => is_long,
+                Draw::Far | Draw::All(_) => is_long,
             };
             pointers += u128::from(is_apart);
             let is_special = self.names[input.number as usize].starts_with('%');
             let value = match draw {
+                Draw::Far if is_apart => input.value & ones(POINTERS) | pointers << POINTERS,
                 _ if is_apart => pointers << POINTERS,
-                Draw::Nothing | Draw::Apart => input.value,
+                Draw::Nothing | Draw::Apart | Draw::Far => input.value,
                 Draw::All(number) => drawn(number, input.number, is_special) & ones(input.width),
             };
             inputs[input.number as usize] = value;
         }
-        let variables = (0..self.names.len()).filter(|&at| self.names[at].starts_with(ADDRESS));
-        for (at, place) in variables.zip(1..) {
-            inputs[at] = place << VARIABLES;
-            (place <= MOST_VARIABLES).then_some(())?;
+        // Pointers of which no result is made, but what they point to.
+        let found: BTreeSet<u32> = self.found.inputs.iter().map(|input| input.number).collect();
+        for term in self.terms.iter().filter(|&term| self.terms.width(term) == 64) {
+            if let Op::Input(number) = self.terms.op(term)
+                && !found.contains(&number)
+            {
+                pointers += 1;
+                inputs[number as usize] = pointers << POINTERS;
+            }
+        }
+        let mut places = 1..=MOST_VARIABLES;
+        for (at, name) in self.names.iter().enumerate() {
+            if let Some(name) = name.strip_prefix(ADDRESS) {
+                // All arrays whose size the launch says are the same memory, behind all others.
+                let place = if self.is_sized_by_launch(name) { MOST_VARIABLES + 1 } else { places.next()? };
+                inputs[at] = place << VARIABLES;
+            }
         }
         self.launch(&mut inputs)?;
         Some(inputs)
+    }
+
+    /// Whether a variable is in shared memory that is declared elsewhere.
+    fn is_sized_by_launch(&self, name: &str) -> bool {
+        let module = self.function.0;
+        let mut decls = module.decls().filter(|&decl| module.decl_name(decl) == name.as_bytes());
+        decls.any(|decl| {
+            let stmt = module.stmt_text(module.decl(decl).stmt);
+            let has = |word: &[u8]| stmt.windows(word.len()).any(|part| part == word);
+            has(b".extern") && has(b".shared")
+        })
     }
 
     /// Makes the special registers go together.
@@ -191,8 +239,10 @@ impl World<'_, '_, '_> {
                 strange += usize::from(name.contains(" bits of %"));
                 continue;
             }
-            let range = special(name.as_bytes()).map(|known| known.least.into()..=known.most.into());
-            if range.is_some_and(|range: std::ops::RangeInclusive<u128>| !range.contains(&value)) {
+            let Some(known) = special(name.as_bytes()) else { return false };
+            let (least, most) = (u128::from(known.least), u128::from(known.most));
+            // Of a register that could have any value by the table it is not known which it can have.
+            if !(least..=most).contains(&value) || (least, most) == (0, ones(known.bits)) {
                 return false;
             }
             let is_place = PLACES.iter().any(|place| name.starts_with(place));
@@ -207,11 +257,16 @@ impl World<'_, '_, '_> {
     /// Runs a piece of code in memory that holds what it is to find, as far as that is known already.
     fn run(&self, computed: &Computed, mut inputs: Vec<u128>, memory: &mut HashMap<Byte, u8>) -> Option<Run> {
         let mut written: BTreeMap<Byte, u8> = BTreeMap::new();
+        let (mut unknown, mut unwritten) = (BTreeSet::new(), self.unwritten.clone());
         for event in &computed.events {
             match event {
                 Event::Load(access) => {
+                    (!self.depends(&[access.at, access.guard], &unwritten)).then_some(())?;
                     let Some(bytes) = self.bytes(access, &inputs)? else { continue };
                     let number = self.number(access.value)?;
+                    if bytes.iter().any(|byte| unknown.contains(byte)) {
+                        unwritten.insert(u32::try_from(number).ok()?);
+                    }
                     let wanted = inputs[number].to_le_bytes();
                     let found = bytes.into_iter().zip(wanted).map(|(byte, wanted)| {
                         let known = written.get(&byte).copied();
@@ -220,17 +275,30 @@ impl World<'_, '_, '_> {
                     inputs[number] = found.rev().fold(0, |value, byte| value << 8 | u128::from(byte));
                 }
                 Event::Store(access) => {
+                    (!self.depends(&[access.at, access.guard], &unwritten)).then_some(())?;
                     let Some(bytes) = self.bytes(access, &inputs)? else { continue };
                     let [value] = evaluate(self.terms, &[access.value], &inputs)[..] else { return None };
+                    let is_unknown = self.depends(&[access.value], &unwritten);
+                    for &byte in &bytes {
+                        if is_unknown {
+                            unknown.insert(byte)
+                        } else {
+                            unknown.remove(&byte)
+                        };
+                    }
                     written.extend(bytes.into_iter().zip(value.to_le_bytes()));
                 }
                 Event::Convert { space, into, to, from } => {
                     let space = SPACES.iter().position(|known| known == space)?;
                     let width = self.terms.width(*to);
-                    (space == 0 || width == 64).then_some(())?;
+                    (space == GLOBAL || width == 64).then_some(())?;
+                    (!self.depends(&[*from], &unwritten)).then_some(())?;
                     let [from] = evaluate(self.terms, &[*from], &inputs)[..] else { return None };
                     let window = window(space);
                     let address = if *into { from.wrapping_sub(window) } else { from.wrapping_add(window) };
+                    // An address that is not in the space has none there.
+                    let within = if *into { address } else { from };
+                    (within < space_size(space)).then_some(())?;
                     inputs[self.number(*to)?] = address & ones(width);
                 }
             }
@@ -238,8 +306,17 @@ impl World<'_, '_, '_> {
         let is_returned = |(what, _): &&(String, Term)| what.starts_with("return value");
         let returned: Vec<Term> =
             computed.results.iter().filter(is_returned).map(|&(_, term)| term).collect();
-        let returned = evaluate(self.terms, &returned, &inputs);
-        Some(Run { inputs, written, returned })
+        let values = evaluate(self.terms, &returned, &inputs);
+        let known = |(&term, value)| (!self.depends(&[term], &unwritten)).then_some(value);
+        let returned = returned.iter().zip(values).map(known).collect();
+        Some(Run { inputs, written, unknown, returned })
+    }
+
+    /// Whether terms depend on any of these inputs.
+    fn depends(&self, terms: &[Term], inputs: &BTreeSet<u32>) -> bool {
+        let is_one =
+            |term: Term| matches!(self.terms.op(term), Op::Input(number) if inputs.contains(&number));
+        !inputs.is_empty() && terms.iter().any(|&term| self.terms.cone(term).into_iter().any(is_one))
     }
 
     /// The bytes that are accessed, `Some(None)` if it does not happen; `None` if that cannot be.
@@ -257,6 +334,9 @@ impl World<'_, '_, '_> {
                 .find(|&space| (window(space)..window(space) + (1 << WINDOW)).contains(&at) && space > 0)
                 .map_or((0, at), |space| (space, at - window(space))),
         };
+        // What is accessed elsewhere ends both.
+        let least = if space == GLOBAL { NOWHERE } else { 0 };
+        (least..space_size(space)).contains(&at).then_some(())?;
         Some(Some((0..size).map(|byte| (space, at + byte)).collect()))
     }
 
@@ -293,6 +373,17 @@ impl World<'_, '_, '_> {
 /// Where a space begins in generic memory.
 fn window(space: usize) -> u128 {
     (space as u128) << WINDOWS
+}
+
+/// Whether a byte is local memory that is gone in the end: all with the thread of a kernel, variables with a function.
+fn is_gone((space, at): Byte, is_entry: bool) -> bool {
+    let is_variable = (1..=MOST_VARIABLES).contains(&(at >> VARIABLES));
+    space == LOCAL && (is_entry || is_variable)
+}
+
+/// How many addresses a space has.
+fn space_size(space: usize) -> u128 {
+    1 << if space == GLOBAL { GLOBAL_MEMORY } else { WINDOW }
 }
 
 /// A number for an input of a world; small ones are frequent, and those of special registers.
