@@ -2,7 +2,7 @@
 //!
 //! Both functions are taken for terms over unknowns (`fragment`), and the prover looks for unknowns that make them
 //! differ. It knows nothing of how unknowns depend on each other, so what it finds is tried in a world that could be
-//! ([`super::possible`]), and what does not differ there is not said to differ.
+//! (`possible.rs`), and what does not differ there is not said to differ.
 
 use super::around::InModule;
 use super::fragment::{Computed, compute};
