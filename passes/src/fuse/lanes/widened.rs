@@ -34,7 +34,8 @@ struct Extended {
 impl Words {
     /// A word whose halves are bytes of one word that is there, extended.
     pub(super) fn widened_bytes(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
-        if self.lanes != Lanes::Two {
+        // What is no word as a whole, such as an extremum of its lanes, is not computed of other words for that.
+        if self.lanes != Lanes::Two || !self.widens {
             return None;
         }
         let byte = |lane: &Option<Term>| lane.map_or(Some(None), |lane| self.extended_byte(lane).map(Some));

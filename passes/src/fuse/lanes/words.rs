@@ -93,6 +93,8 @@ pub(super) struct Words {
     way: Way,
     /// Other ways in which some could be made.
     asked: Vec<Way>,
+    /// Whether bytes that become halves are moved two at a time.
+    pub(super) widens: bool,
 }
 
 /// How words are made.
@@ -122,11 +124,12 @@ impl Words {
     pub(super) fn over(pieces: Pieces, lanes: Lanes) -> Self {
         let (known, made, wide) = (HashMap::new(), HashMap::new(), Wide::default());
         let (steps, asked) = (Vec::new(), Vec::new());
-        Self { pieces, lanes, steps, known, wide, made, way: Way::Gathered, asked }
+        Self { pieces, lanes, steps, known, wide, made, way: Way::Gathered, asked, widens: false }
     }
 
     /// The value of the site: moved from words that are there, and computed.
     pub(super) fn recipes(&mut self, site: &Site<'_, '_, '_>) -> Vec<Recipe> {
+        self.widens = true;
         let own = Recipe::one(*site.step);
         let bits = self.lanes.bits();
         let ones = u32::MAX >> (32 - bits);
