@@ -325,11 +325,11 @@ impl Profit<'_, '_, '_> {
     /// that has no price, and several that have one go with it.
     fn packs_moves(&self, gain: &Gain<'_>) -> bool {
         let row = |stmt: StmtId| self.graph.module().row(stmt);
-        let is_pack = |stmt| self.graph.step(stmt).is_some_and(|step| step.code == Code::Pack);
+        let joins_halves = |stmt| self.graph.step(stmt).is_some_and(|step| step.code == Code::Pack);
         let is_mask = || row(gain.stmt).is_some_and(|row| row.is(op::AND));
         let takes_field = |stmt| self.is_byte_move(stmt) || row(stmt).is_some_and(|row| row.is(op::BFE));
         let moves = || gain.gone.iter().filter(|&&stmt| takes_field(stmt) && self.cost_of(stmt).least > 0);
-        let packs = is_pack(gain.stmt) || is_mask() && gain.gone.iter().any(|&stmt| is_pack(stmt));
+        let packs = joins_halves(gain.stmt) || is_mask() && gain.gone.iter().any(|&stmt| joins_halves(stmt));
         packs && moves().count() > 1
     }
 

@@ -52,11 +52,13 @@ impl Words {
 
     /// Where a lane can be read: in words, or else in a register of 16 bits.
     fn homes_of(&self, lane: Term) -> Vec<Home> {
-        let mut homes: Vec<Home> = self.pieces.homes(lane).collect();
-        if homes.is_empty() && self.number(lane).is_none() {
-            homes.extend(self.pieces.narrow(lane).map(|narrow| (narrow, 0)));
-        }
-        homes
+        self.pieces.homes(lane).chain(self.home_outside(lane)).collect()
+    }
+
+    /// Where a lane can be read that lies in no word: in a register of 16 bits.
+    fn home_outside(&self, lane: Term) -> Option<Home> {
+        let is_outside = self.number(lane).is_none() && self.pieces.homes(lane).next().is_none();
+        self.pieces.narrow(lane).filter(|_| is_outside).map(|narrow| (narrow, 0))
     }
 
     /// The word of a home.
@@ -94,8 +96,8 @@ impl Words {
     pub(super) fn elsewhere(&self, site: &Site<'_, '_, '_>, lanes: &[Option<Term>]) -> Option<Recipe> {
         let Origin::Result(stmt) = site.graph.value(site.value).origin else { return None };
         let homes = |lane: Term| self.pieces.homes.get(&lane).map_or(&[][..], Vec::as_slice);
-        let is_number = |lane: &Option<Term>| lane.is_some_and(|lane| self.number(lane).is_some());
-        let moved = lanes.iter().flatten().filter(|&&lane| self.number(lane).is_none());
+        let is_number = |lane: Term| self.number(lane).is_some();
+        let moved = lanes.iter().flatten().filter(|&&lane| !is_number(lane));
         let fewest = moved.map(|&lane| homes(lane)).min_by_key(|homes| homes.len())?;
         let mut words = fewest.iter().map(|&(word, _)| word).rev().take(MOST_ELSEWHERE);
         let place = |word: ValueId, lane: Term, at: usize| {
@@ -103,9 +105,9 @@ impl Words {
             if lies(at) { Some(at) } else { (0..lanes.len()).find(|&place| lies(place)) }
         };
         let (word, places) = words.find_map(|word| {
-            let find = |(at, lane): (usize, &Option<Term>)| match lane {
-                Some(lane) if !is_number(&Some(*lane)) => place(word, *lane, at),
-                Some(_) => Some(lanes.len() + at),
+            let find = |(at, lane): (usize, &Option<Term>)| match *lane {
+                Some(lane) if is_number(lane) => Some(lanes.len() + at),
+                Some(lane) => place(word, lane, at),
                 None => Some(at),
             };
             let places: Option<Vec<usize>> = lanes.iter().enumerate().map(find).collect();
@@ -116,11 +118,11 @@ impl Words {
         if places.iter().copied().eq(0..lanes.len()) {
             return Some(Recipe::copy(Source::Value(word), 32));
         }
-        let numbers: Vec<Option<Term>> = lanes.iter().map(|lane| lane.filter(|_| is_number(lane))).collect();
-        let numbers = self.constant(&numbers).expect("these are numbers");
-        let sources = [Source::Value(word), Source::Constant(numbers.into())];
+        let numbers: Vec<Option<Term>> =
+            lanes.iter().map(|lane| lane.filter(|&lane| is_number(lane))).collect();
+        let numbers = Source::Constant(self.constant(&numbers).expect("these are numbers").into());
         let digits = Source::Constant(self.digits(&places));
-        Some(Recipe::one(Step::plain(op::PRMT_B32, &[sources[0], sources[1], digits])))
+        Some(Recipe::one(Step::plain(op::PRMT_B32, &[Source::Value(word), numbers, digits])))
     }
 
     /// A word whose lanes are read from words that are there: one as it is, or lanes of two, moved.
@@ -140,8 +142,8 @@ impl Words {
             wanted.iter().copied().filter(|&(_, lane)| self.number(lane).is_none()).collect();
         let first = self.homes_of(moved.first()?.1);
         let place = |word, lane: Term, at: usize| {
-            let homes = self.homes_of(lane).into_iter().filter(|&(value, _)| value == word);
-            homes.map(|(_, place)| place).min_by_key(|&place| place != at)
+            let homes = self.pieces.homes(lane).chain(self.home_outside(lane));
+            homes.filter(|&(home, _)| home == word).map(|(_, place)| place).min_by_key(|&place| place != at)
         };
         let numbers: Option<u32> = (moved.len() < wanted.len()).then(|| {
             let only: Vec<Option<Term>> =

@@ -41,13 +41,11 @@ impl Words {
         let byte = |lane: &Option<Term>| lane.map_or(Some(None), |lane| self.extended_byte(lane).map(Some));
         let bytes: Vec<Option<Extended>> = lanes.iter().map(byte).collect::<Option<_>>()?;
         let &Extended { half: first, shift, .. } = bytes.iter().flatten().next()?;
-        let mut words = self.pieces.homes(first).map(|(word, _)| word);
-        let found = words.find_map(|word| Some((word, self.digits_of(word, &bytes)?)));
-        drop(words);
-        let (word, digits) = found?;
         if bytes.iter().flatten().any(|byte| byte.shift != shift) {
             return None;
         }
+        let of_word = |(word, _)| Some((word, self.digits_of(word, &bytes)?));
+        let (word, digits) = self.pieces.homes(first).find_map(of_word)?;
         let selector = digits.iter().rev().fold(0, |all, &[low, high]| all << 8 | high << 4 | low);
         let operands = [Source::Value(word), Source::Constant(0), Source::Constant(selector)];
         let moved = self.push(Step::plain(op::PRMT_B32, &operands));
