@@ -3,9 +3,9 @@
 //! The shape of such an instruction is its text with the registers, plain addresses and stored numbers taken out:
 //! these are its operands, as terms. Two instructions of the same shape with equal operands are the same function of
 //! the same numbers, and, where they are more than that, the same access, barrier or call at that point. Constants
-//! are part of the shape by their value, symbols by their name and scope; so is a pragma about that instruction alone. Under a guard that fails nothing is read,
-//! so there an operand counts as zero; the guard itself is an operand. Plain accesses to memory are to words, however
-//! they take them apart (`words`).
+//! are part of the shape by their value, symbols by their name and scope; so is a pragma about that instruction alone.
+//! Under a guard that fails nothing is read, so there an operand counts as zero; the guard itself is an operand. Plain
+//! accesses to memory are to words, however they take them apart (`words`).
 
 use super::Stop;
 use super::registers::{CARRY, RegisterId};
