@@ -65,7 +65,8 @@ impl Holder {
     }
 }
 
-/// The low bits of registers to a word, the lowest first: how many of each, and of which.
+/// The low bits of registers to a word, the lowest first: how many of each, and of which. Two bytes are followed by
+/// zeros.
 pub(super) fn put_together(
     word: &str,
     elements: Vec<(u32, Holder)>,
@@ -79,7 +80,6 @@ pub(super) fn put_together(
         let holder = if in_pairs || holder.width == WORD { holder } else { holder.widened(fresh, lines) };
         sides.push((bits, holder.name));
     }
-    let is_word = |sides: &[(u32, String)]| sides.len() == 2;
     let mut halves = Vec::new();
     let mut bytes = sides.into_iter().peekable();
     while let Some((bits, name)) = bytes.next() {
@@ -95,11 +95,12 @@ pub(super) fn put_together(
             None => halves.push((16, name)),
         }
     }
-    debug_assert!(is_word(&halves), "the parts of a word are two halves");
-    let [(bits, low), (_, high)] = &halves[..] else { return };
-    lines.push(match (in_pairs, bits) {
-        (true, 8) => format!("prmt.b32 {word}, {low}, {high}, 0x6420;"),
-        (true, _) => format!("mov.b32 {word}, {{{low}, {high}}};"),
-        (false, _) => format!("prmt.b32 {word}, {low}, {high}, 0x5410;"),
+    lines.push(match (&halves[..], in_pairs) {
+        ([(_, low)], true) => format!("prmt.b32 {word}, {low}, 0, 0x4420;"),
+        ([(_, low)], false) => format!("prmt.b32 {word}, {low}, 0, 0x4410;"),
+        ([(8, low), (_, high)], true) => format!("prmt.b32 {word}, {low}, {high}, 0x6420;"),
+        ([(_, low), (_, high)], true) => format!("mov.b32 {word}, {{{low}, {high}}};"),
+        ([(_, low), (_, high)], false) => format!("prmt.b32 {word}, {low}, {high}, 0x5410;"),
+        _ => unreachable!("the parts of a word are two halves, or one"),
     });
 }

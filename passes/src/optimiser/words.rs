@@ -1,11 +1,13 @@
-//! Vector accesses to bytes and halves as accesses to the words that these make up, and accesses to 64 bits of which
-//! bytes are taken or put together as accesses to two words; runs of others, see [`super::runs`].
+//! Vector accesses to bytes and halves as accesses to the words that these make up, or to the half that two bytes are,
+//! and accesses to 64 bits of which bytes are taken or put together as accesses to two words; runs of others, see
+//! [`super::runs`].
 //!
 //! `ld.v4.u8` writes four registers and `st.v4.u8` reads four, so the word of memory between them is in no register,
 //! and nothing can compute with it. Here the word is loaded and its bytes are moved to the registers, or the bytes are
-//! put together and the word is stored. Two words that are loaded to one register are in none of their own either. The
-//! moves are for the rules that follow: where they understand what happens to
-//! the bytes, the moves go. An access whose moves all stay has gained nothing; the caller leaves it as it was.
+//! put together and the word is stored. A half is loaded to the lower end of a word, with zeros above, and stored from
+//! there. Two words that are loaded to one register are in none of their own either. The moves are for the rules that
+//! follow: where they understand what happens to the bytes, the moves go. An access whose moves all stay has gained
+//! nothing; the caller leaves it as it was.
 //!
 //! It is sound because the manual says so: a vector access is to consecutive elements, memory is little-endian, and a
 //! vector is aligned to its whole size
@@ -41,6 +43,9 @@ use std::ops::Range;
 
 /// How many bits the longest element has.
 const LONG: u32 = 64;
+
+/// How many bits two bytes have.
+const HALF: u32 = 16;
 
 /// The most words that one access has.
 const MOST_WORDS: u32 = 4;
@@ -263,6 +268,17 @@ impl Access {
         self.element.0 == LONG
     }
 
+    /// Whether its elements are the two bytes of a half.
+    fn is_half(&self) -> bool {
+        self.bits() == HALF
+    }
+
+    /// How many bits its elements have together.
+    fn bits(&self) -> u32 {
+        let count = u32::try_from(self.parts.len()).expect("a vector has at most eight elements");
+        count * self.element.0
+    }
+
     /// Whether bytes of what is loaded are used, or what is stored is put together.
     fn is_of_bytes(&self, graph: &Graph<'_, '_>) -> bool {
         let of_node =
@@ -275,13 +291,12 @@ impl Access {
 
     /// Whether the elements fill words, and registers of these widths can be moved from and to words.
     fn is_possible(&self) -> bool {
-        let bits = self.element.0;
-        let count = u32::try_from(self.parts.len()).expect("a vector has at most eight elements");
+        let bits = self.bits();
         let widths: BTreeSet<u32> = self.parts.iter().map(|part| part.holder.width).collect();
         let names: HashSet<&str> = self.parts.iter().map(|part| part.holder.name.as_str()).collect();
         let fits = |width| if self.is_long() { width == LONG } else { [16, 32].contains(&width) };
-        (bits * count).is_multiple_of(WORD)
-            && bits * count / WORD <= MOST_WORDS
+        (bits.is_multiple_of(WORD) || self.is_half())
+            && bits / WORD <= MOST_WORDS
             && widths.len() == 1
             && widths.into_iter().all(fits)
             && (!self.is_load || names.len() == self.parts.len())
@@ -291,11 +306,12 @@ impl Access {
     fn lines(&self, names: &mut Names<'_>) -> Vec<String> {
         // The elements of a word, or the one that has several words.
         let (per_word, per_element) = (1.max(WORD / self.element.0), 1.max(self.element.0 / WORD));
-        let count = self.parts.len() * per_element as usize / per_word as usize;
+        let count = (self.parts.len() * per_element as usize).div_ceil(per_word as usize);
         let words: Vec<String> = (0..count).map(|_| names.next(WORD)).collect();
-        let (vector, operand) = match &words[..] {
-            [word] => (String::new(), word.clone()),
-            words => (format!(".v{}", words.len()), format!("{{{}}}", words.join(", "))),
+        let (ty, operand) = match &words[..] {
+            [half] if self.is_half() => (".u16".to_owned(), half.clone()),
+            [word] => (".b32".to_owned(), word.clone()),
+            words => (format!(".v{}.b32", words.len()), format!("{{{}}}", words.join(", "))),
         };
         let operands = if self.is_load {
             std::iter::once(&operand).chain(&self.others).cloned().collect::<Vec<_>>()
@@ -303,7 +319,7 @@ impl Access {
             let (address, rest) = self.others.split_first().expect("a store has an address");
             [address, &operand].into_iter().chain(rest).cloned().collect()
         };
-        let access = format!("{}{vector}.b32 {};", self.opcode, operands.join(", "));
+        let access = format!("{}{ty} {};", self.opcode, operands.join(", "));
         let parts = words.chunks(per_element as usize).zip(self.parts.chunks(per_word as usize));
         let moves = parts.flat_map(|(words, parts)| match self.is_load {
             true => self.taken_apart(words, parts, names),

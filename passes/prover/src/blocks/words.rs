@@ -8,8 +8,8 @@
 //! That holds of weak accesses only, which other threads must not see half done: of others, elements count as accesses
 //! of their own. The space and the cache operator stay part of the shape.
 //!
-//! So is an access to 64 bits one to two words. What is stored are these; what is loaded stays in one piece, and is cut to
-//! words only where the other function loads words.
+//! So is an access to two bytes one to a half, and an access to 64 bits one to two words. What is stored are these; what
+//! is loaded stays in one piece, and is cut to words only where the other function loads words.
 //!
 //! An access to less than a word may be one of several that together are one to a word ([`super::neighbours`]): its
 //! shape says which access to a word that would be.
@@ -19,6 +19,9 @@ use ptxopt_grammar::meaning::term::{Term, Terms};
 
 /// How many bits a word has.
 pub(super) const WORD: u32 = 32;
+
+/// How many bits a half of one has.
+const HALF: u32 = 16;
 
 /// How many bits an element has at most.
 const MOST: u32 = 64;
@@ -90,6 +93,8 @@ pub(super) fn join(terms: &mut Terms, opcode: &str, address: &str, shape: &mut S
     }
     if is_whole {
         shape.text.clone_from(&whole);
+    } else if all == HALF {
+        shape.text = format!("{} half {address}", access.rest);
     }
     shape.part = (words == 1).then_some(Part { whole, bits: all });
 }
