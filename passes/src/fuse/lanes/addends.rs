@@ -32,6 +32,13 @@ pub(super) struct Addend {
     pub(super) factor: Option<Term>,
 }
 
+impl Addend {
+    /// Whether the lanes of both are multiplied by the same.
+    pub(super) fn is_added_as(&self, other: &Self) -> bool {
+        (self.weight, self.factor) == (other.weight, other.factor)
+    }
+}
+
 /// A number that is divided, and how.
 struct Quotient {
     of: Term,
@@ -262,7 +269,7 @@ impl Words {
         Some(())
     }
 
-    /// The only byte of a term that is not zero, and how far up it is.
+    /// The only byte of a term that is not zero, wherever it begins, and how far up it is.
     fn moved_up(&mut self, term: Term) -> Option<(Term, u32)> {
         let fact = self.pieces.fact(term);
         let zeros = fact.zeros().trailing_ones().min(self.pieces.terms.width(term) - 8);
@@ -297,11 +304,10 @@ impl Words {
             sum.number = sum.number.checked_add(weight.checked_mul(most)?)?;
             return self.collect(a, weight.checked_neg()?, depth + 1, sum);
         }
-        let most = self.pieces.fact(inner).unsigned().1;
-        if width < 8 || most > u128::from(u8::MAX) {
+        if width < 8 {
             return None;
         }
-        let lane = self.pieces.part(inner, 0, 8);
-        sum.add(lane, weight)
+        let (lane, up) = self.moved_up(inner)?;
+        sum.add(lane, weight.checked_mul(1_i64.checked_shl(up)?)?)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::pieces::Pieces;
 use crate::facts::Fact;
-use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones};
+use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones, signed};
 
 /// How many parts are made of each other, one below the other: parts that nobody has asked for yet, since words are taken
 /// apart from below.
@@ -60,12 +60,14 @@ impl Pieces {
             Op::Or(a, b) => self.both(a, b, low, width, Terms::or),
             Op::Xor(a, b) => self.both(a, b, low, width, Terms::xor),
             Op::Add(a, b) if self.never_carries(a, b, low + width) => self.both(a, b, low, width, Terms::or),
-            Op::Add(a, b) => {
-                let carry = self.carry(a, b, low)?;
-                let sum = self.both(a, b, low, width, Terms::add);
-                let carry = self.terms.constant(carry.into(), width);
-                self.terms.add(sum, carry)
-            }
+            Op::Add(a, b) => match self.carry(a, b, low) {
+                Some(carry) => {
+                    let sum = self.both(a, b, low, width, Terms::add);
+                    let carry = self.terms.constant(carry.into(), width);
+                    self.terms.add(sum, carry)
+                }
+                None => self.of_moved(a, b, low, width)?,
+            },
             Op::Mul(a, b) if low == 0 => self.both(a, b, low, width, Terms::mul),
             Op::Choose(condition, then, otherwise) => {
                 let [then, otherwise] = [then, otherwise].map(|of| self.part(of, low, width));
@@ -136,6 +138,32 @@ impl Pieces {
             Some(false)
         } else {
             (least + other_least > ones(low)).then_some(true)
+        }
+    }
+
+    /// Some bits of the sum of two terms that were both moved up, as bits of the sum of what was moved: compilers move a sum
+    /// to its lane before they round it.
+    fn of_moved(&mut self, a: Term, b: Term, low: u32, width: u32) -> Option<Term> {
+        let zeros = [a, b].map(|of| self.fact(of).zeros().trailing_ones());
+        let by = zeros[0].min(zeros[1]).min(low);
+        if by == 0 {
+            return None;
+        }
+        let [a, b] = [a, b].map(|of| self.moved_down(of, by));
+        let sum = self.terms.add(a, b);
+        Some(self.part(sum, low - by, width))
+    }
+
+    /// A term moved down by so many bits, which are zero, with anything in as many bits above.
+    fn moved_down(&mut self, term: Term, by: u32) -> Term {
+        let width = self.terms.width(term);
+        if let Some(value) = self.terms.value(term) {
+            return self.terms.constant((signed(value, width) >> by).cast_unsigned(), width);
+        }
+        let moved = self.terms.extract(term, by, width - by);
+        match self.terms.op(moved) {
+            Op::Extract(whole, 0) if self.terms.width(whole) == width => whole,
+            _ => self.terms.zero_extend(moved, width),
         }
     }
 

@@ -160,6 +160,43 @@ impl Words {
             let home = |lane: Term| self.pieces.homes(lane).next();
             sum.addends.sort_by_key(|addend| (addend.factor, addend.weight, home(addend.lane)));
         }
+        self.line_up(all);
+    }
+
+    /// Puts addends that are added alike in such an order that those of all lanes come from few words, and from
+    /// neighbouring lanes of these: a word moved by a lane is one operand then, whatever lies beside it.
+    fn line_up(&self, all: &mut [Option<Scaled>]) {
+        // Where the addends in each place came from so far, less the number of the lane.
+        let mut seen: Vec<Vec<(ValueId, i64)>> = Vec::new();
+        for (sum, number) in all.iter_mut().zip(0..).filter_map(|(sum, number)| Some((sum.as_mut()?, number)))
+        {
+            seen.resize(seen.len().max(sum.addends.len()), Vec::new());
+            let from = |addend: &Addend| {
+                let (word, at) = self.pieces.homes(addend.lane).next()?;
+                Some((word, i64::try_from(at).ok()? - number))
+            };
+            let fits = |addend: &Addend, place: usize| match from(addend) {
+                Some(from) if seen[place].contains(&from) => 2,
+                Some((word, _)) => i32::from(seen[place].iter().any(|&(other, _)| other == word)),
+                None => 0,
+            };
+            for place in 0..sum.addends.len() {
+                let own = sum.addends[place];
+                let others = place + 1..sum.addends.len();
+                let alike = others.filter(|&at| sum.addends[at].is_added_as(&own));
+                // What two addends gain by changing places.
+                let gain = |&at: &usize| {
+                    let other = sum.addends[at];
+                    fits(&other, place) + fits(&own, at) - fits(&own, place) - fits(&other, at)
+                };
+                if let Some(best) = alike.max_by_key(gain).filter(|at| gain(at) > 0) {
+                    sum.addends.swap(place, best);
+                }
+            }
+            for (seen, addend) in seen.iter_mut().zip(&sum.addends) {
+                seen.extend(from(addend));
+            }
+        }
     }
 
     /// Puts products of lanes and the lanes of each in the order of the words that these are read from, those last that
