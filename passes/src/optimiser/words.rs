@@ -98,6 +98,8 @@ impl Words {
         vectors.iter_mut().for_each(|access| access.leave_unused(graph));
         let may_run = runs::are_possible(module, function);
         let (runs, refused) = if may_run { runs::find(graph) } else { (Vec::new(), Vec::new()) };
+        // Two halves may be a word.
+        vectors.retain(|access| !access.is_half() || !runs.iter().any(|run| run.has(access.stmt)));
         let about = |(stmt, apart)| {
             let why = Kind::Missed(Why::Apart(apart));
             Record { pass: Pass::Fuse, ..Record::about(module, &function.name, stmt, why) }

@@ -83,14 +83,15 @@ impl Division {
 }
 
 impl Scaled {
-    /// Whether two sums differ in nothing but their lanes, and what these are multiplied by besides numbers.
+    /// Whether two sums differ in nothing but their lanes, what these are multiplied by besides numbers, and what is added
+    /// to them all.
     pub(super) fn is_shaped_as(&self, other: &Self) -> bool {
         let weights = |sum: &Self| sum.addends.iter().map(|addend| addend.weight).collect::<Vec<_>>();
-        let bits = |sum: &Self| (sum.shift, sum.number, sum.division);
+        let bits = |sum: &Self| (sum.shift, sum.division);
         bits(self) == bits(other) && weights(self) == weights(other)
     }
 
-    /// Whether two sums differ in nothing but their lanes.
+    /// Whether two sums differ in nothing but their lanes, and what is added to them.
     pub(super) fn has_weights_of(&self, other: &Self) -> bool {
         let mut pairs = self.addends.iter().zip(&other.addends);
         self.is_shaped_as(other) && pairs.all(|(one, other)| one.factor == other.factor)

@@ -26,7 +26,7 @@ const PAIRS: [u64; 2] = [0x5140, 0x7362];
 const LOWER_HALVES: u64 = 0x5410;
 
 impl Words {
-    /// The word whose lanes are these sums of two lanes each, which differ in nothing but these lanes.
+    /// The word whose lanes are these sums of two lanes each, which differ in nothing but these lanes and a number.
     pub(super) fn blended(&mut self, sums: &[Option<Scaled>], depth: usize) -> Option<Source> {
         let first = sums.iter().flatten().next()?;
         let [one, other] = first.addends[..] else { return None };
@@ -37,10 +37,9 @@ impl Words {
         let weights = self.both_halves(weights);
         let lanes = [0, 1].map(|at| of_each(sums, |sum| sum.addends[at].lane));
         let words = [self.word(&lanes[0], depth + 1)?, self.word(&lanes[1], depth + 1)?];
-        let total = Source::Constant(first.number.cast_unsigned() & HALF);
         let unsigned = Sign::Unsigned.modifier();
         let dots = sums.iter().enumerate().map(|(at, sum)| {
-            sum.as_ref()?;
+            let total = Source::Constant(sum.as_ref()?.number.cast_unsigned() & HALF);
             let pairs = self.in_pairs(words, at);
             let dot = op::DP2A.with(&[[op::LO, op::HI][at % 2], unsigned, unsigned]);
             Some(self.push(Step::plain(dot, &[weights, pairs, total])))
@@ -49,7 +48,8 @@ impl Words {
         self.of_dots(&dots, first)
     }
 
-    /// The word whose lanes are these sums of one or two products of lanes, which differ in nothing but these lanes.
+    /// The word whose lanes are these sums of one or two products of lanes, which differ in nothing but these lanes and a
+    /// number.
     pub(super) fn multiplied_lane_by_lane(
         &mut self,
         sums: &[Option<Scaled>],
@@ -59,7 +59,7 @@ impl Words {
         // What is above the lane is of no use, if the sum is not divided.
         let divided = sums.iter().flatten().filter(|sum| sum.division.is_some());
         let added: Option<Vec<i64>> = divided.map(|sum| self.added(sum)).collect();
-        let number = first.number + added?.into_iter().max().unwrap_or(0);
+        let added = added?.into_iter().max().unwrap_or(0);
         let mut words = Vec::with_capacity(first.addends.len());
         for at in 0..first.addends.len() {
             let [ones, others] = [
@@ -72,9 +72,8 @@ impl Words {
         }
         let unsigned = Sign::Unsigned.modifier();
         let dot = op::DP4A.with(&[unsigned, unsigned]);
-        let total = Source::Constant(number.cast_unsigned() & HALF);
         let dots = sums.iter().enumerate().map(|(at, sum)| {
-            sum.as_ref()?;
+            let total = Source::Constant((sum.as_ref()?.number + added).cast_unsigned() & HALF);
             let ([ones, others], mask) = match words[..] {
                 [only] => (only, BYTE << (8 * at)),
                 [[x, y], [z, w]] => {

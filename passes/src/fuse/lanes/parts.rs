@@ -149,21 +149,23 @@ impl Pieces {
         if by == 0 {
             return None;
         }
-        let [a, b] = [a, b].map(|of| self.moved_down(of, by));
+        let (a, b) = (self.moved_down(a, by)?, self.moved_down(b, by)?);
         let sum = self.terms.add(a, b);
         Some(self.part(sum, low - by, width))
     }
 
-    /// A term moved down by so many bits, which are zero, with anything in as many bits above.
-    fn moved_down(&mut self, term: Term, by: u32) -> Term {
+    /// A term moved down by so many bits, which are zero, with anything in as many bits above. What was not moved up, as
+    /// a multiple of a power of two, is no simpler then.
+    fn moved_down(&mut self, term: Term, by: u32) -> Option<Term> {
         let width = self.terms.width(term);
         if let Some(value) = self.terms.value(term) {
-            return self.terms.constant((signed(value, width) >> by).cast_unsigned(), width);
+            return Some(self.terms.constant((signed(value, width) >> by).cast_unsigned(), width));
         }
         let moved = self.terms.extract(term, by, width - by);
         match self.terms.op(moved) {
-            Op::Extract(whole, 0) if self.terms.width(whole) == width => whole,
-            _ => self.terms.zero_extend(moved, width),
+            Op::Extract(whole, 0) if self.terms.width(whole) == width => Some(whole),
+            Op::Extract(whole, _) if matches!(self.terms.op(whole), Op::Add(..) | Op::Mul(..)) => None,
+            _ => Some(self.terms.zero_extend(moved, width)),
         }
     }
 

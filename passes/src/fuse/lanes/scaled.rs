@@ -67,9 +67,8 @@ impl Words {
             (alike.iter().flatten().count() >= wanted).then_some(alike)
         };
         let (all, word) = if let Some(all) = alike(&all, Scaled::has_weights_of) {
-            let first = all.iter().flatten().next()?;
-            let word = match self.added(first) {
-                Some(added) => self.in_halves(&all, first.number + added, depth)?,
+            let word = match self.numbers_of_lanes(&all) {
+                Some(numbers) => self.in_halves(&all, numbers, depth)?,
                 None => self.is_made(Way::OneByOne).then(|| self.blended(&all, depth))??,
             };
             (all, word)
@@ -84,9 +83,19 @@ impl Words {
         self.merged(word, &rest, depth)
     }
 
-    /// The word whose lanes are these sums, which differ in nothing but their lanes: two at a time as halves, in which
-    /// they stay with a number added.
-    fn in_halves(&mut self, all: &[Option<Scaled>], number: i64, depth: usize) -> Option<Source> {
+    /// What is added in each lane to sums that stay in halves then.
+    fn numbers_of_lanes(&mut self, all: &[Option<Scaled>]) -> Option<[i64; 4]> {
+        let number = |sum: &Scaled| Some(sum.number + self.added(sum)?);
+        let known: Vec<i64> = all.iter().flatten().map(number).collect::<Option<_>>()?;
+        let mut next = known.iter().copied();
+        let first = *known.first()?;
+        let each = |sum: &Option<Scaled>| sum.as_ref().map_or(first, |_| next.next().unwrap_or(first));
+        all.iter().map(each).collect::<Vec<_>>().try_into().ok()
+    }
+
+    /// The word whose lanes are these sums, which differ in nothing but their lanes and what is added to them: two at a
+    /// time as halves, in which they stay with these numbers added.
+    fn in_halves(&mut self, all: &[Option<Scaled>], numbers: [i64; 4], depth: usize) -> Option<Source> {
         let first = all.iter().flatten().next()?;
         let mut words = Vec::with_capacity(first.addends.len());
         for (at, &addend) in first.addends.iter().enumerate() {
@@ -94,8 +103,9 @@ impl Words {
             let lanes = of_each(all, |sum| sum.addends[at].lane);
             words.push((weight, self.word(&lanes, depth + 1)?));
         }
-        let even = self.added_up(&words, number, Self::even_lanes);
-        let odd = self.added_up(&words, number, Self::odd_lanes);
+        let both = |low: i64, high: i64| low + (high << 16);
+        let even = self.added_up(&words, both(numbers[0], numbers[2]), Self::even_lanes);
+        let odd = self.added_up(&words, both(numbers[1], numbers[3]), Self::odd_lanes);
         let (mut even, mut odd) = (even?, odd?);
         if first.division.is_some() {
             (even, odd) = (self.folded(even), self.folded(odd));
@@ -330,7 +340,7 @@ impl Words {
         }
     }
 
-    /// A weighted sum of words of which `halves` takes two lanes.
+    /// A weighted sum of words of which `halves` takes two lanes, and a number.
     fn added_up(
         &mut self,
         words: &[(Weight, Source)],
@@ -338,7 +348,7 @@ impl Words {
         halves: fn(&mut Self, Source) -> Source,
     ) -> Option<Source> {
         let constant = |value: i64| Source::Constant((value & i64::from(u32::MAX)).cast_unsigned());
-        let mut total = (number != 0).then(|| constant(number * BOTH));
+        let mut total = (number != 0).then(|| constant(number));
         // What is added as it is comes first, so that a product is added as it is computed.
         let is_plain = |(weight, _): &&(Weight, Source)| matches!(weight, Weight::Number(1));
         let (plain, weighted): (Vec<_>, Vec<_>) = words.iter().partition(is_plain);

@@ -61,6 +61,11 @@ impl Run {
         self.pieces[0].stmt
     }
 
+    /// Whether an access is one of them.
+    pub(super) fn has(&self, stmt: StmtId) -> bool {
+        self.pieces.iter().any(|piece| piece.stmt == stmt)
+    }
+
     /// The statements that stand for each access; `fresh` makes the names of new registers of 32 bits.
     pub(super) fn lines(&self, fresh: &mut dyn FnMut() -> String) -> Vec<(StmtId, Vec<String>)> {
         let (word, opcode, address) = (fresh(), &self.way.opcode, &self.address);
