@@ -21,6 +21,9 @@ const MOST_JOINED: usize = 32;
 /// How many numbers must be clamped for others beside them to be packed with them.
 const LEAST_CLAMPED: usize = 2;
 
+/// The most terms that are evaluated to find the numbers of a word.
+const MOST_EVALUATED: usize = 2000;
+
 /// How many samples there are.
 const SAMPLES: u32 = 384;
 
@@ -144,6 +147,11 @@ impl Words {
         }
         let words = self.pieces.all_words();
         let all: Vec<Term> = words.iter().chain(&clamped).copied().collect();
+        // Each word is evaluated for each sample, and so is all that it is made of.
+        if !self.pieces.has_at_most(&all, MOST_EVALUATED) {
+            return None;
+        }
+        let terms = &self.pieces.terms;
         let bits = terms.width(*lanes.first()?);
         let mut program = Program::<u64>::compile(terms, &all)?;
         let mut inputs = vec![0; program.inputs()];

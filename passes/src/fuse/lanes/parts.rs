@@ -162,11 +162,15 @@ impl Pieces {
             return Some(self.terms.constant((signed(value, width) >> by).cast_unsigned(), width));
         }
         let moved = self.terms.extract(term, by, width - by);
-        match self.terms.op(moved) {
-            Op::Extract(whole, 0) if self.terms.width(whole) == width => Some(whole),
-            Op::Extract(whole, _) if matches!(self.terms.op(whole), Op::Add(..) | Op::Mul(..)) => None,
-            _ => Some(self.terms.zero_extend(moved, width)),
+        if let Op::Extract(whole, from) = self.terms.op(moved) {
+            if from == 0 && self.terms.width(whole) == width {
+                return Some(whole);
+            }
+            if matches!(self.terms.op(whole), Op::Add(..) | Op::Mul(..)) {
+                return None;
+            }
         }
+        Some(self.terms.zero_extend(moved, width))
     }
 
     /// Whether two terms have no low bit in common, so that their sum has the bits of both there.

@@ -278,6 +278,21 @@ impl Pieces {
         all
     }
 
+    /// Whether some terms are made of no more than so many, themselves included.
+    pub(super) fn has_at_most(&self, roots: &[Term], most: usize) -> bool {
+        let mut seen: HashSet<Term> = HashSet::new();
+        let mut stack = roots.to_vec();
+        while let Some(next) = stack.pop() {
+            if seen.insert(next) {
+                if seen.len() > most {
+                    return false;
+                }
+                stack.extend(self.terms.children(next));
+            }
+        }
+        true
+    }
+
     /// The sign with which the lowest lane of a term is extended, if nothing else is above it.
     pub(super) fn sign_of_lane(&mut self, term: Term) -> Option<Sign> {
         let fact = self.fact(term);
