@@ -85,12 +85,15 @@ impl Words {
 
     /// What is added in each lane to sums that stay in halves then.
     fn numbers_of_lanes(&mut self, all: &[Option<Scaled>]) -> Option<[i64; 4]> {
-        let number = |sum: &Scaled| Some(sum.number + self.added(sum)?);
-        let known: Vec<i64> = all.iter().flatten().map(number).collect::<Option<_>>()?;
-        let mut next = known.iter().copied();
-        let first = *known.first()?;
-        let each = |sum: &Option<Scaled>| sum.as_ref().map_or(first, |_| next.next().unwrap_or(first));
-        all.iter().map(each).collect::<Vec<_>>().try_into().ok()
+        let mut numbers = [None; 4];
+        for (number, sum) in numbers.iter_mut().zip(all) {
+            if let Some(sum) = sum {
+                *number = Some(sum.number + self.added(sum)?);
+            }
+        }
+        // A lane that may be anything gets what another one gets.
+        let any = numbers.into_iter().flatten().next()?;
+        Some(numbers.map(|number| number.unwrap_or(any)))
     }
 
     /// The word whose lanes are these sums, which differ in nothing but their lanes and what is added to them: two at a
