@@ -19,7 +19,31 @@ impl Profit<'_, '_, '_> {
     /// By how much the prices of the statements that go with one, itself included, are more than what these cost as a
     /// sequence, as what takes their place is priced: the assembler fuses some of them, and some have no price.
     pub(super) fn overpriced(&self, gain: &Gain<'_>) -> i64 {
-        self.saved_together(&going(gain))
+        let stmts = going(gain);
+        self.saved_together(&stmts) + stmts.iter().map(|&stmt| self.overpriced_product(stmt)).sum::<i64>()
+    }
+
+    /// What a product of two numbers of 16 bits is priced above one instruction: GPUs before sm_70 multiply so many bits at
+    /// a time, and the tables are of whole words.
+    fn overpriced_product(&self, stmt: StmtId) -> i64 {
+        let is_short = |source: &Source| match *source {
+            Source::Constant(number) => number <= u64::from(u16::MAX),
+            Source::Value(value) => {
+                let fact = self.knowledge.facts.get(value.index());
+                let (least, most) = fact.signed();
+                fact.unsigned().1 <= u128::from(u16::MAX)
+                    || least >= i128::from(i16::MIN) && most <= i128::from(i16::MAX)
+            }
+            Source::Step(_) => false,
+        };
+        let is_product = |step: &Step| {
+            step.instruction().is_some_and(|own| own.row().is(op::MUL) || own.row().is(op::MAD))
+                && step.sources.iter().take(2).all(is_short)
+        };
+        match self.graph.step(stmt).filter(is_product) {
+            Some(_) => i64::from(self.cost_of(stmt).least.saturating_sub(1)),
+            None => 0,
+        }
     }
 
     /// The same with the shifts that stay and were fused with sums that go, since nothing else reads them: they are then
