@@ -37,7 +37,8 @@ impl Profit<'_, '_, '_> {
             Source::Step(_) => false,
         };
         let is_product = |step: &Step| {
-            step.instruction().is_some_and(|own| own.row().is(op::MUL) || own.row().is(op::MAD))
+            step.width == 32
+                && step.instruction().is_some_and(|own| own.row().is(op::MUL) || own.row().is(op::MAD))
                 && step.sources.iter().take(2).all(is_short)
         };
         match self.graph.step(stmt).filter(is_product) {
