@@ -2,14 +2,14 @@
 //!
 //! Each module is optimised for its own target and for a few GPUs. Where that changed something, the output is assembled
 //! for the module's own target, for the GPU that it was written for and for one of the others, module by module another
-//! one, if these take the input. Only the GPU that a text was written for counts instructions: for others it may be
-//! worse, as the user was told.
+//! one, or for all with `PTXOPT_IDIOMS=all`, if these take the input. Only the GPU that a text was written for counts
+//! instructions: for others it may be worse, as the user was told.
 //!
 //! Loops stay rolled up on both sides: the assembler unrolls short ones, and a loop that has become short enough would
 //! count as longer for that.
 
 use crate::jobs::each;
-use crate::modules::{TestModule, modules_to_optimise};
+use crate::modules::{TestModule, modules_to_optimise, takes_all};
 use crate::numbers::Numbers;
 use crate::programs;
 use crate::ptxas::{Assemblers, target};
@@ -18,7 +18,6 @@ use ptxopt::measure::rolled;
 use ptxopt::measure::{Comparison, Measured};
 use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{self, Kind, Options};
-use std::collections::BTreeSet;
 use std::fmt::{Display, Formatter};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -146,32 +145,27 @@ fn own(module: &TestModule) -> String {
 
 fn check(assemblers: &Assemblers, test: &TestModule, all: &[Wanted], totals: &Mutex<Totals>) {
     let module = ptxopt_grammar::parse(&test.text).expect("the module is legal");
-    let measured =
-        |text: &[u8], arch: &str| assemblers.measure(&rolled(text).expect("it is a module"), arch).ok();
+    let measured = |rolled: &[u8], arch: &str| assemblers.measure(rolled, arch).ok();
+    let before = rolled(&test.text).expect("it is a module");
     let mut changed = false;
     for (at, (gpu, arch)) in all.iter().enumerate() {
         let outcome = optimiser::optimise(&module, &options(gpu.and_then(Gpu::parse)), &|| Duration::ZERO);
         let Some(text) = outcome.text else { continue };
+        let after = rolled(&text).expect("it is a module");
         let rewrites = outcome.records.iter().filter(|record| matches!(record.kind, Kind::Passed(_))).count();
-        let another = (at + test.text.len()) % all.len();
-        let others = BTreeSet::from([0, another]).into_iter().map(|other| &all[other].1);
-        let refused = others.filter(|&other| {
-            other != arch && measured(&test.text, other).is_some() && measured(&text, other).is_none()
-        });
-        let mut wrong: Vec<&String> = refused.collect();
-        let (was, is) = (measured(&test.text, arch), measured(&text, arch));
-        if was.is_some() && is.is_none() {
-            wrong.push(arch);
-        }
+        let one_more = (at + test.text.len()) % all.len();
+        let taken = (0..all.len()).filter(|other| takes_all() || [0, at, one_more].contains(other));
+        let is_refused =
+            |arch: &&String| measured(&before, arch).is_some() && measured(&after, arch).is_none();
+        let refused: Vec<&String> = taken.map(|other| &all[other].1).filter(is_refused).collect();
+        let counts = (measured(&before, arch), measured(&after, arch));
         let mut totals = totals.lock().expect("no thread panics");
         totals.changed += usize::from(!std::mem::replace(&mut changed, true));
         totals.runs += 1;
         totals.rewrites += rewrites;
-        let wrong = wrong
-            .iter()
-            .map(|other| format!("{}: for {gpu:?}: `{other}` takes the input, not the output", test.name));
-        totals.wrong.extend(wrong);
-        if let (Some(was), Some(is)) = (was, is) {
+        let wrong = |other| format!("{}: for {gpu:?}: `{other}` takes the input, not the output", test.name);
+        totals.wrong.extend(refused.into_iter().map(wrong));
+        if let (Some(was), Some(is)) = counts {
             totals.compare(&format!("{} for {arch}", test.name), &was, &is);
         }
     }

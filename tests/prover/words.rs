@@ -4,7 +4,7 @@
 use crate::blocks::{kernel, stopped_texts};
 
 /// What loads, or stores, from and to registers, in two ways.
-const SAME: [(&str, &str, &str, &str); 11] = [
+const SAME: [(&str, &str, &str, &str); 13] = [
     (
         "bytes of a word",
         "ld.global.v4.u8 {%r4, %r5, %r6, %r7}, [%d2+4];",
@@ -58,6 +58,18 @@ const SAME: [(&str, &str, &str, &str); 11] = [
         "",
     ),
     (
+        "two bytes, as a half",
+        "ld.global.v2.u8 {%r4, %r5}, [%d2];",
+        "ld.global.u16 %r8, [%d2];\nprmt.b32 %r4, %r8, 0, 0x4440;\nshr.u32 %r5, %r8, 8;",
+        "st.global.v2.b32 [%d1], {%r4, %r5};",
+    ),
+    (
+        "two bytes that are stored",
+        "st.shared.v2.u8 [tile+2], {%r3, %r2};",
+        "prmt.b32 %r4, %r3, %r2, 0x0040;\nst.shared.u16 [tile+2], %r4;",
+        "",
+    ),
+    (
         "64 bits, as words",
         "ld.global.nc.u64 %d3, [%d2];",
         "ld.global.nc.v2.b32 {%r4, %r5}, [%d2];\nmov.b64 %d3, {%r4, %r5};",
@@ -88,7 +100,7 @@ fn words_are_their_bytes() {
 }
 
 /// A word that is loaded and stored as bytes, with one thing otherwise.
-const DIFFERENT: [(&str, &str, &str, &str); 17] = [
+const DIFFERENT: [(&str, &str, &str, &str); 21] = [
     ("another address", LOADED, "ld.global.b32 %r8, [%d2+4];", TAKEN),
     ("another place of a byte", LOADED, "ld.global.v4.u8 {%r5, %r4, %r6, %r7}, [%d2];", ""),
     ("another space", LOADED, "ld.shared.b32 %r8, [tile];", TAKEN),
@@ -98,6 +110,30 @@ const DIFFERENT: [(&str, &str, &str, &str); 17] = [
     ("bytes with a sign", LOADED, "ld.global.v4.s8 {%r4, %r5, %r6, %r7}, [%d2];", ""),
     ("a load after a store", LOADED, "st.global.u8 [%d2+1], %r2;\nld.global.b32 %r8, [%d2];", TAKEN),
     ("half of a word", LOADED, "ld.global.u16 %r8, [%d2];", TAKEN),
+    (
+        "another place of one of two bytes",
+        "ld.global.v2.u8 {%r4, %r5}, [%d2];\nst.global.v2.b32 [%d1], {%r4, %r5};",
+        "ld.global.u16 %r8, [%d2];\nshr.u32 %r4, %r8, 8;\nst.global.v2.b32 [%d1], {%r4, %r4};",
+        "",
+    ),
+    (
+        "a half with a sign",
+        "ld.global.v2.u8 {%r4, %r5}, [%d2];\nst.global.b32 [%d1], %r5;",
+        "ld.global.s16 %r8, [%d2];\nshr.u32 %r5, %r8, 8;\nst.global.b32 [%d1], %r5;",
+        "",
+    ),
+    (
+        "a volatile half",
+        "ld.global.v2.u8 {%r4, %r5}, [%d2];\nst.global.b32 [%d1], %r5;",
+        "ld.volatile.global.u16 %r8, [%d2];\nshr.u32 %r5, %r8, 8;\nst.global.b32 [%d1], %r5;",
+        "",
+    ),
+    (
+        "two bytes that are stored in another order",
+        "st.global.v2.u8 [%d2], {%r3, %r2};",
+        "prmt.b32 %r4, %r3, %r2, 0x0004;\nst.global.u16 [%d2], %r4;",
+        "",
+    ),
     (
         "bytes that are stored in another order",
         "st.global.v4.u8 [%d2], {%r3, %r2, %r3, %r3};",

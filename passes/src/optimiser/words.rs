@@ -99,7 +99,8 @@ impl Words {
         let may_run = runs::are_possible(module, function);
         let (runs, refused) = if may_run { runs::find(graph) } else { (Vec::new(), Vec::new()) };
         // Two halves may be a word.
-        vectors.retain(|access| !access.is_half() || !runs.iter().any(|run| run.has(access.stmt)));
+        let in_runs: HashSet<StmtId> = runs.iter().flat_map(Run::stmts).collect();
+        vectors.retain(|access| !in_runs.contains(&access.stmt));
         let about = |(stmt, apart)| {
             let why = Kind::Missed(Why::Apart(apart));
             Record { pass: Pass::Fuse, ..Record::about(module, &function.name, stmt, why) }

@@ -151,7 +151,6 @@ impl Words {
         if !self.pieces.has_at_most(&all, MOST_EVALUATED) {
             return None;
         }
-        let terms = &self.pieces.terms;
         let bits = terms.width(*lanes.first()?);
         let mut program = Program::<u64>::compile(terms, &all)?;
         let mut inputs = vec![0; program.inputs()];

@@ -61,9 +61,9 @@ impl Run {
         self.pieces[0].stmt
     }
 
-    /// Whether an access is one of them.
-    pub(super) fn has(&self, stmt: StmtId) -> bool {
-        self.pieces.iter().any(|piece| piece.stmt == stmt)
+    /// The accesses, in the order of the text.
+    pub(super) fn stmts(&self) -> impl Iterator<Item = StmtId> + '_ {
+        self.pieces.iter().map(|piece| piece.stmt)
     }
 
     /// The statements that stand for each access; `fresh` makes the names of new registers of 32 bits.
