@@ -1,15 +1,14 @@
 //! The optimiser's output is legal wherever its input is, and no function has more machine instructions.
 //!
-//! Each module is optimised for its own target and for a few GPUs. Where that changed something, the output is assembled
-//! for the module's own target, for the GPU that it was written for and for one of the others, module by module another
-//! one, or for all with `PTXOPT_IDIOMS=all`, if these take the input. Only the GPU that a text was written for counts
-//! instructions: for others it may be worse, as the user was told.
+//! Each module is optimised for its own target and for a few GPUs; where that changed something, input and output are
+//! assembled for every one of these that takes the input. Only the GPU that a text was written for counts instructions:
+//! for others it may be worse, as the user was told.
 //!
 //! Loops stay rolled up on both sides: the assembler unrolls short ones, and a loop that has become short enough would
 //! count as longer for that.
 
 use crate::jobs::each;
-use crate::modules::{TestModule, modules_to_optimise, takes_all};
+use crate::modules::{TestModule, modules_to_optimise};
 use crate::numbers::Numbers;
 use crate::programs;
 use crate::ptxas::{Assemblers, target};
@@ -18,6 +17,7 @@ use ptxopt::measure::rolled;
 use ptxopt::measure::{Comparison, Measured};
 use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{self, Kind, Options};
+use std::collections::BTreeMap;
 use std::fmt::{Display, Formatter};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -75,6 +75,9 @@ impl Display for Totals {
         Ok(())
     }
 }
+
+/// A module's measurements by target; `None` where the assembler rejects it.
+type Found = BTreeMap<String, Option<Measured>>;
 
 /// A GPU to optimise for, none for the module's own, and its name for the assembler.
 type Wanted = (Option<&'static str>, String);
@@ -145,29 +148,28 @@ fn own(module: &TestModule) -> String {
 
 fn check(assemblers: &Assemblers, test: &TestModule, all: &[Wanted], totals: &Mutex<Totals>) {
     let module = ptxopt_grammar::parse(&test.text).expect("the module is legal");
-    let measured = |rolled: &[u8], arch: &str| assemblers.measure(rolled, arch).ok();
-    let before = rolled(&test.text).expect("it is a module");
-    let mut changed = false;
-    for (at, (gpu, arch)) in all.iter().enumerate() {
+    let mut before: Option<Found> = None;
+    let mut known: BTreeMap<Vec<u8>, Found> = BTreeMap::new();
+    for (gpu, arch) in all {
         let outcome = optimiser::optimise(&module, &options(gpu.and_then(Gpu::parse)), &|| Duration::ZERO);
         let Some(text) = outcome.text else { continue };
-        let after = rolled(&text).expect("it is a module");
         let rewrites = outcome.records.iter().filter(|record| matches!(record.kind, Kind::Passed(_))).count();
-        let one_more = (at + test.text.len()) % all.len();
-        let taken = (0..all.len()).filter(|other| takes_all() || [0, at, one_more].contains(other));
-        let is_refused =
-            |arch: &&String| measured(&before, arch).is_some() && measured(&after, arch).is_none();
-        let refused: Vec<&String> = taken.map(|other| &all[other].1).filter(is_refused).collect();
-        let counts = (measured(&before, arch), measured(&after, arch));
+        let before = before.get_or_insert_with(|| {
+            totals.lock().expect("no thread panics").changed += 1;
+            measure(assemblers, &test.text, all, None)
+        });
+        let after = known.entry(text).or_insert_with_key(|text| measure(assemblers, text, all, Some(before)));
         let mut totals = totals.lock().expect("no thread panics");
-        totals.changed += usize::from(!std::mem::replace(&mut changed, true));
         totals.runs += 1;
         totals.rewrites += rewrites;
-        let wrong = |other| format!("{}: for {gpu:?}: `{other}` takes the input, not the output", test.name);
-        totals.wrong.extend(refused.into_iter().map(wrong));
-        if let (Some(was), Some(is)) = counts {
-            totals.compare(&format!("{} for {arch}", test.name), &was, &is);
+        for (other, found) in &*before {
+            if found.is_some() && after[other].is_none() {
+                let wrong = format!("{}: for {gpu:?}: `{other}` takes the input, not the output", test.name);
+                totals.wrong.push(wrong);
+            }
         }
+        let (Some(was), Some(is)) = (&before[arch], &after[arch]) else { continue };
+        totals.compare(&format!("{} for {arch}", test.name), was, is);
     }
 }
 
@@ -195,6 +197,17 @@ impl Totals {
             }
         }
     }
+}
+
+/// Assembles for all targets, or for those that took the input.
+fn measure(assemblers: &Assemblers, text: &[u8], targets: &[Wanted], input: Option<&Found>) -> Found {
+    let mut found = Found::new();
+    let text = &rolled(text).expect("it is a module");
+    for (_, arch) in targets {
+        let wanted = input.is_none_or(|input| input[arch].is_some());
+        found.insert(arch.clone(), if wanted { assemblers.measure(text, arch).ok() } else { None });
+    }
+    found
 }
 
 fn options(gpu: Option<Gpu>) -> Options {

@@ -44,7 +44,8 @@ pub(crate) fn modules_to_optimise() -> Vec<TestModule> {
     let mut files = files_below(&tests.join("kernels"));
     let mut idioms = files_below(&tests.join("corpus/idioms"));
     idioms.sort();
-    files.extend(idioms.into_iter().step_by(if takes_all() { 1 } else { 3 }));
+    let all = std::env::var("PTXOPT_IDIOMS").is_ok_and(|which| which == "all");
+    files.extend(idioms.into_iter().step_by(if all { 1 } else { 3 }));
     let cases = tests.join("cases/optimise");
     if cases.is_dir() {
         files.extend(files_below(&cases));
@@ -54,12 +55,6 @@ pub(crate) fn modules_to_optimise() -> Vec<TestModule> {
     let more = files.iter().map(|path| TestModule { name: name(&tests, path), text: read(path) });
     let legal = more.filter(|module| !module.text.starts_with(b"//@ fails"));
     modules().into_iter().chain(legal).collect()
-}
-
-/// Whether the tests that optimise modules are to take all there is.
-#[allow(dead_code, reason = "not every test optimises modules")]
-pub(crate) fn takes_all() -> bool {
-    std::env::var("PTXOPT_IDIOMS").is_ok_and(|which| which == "all")
 }
 
 #[allow(dead_code, reason = "the modules of the corpus are all there is in their folder")]
