@@ -1,7 +1,7 @@
 //! Small kernels, each of which a rewrite gets wrong that overlooks one thing.
 
 use crate::differential::{Case, claims_hold, same_memory};
-use crate::optimised::{Tally, is_consistent, optimise, options};
+use crate::optimised::{Tally, is_consistent, is_the_same_quietly, optimise, options};
 use ptxopt_passes::cost::Gpu;
 
 /// What is easily overlooked, and a body: `%a %b %c %d` hold words of memory, `%p` is one of many threads',
@@ -136,6 +136,7 @@ fn nothing_is_overlooked() {
             tally.count(&outcome);
             let mut check = || -> Result<(), String> {
                 is_consistent(&before, &outcome, &options)?;
+                is_the_same_quietly(&before, &outcome, &options)?;
                 tally.compared += claims_hold(&before, &cases)?;
                 let Some(new) = &outcome.text else { return Ok(()) };
                 let after = ptxopt_grammar::parse(new).expect("it was looked at");

@@ -1,5 +1,7 @@
 //! Every PTX module of the repository that is legal: compiled ones, compressed, and hand-written cases.
 
+use ptxopt_grammar::gpu::Gpu;
+use ptxopt_grammar::tree::Module;
 use std::path::{Path, PathBuf};
 
 /// A legal module.
@@ -55,6 +57,14 @@ pub(crate) fn modules_to_optimise() -> Vec<TestModule> {
     let more = files.iter().map(|path| TestModule { name: name(&tests, path), text: read(path) });
     let legal = more.filter(|module| !module.text.starts_with(b"//@ fails"));
     modules().into_iter().chain(legal).collect()
+}
+
+/// The GPUs that a module is optimised for: its own, which is none, and those of some others that this is not.
+#[allow(dead_code, reason = "not every test that shares this file optimises")]
+pub(crate) fn its_own_and(others: &[&'static str], module: &Module<'_>) -> Vec<Option<&'static str>> {
+    let own = Gpu::of(module).map(|gpu| gpu.to_string());
+    let others = others.iter().filter(|&&other| own.as_deref() != Some(other));
+    std::iter::once(None).chain(others.copied().map(Some)).collect()
 }
 
 #[allow(dead_code, reason = "the modules of the corpus are all there is in their folder")]

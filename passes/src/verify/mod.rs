@@ -17,6 +17,7 @@
 //! from statements in the region, or is proved by itself, or the proof does without it.
 
 mod range;
+mod reach;
 mod region;
 mod sampled;
 
@@ -26,7 +27,8 @@ use crate::site::Knowledge;
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_prover::{Brief, Budget, Counterexample, Proof, Prover, Verdict};
-use region::{Extent, Most, New, Region, Rest, Snippet};
+use reach::{Extent, Reach};
+use region::{Most, New, Region, Rest, Snippet};
 use sampled::sampled;
 use std::collections::BTreeMap;
 
@@ -164,11 +166,16 @@ impl Verifier {
             if has_all_between && matches!(extent, Extent::Between(_)) {
                 continue;
             }
+            let Some(reach) = Reach::of(graph, rewrite, extent) else { return Judgement::Unclear };
+            has_all_between |= reach.has_all_between;
+            if !reach.may_be_equal {
+                last = Judgement::Unfounded;
+                continue;
+            }
+            let whole = reach.whole;
             let most: &mut Most<'_> = &mut |value| range::most(&mut self.prover, graph, knowledge, value);
-            let region = Region::new(graph, knowledge, rewrite, &new, extent, Rest::Arbitrary, most);
+            let region = Region::new(graph, knowledge, rewrite, &new, reach, Rest::Arbitrary, most);
             let Some(region) = region else { return Judgement::Unclear };
-            let whole = region.whole;
-            has_all_between |= region.has_all_between;
             match self.decide(&region) {
                 Brief::Proved(_) if self.check == Check::Sampled => return Judgement::Sampled,
                 Brief::Proved(proof) => return Judgement::Proved(proof),
@@ -198,10 +205,8 @@ impl Verifier {
     ) -> Option<Judgement> {
         let largest = *REGIONS.last().expect("there are regions");
         let most: &mut Most<'_> = &mut |_| None;
-        let region = Region::new(graph, knowledge, rewrite, new, largest, Rest::Kept, most)?;
-        if !region.whole {
-            return None;
-        }
+        let reach = Reach::of(graph, rewrite, largest).filter(|reach| reach.whole)?;
+        let region = Region::new(graph, knowledge, rewrite, new, reach, Rest::Kept, most)?;
         let names = region.names.clone();
         // An example is small, so that it can be shown.
         match self.prover.decide(&region.query()) {

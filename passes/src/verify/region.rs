@@ -4,6 +4,7 @@
 //! both sides; so what is proved of a region holds for all that its edge can be, and more.
 
 use super::Rewrite;
+use super::reach::{Inner, Reach};
 use crate::graph::{Graph, Origin, ValueId, inputs_of};
 use crate::site::Knowledge;
 use hashbrown::{HashMap, HashSet};
@@ -17,28 +18,6 @@ use ptxopt_grammar::tree::{Module, NodeId, StmtId, StmtKind};
 use ptxopt_grammar::video;
 use ptxopt_prover::{Assumption, Query};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// How far a region reaches.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
-    /// So many values, those nearest to what either text reads, down to phis.
-    Around(usize),
-    /// So many values, between what the old text reads and what the new text reads: nothing that both read is taken
-    /// apart, which would only hide that it is the same.
-    Between(usize),
-    /// The same, but what is made of nothing else than what both read is taken apart as well, and the rest of that is
-    /// assumed to be no greater than it was proved to be.
-    Founded(usize),
-}
-
-/// Whether phis are taken apart that branches choose.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Gates {
-    /// They are values like others.
-    Open,
-    /// They are at the edge, as other phis are.
-    Shut,
-}
 
 /// Whether undemanded bits are what they were.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -58,10 +37,6 @@ pub(super) struct Region {
     pub(super) inputs: Vec<u32>,
     /// What the inputs are called.
     pub(super) names: BTreeMap<u32, String>,
-    /// Whether everything that can be expanded was expanded.
-    pub(super) whole: bool,
-    /// Whether everything between what the old text and what the new text reads was.
-    pub(super) has_all_between: bool,
 }
 
 /// How great a value can be, if that was proved.
@@ -146,8 +121,7 @@ struct Building<'b, 'r, 'm, 't> {
     inputs: Vec<u32>,
     names: BTreeMap<u32, String>,
     assumptions: BTreeMap<u32, Assumption>,
-    /// The values that are replaced by what they are made of.
-    inner: BTreeSet<ValueId>,
+    inner: Inner,
     /// How great a value can be that is kept whole, if that is asked.
     most: Option<&'r mut Most<'r>>,
     built: HashMap<ValueId, Term>,
@@ -157,7 +131,7 @@ struct Building<'b, 'r, 'm, 't> {
 
 impl Alone {
     pub(super) fn new(graph: &Graph<'_, '_>, knowledge: &Knowledge, value: ValueId, size: usize) -> Self {
-        let (inner, _) = inner(graph, BTreeSet::from([value]), &BTreeSet::new(), size, Gates::Shut);
+        let Reach { inner, .. } = Reach::around(graph, BTreeSet::from([value]), size);
         let mut building = Building::new(graph, knowledge, inner, None);
         let term = building.import_value(value);
         let Building { terms, assumptions, .. } = building;
@@ -180,33 +154,13 @@ impl Region {
         knowledge: &Knowledge,
         rewrite: &Rewrite<'_>,
         new: &New<'_, '_>,
-        extent: Extent,
+        reach: Reach,
         rest: Rest,
         most: &mut Most<'_>,
     ) -> Option<Self> {
         let core = graph.value(rewrite.value).core?;
-        let mut roots: BTreeSet<ValueId> = inputs_of(graph.terms(), core);
-        let read: BTreeSet<ValueId> = rewrite.recipe.values().collect();
-        let (inner, whole, has_all_between) = match extent {
-            Extent::Around(size) => {
-                roots.extend(read);
-                let (inner, whole) = inner(graph, roots, &BTreeSet::new(), size, Gates::Shut);
-                (inner, whole, false)
-            }
-            Extent::Between(size) => {
-                let (inner, all) = inner(graph, roots, &read, size, Gates::Open);
-                (inner, false, all)
-            }
-            Extent::Founded(size) => {
-                let (made, kept): (BTreeSet<ValueId>, BTreeSet<ValueId>) =
-                    read.iter().partition(|&&value| is_made_of(graph, value, &read));
-                roots.extend(made);
-                (inner(graph, roots, &kept, size, Gates::Open).0, false, false)
-            }
-        };
-        let most: Option<&mut Most<'_>> =
-            if matches!(extent, Extent::Founded(_)) { Some(most) } else { None };
-        let mut building = Building::new(graph, knowledge, inner, most);
+        let Reach { inner, most: asked, .. } = reach;
+        let mut building = Building::new(graph, knowledge, inner, asked.then_some(most));
         let before = building.import(core);
         let after = building.after(rewrite, new, rest)?;
         if building.terms.width(before) != building.terms.width(after) {
@@ -214,54 +168,15 @@ impl Region {
         }
         let Building { terms, inputs, names, assumptions, .. } = building;
         let demanded = knowledge.demanded[rewrite.value.index()];
-        Some(Self { terms, before, after, demanded, assumptions, inputs, names, whole, has_all_between })
+        Some(Self { terms, before, after, demanded, assumptions, inputs, names })
     }
-}
-
-/// The values of a region: those nearest to its roots that are not kept whole, and whether these are all.
-fn inner(
-    graph: &Graph<'_, '_>,
-    roots: BTreeSet<ValueId>,
-    kept: &BTreeSet<ValueId>,
-    size: usize,
-    gates: Gates,
-) -> (BTreeSet<ValueId>, bool) {
-    let mut inner = BTreeSet::new();
-    let mut front = roots;
-    let mut is_all = true;
-    loop {
-        let mut next = BTreeSet::new();
-        for value in front {
-            let open = !inner.contains(&value) && !kept.contains(&value);
-            let Some(def) = graph.made_of(value).filter(|_| open) else { continue };
-            if gates == Gates::Shut && graph.value(value).gated.is_some() {
-                is_all = false;
-                continue;
-            }
-            if inner.len() == size {
-                return (inner, false);
-            }
-            inner.insert(value);
-            next.extend(inputs_of(graph.terms(), def));
-        }
-        if next.is_empty() {
-            return (inner, is_all);
-        }
-        front = next;
-    }
-}
-
-/// Whether a value is computed of these alone.
-fn is_made_of(graph: &Graph<'_, '_>, value: ValueId, of: &BTreeSet<ValueId>) -> bool {
-    let inputs = graph.made_of(value).map(|def| inputs_of(graph.terms(), def));
-    inputs.is_some_and(|inputs| !inputs.is_empty() && inputs.is_subset(of))
 }
 
 impl<'b, 'r, 'm, 't> Building<'b, 'r, 'm, 't> {
     fn new(
         graph: &'b Graph<'m, 't>,
         knowledge: &'b Knowledge,
-        inner: BTreeSet<ValueId>,
+        inner: Inner,
         most: Option<&'r mut Most<'r>>,
     ) -> Self {
         Self {
@@ -290,20 +205,14 @@ impl<'b, 'r, 'm, 't> Building<'b, 'r, 'm, 't> {
         // Values are made of earlier values, so those below are built first.
         let mut needed: Vec<ValueId> = inputs_of(self.graph.terms(), root).into_iter().collect();
         while let Some(&value) = needed.last() {
-            let waiting: Vec<ValueId> =
-                match self.graph.made_of(value).filter(|_| self.inner.contains(&value)) {
-                    _ if self.built.contains_key(&value) => Vec::new(),
-                    Some(def) => inputs_of(self.graph.terms(), def)
-                        .into_iter()
-                        .filter(|below| !self.built.contains_key(below))
-                        .collect(),
-                    None => Vec::new(),
-                };
-            if waiting.is_empty() {
+            let before = needed.len();
+            if !self.built.contains_key(&value) {
+                let read = self.inner.get(&value).into_iter().flatten();
+                needed.extend(read.filter(|below| !self.built.contains_key(*below)));
+            }
+            if needed.len() == before {
                 needed.pop();
                 self.build(value);
-            } else {
-                needed.extend(waiting);
             }
         }
         self.rebuild(root)
@@ -314,7 +223,7 @@ impl<'b, 'r, 'm, 't> Building<'b, 'r, 'm, 't> {
             return;
         }
         let entry = self.graph.value(value);
-        let term = match self.graph.made_of(value).filter(|_| self.inner.contains(&value)) {
+        let term = match self.graph.made_of(value).filter(|_| self.inner.contains_key(&value)) {
             Some(def) => self.rebuild(def),
             None => {
                 let name = entry.register.and_then(|register| self.graph.register_text(register));
@@ -430,7 +339,7 @@ impl<'b, 'r, 'm, 't> Building<'b, 'r, 'm, 't> {
     }
 
     fn import_value(&mut self, value: ValueId) -> Term {
-        match self.graph.made_of(value).filter(|_| self.inner.contains(&value)) {
+        match self.graph.made_of(value).filter(|_| self.inner.contains_key(&value)) {
             Some(def) => self.import(def),
             None => {
                 self.build(value);
