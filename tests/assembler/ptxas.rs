@@ -36,6 +36,21 @@ impl Assemblers {
 
     /// Assembles with the newest assembler that takes `target`, such as `sm_90a`.
     pub(crate) fn assemble(&self, text: &[u8], target: &str) -> Result<MachineCode, String> {
+        MachineCode::read(&self.cubin(text, target)?, "")
+    }
+
+    /// Assembles like that, and returns what each of some kernels became.
+    pub(crate) fn assemble_each(
+        &self,
+        text: &[u8],
+        target: &str,
+        kernels: &[String],
+    ) -> Result<Vec<MachineCode>, String> {
+        let cubin = self.cubin(text, target)?;
+        kernels.iter().map(|kernel| MachineCode::read(&cubin, &format!(".{kernel}"))).collect()
+    }
+
+    fn cubin(&self, text: &[u8], target: &str) -> Result<Vec<u8>, String> {
         let number: String = target.chars().filter(char::is_ascii_digit).collect();
         let number: u32 = number.parse().map_err(|_| format!("`{target}` is no target"))?;
         let fitting = self.list.iter().find(|(_, lowest)| *lowest <= number);
@@ -43,7 +58,7 @@ impl Assemblers {
         let target = if number < *lowest { format!("sm_{lowest}") } else { target.replace("compute", "sm") };
         // A module may call what another one defines, and then it must not be linked; a few forms need to be.
         let code = run(program, text, &target, &["-c"]).or_else(|_| run(program, text, &target, &[]))?;
-        MachineCode::read(&code.0)
+        Ok(code.0)
     }
 
     /// What the newest assembler that takes `target` says against a text; `None` if nothing.
@@ -121,13 +136,15 @@ pub(crate) struct MachineCode {
 }
 
 impl MachineCode {
-    fn read(cubin: &[u8]) -> Result<Self, String> {
+    /// Of the sections whose names end like that.
+    fn read(cubin: &[u8], end: &str) -> Result<Self, String> {
         let file =
             object::File::parse(cubin).map_err(|error| format!("the cubin cannot be read: {error}"))?;
         let mut sections = Vec::new();
         for section in file.sections() {
             let name = section.name().unwrap_or_default();
-            if name.starts_with(".text") || name.starts_with(".nv.constant") {
+            let is_code = name.starts_with(".text") || name.starts_with(".nv.constant");
+            if is_code && name.ends_with(end) {
                 sections.push(section.data().map_err(|error| error.to_string())?.to_vec());
             }
         }

@@ -47,40 +47,68 @@ fn a_wrong_role_changes_the_machine_code() {
     println!("{} rows, {} instances, {} wrong roles seen", covered.len(), instances.len(), flips);
 }
 
+/// The roles that a kernel gives to the registers of its instance, if any.
+type Given<'i> = BTreeMap<&'i str, Option<Role>>;
+
+/// No roles: all registers keep their names.
+fn plain(instance: &Instance) -> Given<'_> {
+    registers(&instance.text).into_iter().map(|register| (register, None)).collect()
+}
+
 /// The kernel around an instance, with all registers under their own names.
 pub(crate) fn plain_kernel(instance: &Instance) -> String {
-    kernel(instance, &registers(&instance.text).into_iter().map(|register| (register, None)).collect())
+    head(instance) + &kernel(instance, "k", &plain(instance))
 }
 
 /// How many wrong roles were tried.
 fn check(assemblers: &Assemblers, instance: &Instance) -> Result<usize, String> {
-    let plain = registers(&instance.text).into_iter().map(|register| (register, None)).collect();
-    let base = kernel(instance, &plain);
-    let roles = roles(instance, &base)?;
-    let assemble = |given: &BTreeMap<&str, Option<Role>>| -> Result<MachineCode, String> {
-        assemblers.assemble(kernel(instance, given).as_bytes(), &instance.target)
-    };
-    let code = assemble(&plain)?;
-    let right: BTreeMap<&str, Option<Role>> = roles.iter().map(|(&name, &role)| (name, Some(role))).collect();
-    if assemble(&right)? != code {
-        return Err(format!("the roles {roles:?} do not keep the machine code"));
-    }
-    let mut flips = 0;
+    let roles = roles(instance)?;
+    let right: Given<'_> = roles.iter().map(|(&name, &role)| (name, Some(role))).collect();
+    let mut tried = vec![plain(instance), right.clone()];
+    let mut flips = Vec::new();
     for (&register, &role) in &roles {
         for other in [Role::Read, Role::Write].into_iter().filter(|&other| other != role) {
             let mut wrong = right.clone();
             wrong.insert(register, Some(other));
-            if assemble(&wrong).is_ok_and(|other| other == code) {
-                return Err(format!("calling {register} {other:?} keeps the machine code"));
-            }
-            flips += 1;
+            tried.push(wrong);
+            flips.push((register, other));
         }
     }
-    Ok(flips)
+    let codes = assemble_all(assemblers, instance, &tried);
+    let code = codes[0].as_ref().map_err(Clone::clone)?;
+    if codes[1].as_ref().map_err(Clone::clone)? != code {
+        return Err(format!("the roles {roles:?} do not keep the machine code"));
+    }
+    for ((register, other), found) in flips.iter().zip(&codes[2..]) {
+        if found.as_ref().is_ok_and(|found| found == code) {
+            return Err(format!("calling {register} {other:?} keeps the machine code"));
+        }
+    }
+    Ok(flips.len())
+}
+
+/// What the kernels become in one module, or if the assembler rejects any of them, each in a module of its own.
+fn assemble_all(
+    assemblers: &Assemblers,
+    instance: &Instance,
+    tried: &[Given<'_>],
+) -> Vec<Result<MachineCode, String>> {
+    let target = &instance.target;
+    let names: Vec<String> = (0..tried.len()).map(|number| format!("k{number}")).collect();
+    let kernels = names.iter().zip(tried).map(|(name, given)| kernel(instance, name, given));
+    let together = head(instance) + &kernels.collect::<String>();
+    match assemblers.assemble_each(together.as_bytes(), target, &names) {
+        Ok(codes) => codes.into_iter().map(Ok).collect(),
+        Err(_) => {
+            let alone = |given| head(instance) + &kernel(instance, "k", given);
+            tried.iter().map(|given| assemblers.assemble(alone(given).as_bytes(), target)).collect()
+        }
+    }
 }
 
 /// What the tree says of each register of the instance.
-fn roles<'i>(instance: &'i Instance, kernel: &str) -> Result<BTreeMap<&'i str, Role>, String> {
+fn roles(instance: &Instance) -> Result<BTreeMap<&str, Role>, String> {
+    let kernel = plain_kernel(instance);
     let tree = ptxopt_grammar::parse(kernel.as_bytes()).map_err(|errors| errors[0].message.clone())?;
     let wanted = instance.text.as_bytes();
     let stmt =
@@ -105,14 +133,8 @@ fn roles<'i>(instance: &'i Instance, kernel: &str) -> Result<BTreeMap<&'i str, R
 /// The kernel around an instance. A register without a role keeps its name; one that is written gets a fresh name
 /// from the instance on; one that is updated is copied first. One that is wrongly said to be only read is copied
 /// too, and the original stored.
-fn kernel(instance: &Instance, roles: &BTreeMap<&str, Option<Role>>) -> String {
-    let mut text = format!(
-        ".version {}\n.target {}\n.address_size 64\n{}\n.visible .entry k(.param .u64 p) {{\n\
-         .reg .b64 %base;\n.reg .b32 %t<4>;\n",
-        instance.version,
-        instance.target,
-        instance.module.join("\n")
-    );
+fn kernel(instance: &Instance, name: &str, roles: &Given<'_>) -> String {
+    let mut text = format!(".visible .entry {name}(.param .u64 p) {{\n.reg .b64 %base;\n.reg .b32 %t<4>;\n");
     let mut line = |line: &str| {
         text.push_str(line);
         text.push('\n');
@@ -151,16 +173,18 @@ fn kernel(instance: &Instance, roles: &BTreeMap<&str, Option<Role>>) -> String {
     text
 }
 
+/// What stands before the kernels around an instance.
+fn head(instance: &Instance) -> String {
+    let Instance { version, target, module, .. } = instance;
+    format!(".version {version}\n.target {target}\n.address_size 64\n{}\n", module.join("\n"))
+}
+
 /// The roles as the tree has them: a register that is really only read needs no copy.
-fn roles_of_text<'i>(
-    instance: &'i Instance,
-    given: &BTreeMap<&str, Option<Role>>,
-) -> BTreeMap<&'i str, Role> {
+fn roles_of_text<'i>(instance: &'i Instance, given: &Given<'_>) -> BTreeMap<&'i str, Role> {
     if given.values().all(Option::is_none) {
         return BTreeMap::new();
     }
-    let plain = registers(&instance.text).into_iter().map(|register| (register, None)).collect();
-    roles(instance, &kernel(instance, &plain)).unwrap_or_default()
+    roles(instance).unwrap_or_default()
 }
 
 fn load(register: &str, offset: usize) -> String {
