@@ -33,7 +33,8 @@ impl Environment {
         let _none = fs::remove_dir_all(&folder);
         // What is in the wheel is asked, not how fast it is: a release is built without `--profile dev`.
         let mut build = Command::new(maturin);
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("it is in the target folder");
+        // Not where the tests are compiled, some of which run the command at this moment.
+        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("packaged");
         build.args(["build", "--locked", "--profile", "dev", "--target-dir"]).arg(target);
         for package in ["ptxopt", "ptxopt-grammar", "ptxopt-machine", "ptxopt-passes", "ptxopt-prover"] {
             build.arg("--config").arg(format!("profile.dev.package.{package}.opt-level=0"));

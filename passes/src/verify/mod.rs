@@ -168,6 +168,7 @@ impl Verifier {
             }
             let Some(reach) = Reach::of(graph, rewrite, extent) else { return Judgement::Unclear };
             has_all_between |= reach.has_all_between;
+            // It would be refuted once it was built.
             if !reach.may_be_equal {
                 last = Judgement::Unfounded;
                 continue;
