@@ -21,6 +21,10 @@ Variables
   The command.  It is searched for in ``Ptxopt_ROOT``, in ``PATH`` and where ``cargo install`` puts it, and can be set
   by the user.
 
+``Ptxopt_PTXAS``
+  NVIDIA's assembler.  It is searched for beside the CUDA compiler, in ``CUDAToolkit_BIN_DIR``, in ``CUDA_HOME`` and in
+  ``PATH``, and can be set by the user; ``OFF`` is none.
+
 Functions
 ^^^^^^^^^
 
@@ -43,6 +47,11 @@ What was built without ptxopt is built with it: if a source cannot be optimised,
 warning says why.  With ``OPTIONS --strict`` the build fails instead, and the result is left as it was.  It fails in any
 case if there is no such GPU or option, or if code for the ``.target`` of a source does not run on the GPU.
 
+Where there is an assembler, no function gets longer by its count, or spills more, with loops as they are written: those
+that would are left as they were, as by ``--keep-better``.  This assembles each source twice.  With ``PTXOPT_KEEP=always``
+in the environment of the build nothing is assembled, and nothing is where the assembler rejects the source, as one that
+is older than the source does.
+
 With ``PTXOPT_DISABLE=1`` in the environment of the build, all results that are made are copies, which shows whether
 ptxopt is to blame for something: ``PTXOPT_DISABLE=1 cmake --build build --clean-first``.
 
@@ -52,9 +61,8 @@ ptxopt is to blame for something: ``PTXOPT_DISABLE=1 cmake --build build --clean
 
 ``OPTIONS``
   Further options of ptxopt; ``ptxopt --help`` lists them.  ``--strict`` makes the build fail if a source cannot be
-  optimised, or has unknown instructions.  ``--keep-better`` leaves functions as they were that NVIDIA's assembler makes
-  longer, with loops as they are written; it needs ``ptxas``, in ``PATH`` or named by ``--ptxas``, such as
-  ``--ptxas "${CUDAToolkit_BIN_DIR}/ptxas"`` after ``find_package(CUDAToolkit)``.
+  optimised, or has unknown instructions.  ``--keep-better`` makes a source that cannot be assembled one that cannot be
+  optimised.
 
 ``OUTPUT_DIRECTORY``
   Where the results go; the default is a folder in the current binary folder that is named like the target.  Generators
@@ -83,7 +91,20 @@ if(CMAKE_SCRIPT_MODE_FILE AND DEFINED PTXOPT_RESULT)
   if(NOT "$ENV{PTXOPT_DISABLE}" MATCHES "^0?$")
     set(status "switched off")
   else()
-    execute_process(COMMAND ${command} RESULT_VARIABLE status)
+    set(status "not assembled")
+    if(PTXOPT_PTXAS AND NOT "$ENV{PTXOPT_KEEP}" STREQUAL "always")
+      # What is wrong with the source is said below, if it is not only that the assembler rejects it.
+      set(keeping "${command}")
+      list(INSERT keeping 1 --keep-better "--ptxas=${PTXOPT_PTXAS}")
+      execute_process(COMMAND ${keeping} RESULT_VARIABLE status ERROR_VARIABLE said)
+      if(status MATCHES "^[04]$" AND said)
+        string(STRIP "${said}" said)
+        message(NOTICE "${said}")
+      endif()
+    endif()
+    if(NOT status MATCHES "^[04]$")
+      execute_process(COMMAND ${command} RESULT_VARIABLE status)
+    endif()
   endif()
   # With status 4, ptxopt has written a result and said what is wrong with itself.
   if(status MATCHES "^[04]$")
@@ -112,7 +133,13 @@ find_program(Ptxopt_EXECUTABLE
   HINTS "${CMAKE_CURRENT_LIST_DIR}/../../../bin"
   PATHS "$ENV{CARGO_HOME}/bin" "$ENV{HOME}/.cargo/bin" "$ENV{USERPROFILE}/.cargo/bin"
   DOC "The command ptxopt, an optimiser for PTX")
-mark_as_advanced(Ptxopt_EXECUTABLE)
+get_filename_component(_ptxopt_cuda "${CMAKE_CUDA_COMPILER}" DIRECTORY)
+find_program(Ptxopt_PTXAS
+  NAMES ptxas
+  HINTS "${_ptxopt_cuda}" "${CUDAToolkit_BIN_DIR}" "$ENV{CUDA_HOME}/bin" "$ENV{CUDA_PATH}/bin"
+  DOC "NVIDIA's assembler, by whose count no function that ptxopt changes gets longer")
+unset(_ptxopt_cuda)
+mark_as_advanced(Ptxopt_EXECUTABLE Ptxopt_PTXAS)
 
 unset(Ptxopt_VERSION)
 if(Ptxopt_EXECUTABLE)
@@ -141,6 +168,10 @@ function(ptxopt_optimize target)
       "[OUTPUT_DIRECTORY <folder>])")
   endif()
   set(options ${arg_OPTIONS})
+  set(measured "")
+  if(Ptxopt_PTXAS AND NOT arg_OPTIONS MATCHES "--(keep-better|measure|ptxas)")
+    set(measured "-DPTXOPT_PTXAS=${Ptxopt_PTXAS}")
+  endif()
   set(comment "")
   if(arg_GPU)
     list(JOIN arg_GPU "," gpus)
@@ -195,7 +226,7 @@ function(ptxopt_optimize target)
     set(output "${arg_OUTPUT_DIRECTORY}/${name}")
     add_custom_command(
       OUTPUT "${output}"
-      COMMAND "${CMAKE_COMMAND}" "-DPTXOPT_SOURCE=${input}" "-DPTXOPT_RESULT=${output}"
+      COMMAND "${CMAKE_COMMAND}" "-DPTXOPT_SOURCE=${input}" "-DPTXOPT_RESULT=${output}" ${measured}
         -P "${CMAKE_CURRENT_FUNCTION_LIST_FILE}" --
         "${Ptxopt_EXECUTABLE}" ${options} --out-dir "${arg_OUTPUT_DIRECTORY}" "${input}"
       DEPENDS "${input}" "${Ptxopt_EXECUTABLE}"

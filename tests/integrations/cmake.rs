@@ -40,6 +40,13 @@ impl Project {
             &format!("#!/bin/sh\necho \"$@\" >>{}\nexec {} \"$@\"\n", log.display(), ptxopt().display()),
         );
         let mut configured = configured.to_vec();
+        // What a developer has in `PATH`.
+        if !configured
+            .iter()
+            .any(|option| option.contains("Ptxopt_PTXAS") || option.contains("CUDA_COMPILER"))
+        {
+            configured.push("-DPtxopt_PTXAS=OFF".to_owned());
+        }
         configured.push("-G".to_owned());
         configured.push(generator.to_owned());
         configured.push(format!("-DPtxopt_EXECUTABLE={}", counting.display()));
@@ -63,9 +70,10 @@ impl Project {
         let mut command = Command::new(&self.cmake);
         command.args(arguments).current_dir(&self.path).env("CLICOLOR", "0");
         // What a developer has set would be another build than this one.
-        let set =
-            ["CMAKE_GENERATOR", "CMAKE_BUILD_TYPE", "CUDACXX", "CUDAARCHS", "MAKEFLAGS", "PTXOPT_DISABLE"];
-        for name in set {
+        for name in ["CMAKE_GENERATOR", "CMAKE_BUILD_TYPE", "CUDACXX", "CUDAARCHS", "MAKEFLAGS"] {
+            command.env_remove(name);
+        }
+        for name in ["PTXOPT_DISABLE", "PTXOPT_KEEP", "CUDA_HOME", "CUDA_PATH"] {
             command.env_remove(name);
         }
         command
@@ -89,6 +97,13 @@ impl Project {
             .collect();
         optimised.sort();
         optimised
+    }
+
+    /// With which assembler the results were measured when it was built last.
+    fn measured(&self) -> Option<String> {
+        let log = fs::read_to_string(&self.log).unwrap_or_default();
+        let (_, ptxas) = log.split_once("--keep-better --ptxas=")?;
+        ptxas.split(' ').next().map(str::to_owned)
     }
 
     fn source(&self, name: &str) -> String {
@@ -198,6 +213,37 @@ fn only_what_the_assembler_finds_better_is_kept_where_that_is_asked_for() {
     }
 }
 
+/// An assembler that a project without CUDA is told of.
+fn assembler(path: &Path) -> Vec<String> {
+    vec![format!("-DPtxopt_PTXAS={}", path.display())]
+}
+
+#[test]
+fn where_there_is_an_assembler_only_what_it_finds_better_is_kept() {
+    let Some(cuda) = cuda_folder() else { return };
+    let ptxas = cuda.join("bin/ptxas");
+    for (keep, measured) in [("", Some(ptxas.display().to_string())), ("always", None)] {
+        let Some(project) = Project::new("cmake/files", GENERATORS[0], &assembler(&ptxas)) else { return };
+        done(&mut project.configure());
+        done(project.build().env("PTXOPT_KEEP", keep));
+        assert_eq!(project.measured(), measured, "{keep}");
+        assert_ne!(project.result("blend.ptx"), project.source("blend.ptx"));
+    }
+}
+
+#[test]
+fn an_assembler_that_rejects_a_source_keeps_nothing_from_being_optimised() {
+    let folder = tempfile::tempdir().expect("a folder can be made");
+    let ptxas = folder.path().join("ptxas");
+    program(&ptxas, "#!/bin/sh\necho 'ptxas fatal : Unsupported .version' >&2\nexit 255\n");
+    let Some(project) = Project::new("cmake/files", GENERATORS[0], &assembler(&ptxas)) else { return };
+    done(&mut project.configure());
+    let said = done(&mut project.build());
+    assert_eq!(project.measured(), Some(ptxas.display().to_string()));
+    assert_ne!(project.result("blend.ptx"), project.source("blend.ptx"));
+    assert!(!said.contains("Unsupported"), "{said}");
+}
+
 #[test]
 fn what_was_asked_for_wrongly_fails_the_build() {
     for (arguments, why) in [
@@ -270,6 +316,7 @@ fn what_nvcc_compiles_to_ptx_is_optimised_when_it_changes() {
         assert_eq!(project.built(), ["average.ptx", "brightest.ptx"], "{generator:?}");
         assert!(!project.result("average.ptx").contains("vavrg4"));
         assert!(project.result("brightest.ptx").contains("%opt"), "{}", project.result("brightest.ptx"));
+        assert!(project.measured().is_some_and(|ptxas| ptxas.ends_with("bin/ptxas")), "{generator:?}");
         assert_eq!(project.built(), [""; 0], "{generator:?}");
         touch(&project.path.join("image/average.cu"));
         assert_eq!(project.built(), ["average.ptx"], "{generator:?}");
