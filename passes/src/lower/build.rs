@@ -98,7 +98,7 @@ impl<'c> Build<'c> {
     }
 
     /// The bits of a source that are known to be zero.
-    fn zeros(&self, source: Source) -> u32 {
+    pub(super) fn zeros(&self, source: Source) -> u32 {
         match source {
             Source::Step(step) => self.zeros[step],
             Source::Value(_) => 0,

@@ -86,6 +86,12 @@ impl Build<'_> {
                 Source::Constant(_) | Source::Value(_) | Source::Step(_) => {}
             }
         }
+        if let Some(word) = self.unmasked(words, table) {
+            return word;
+        }
+        if let Some((words, table)) = self.composed(words, table) {
+            return self.by_table(words, table);
+        }
         for (first, second) in [(0, 1), (0, 2), (1, 2)] {
             if words[first] == words[second] {
                 let column = COLUMNS[first];
@@ -116,6 +122,78 @@ impl Build<'_> {
                 self.of_three(order.map(|at| words[at]), reordered(table, order))
             }
         }
+    }
+
+    /// What a word is under a mask that keeps all bits of it that may be ones.
+    fn unmasked(&self, words: [Source; 3], table: u8) -> Option<Source> {
+        let mut operands = (0..3).filter(|&at| depends(table, at));
+        let (first, second, None) = (operands.next()?, operands.next()?, operands.next()) else {
+            return None;
+        };
+        let is_and = table == COLUMNS[first] & COLUMNS[second];
+        [(words[first], words[second]), (words[second], words[first])].into_iter().find_map(|(word, mask)| {
+            let Source::Constant(mask) = mask else { return None };
+            (is_and && u64::from(self.zeros(word)) | mask == ALL).then_some(word)
+        })
+    }
+
+    /// The same function with the words in place that operands were made of bit by bit, if there are at most three of them:
+    /// it is one instruction still, and those operands may be needed no more.
+    fn composed(&self, words: [Source; 3], table: u8) -> Option<([Source; 3], u8)> {
+        if !self.with.lop3 {
+            return None;
+        }
+        let made: [Option<([Source; 3], u8)>; 3] =
+            std::array::from_fn(|at| self.bitwise(words[at]).filter(|_| depends(table, at)));
+        (1..8_u8).rev().find_map(|chosen| {
+            let taken = |at: usize| chosen >> at & 1 == 1;
+            if (0..3).any(|at| taken(at) && made[at].is_none()) {
+                return None;
+            }
+            let inner = |at: usize| made[at].filter(|_| taken(at));
+            let mut leaves: Vec<Source> = Vec::new();
+            for at in (0..3).filter(|&at| depends(table, at)) {
+                match inner(at) {
+                    Some((of, inner)) => {
+                        leaves.extend((0..3).filter(|&at| depends(inner, at)).map(|at| of[at]))
+                    }
+                    None => leaves.push(words[at]),
+                }
+            }
+            leaves.sort();
+            leaves.dedup();
+            // An instruction has one number.
+            let numbers = leaves.iter().filter(|leaf| matches!(leaf, Source::Constant(_))).count();
+            if leaves.len() > 3 || numbers > 1 {
+                return None;
+            }
+            leaves.resize(3, Source::Constant(0));
+            let column = |word: Source| {
+                leaves.iter().zip(COLUMNS).find(|&(&leaf, _)| leaf == word).map_or(0, |(_, column)| column)
+            };
+            let columns = |words: [Source; 3]| words.map(column);
+            let operands = std::array::from_fn(|at| match inner(at) {
+                Some((of, inner)) => by_column(inner, columns(of)),
+                None => column(words[at]),
+            });
+            let leaves = [leaves[0], leaves[1], leaves[2]];
+            Some((leaves, by_column(table, operands)))
+        })
+    }
+
+    /// What a word is bit by bit, if it was made so.
+    fn bitwise(&self, word: Source) -> Option<([Source; 3], u8)> {
+        let Source::Step(step) = word else { return None };
+        let [x, y, _] = COLUMNS;
+        let table = match self.steps[step].instruction()? {
+            op::NOT_B32 => !x,
+            op::AND_B32 => x & y,
+            op::OR_B32 => x | y,
+            op::XOR_B32 => x ^ y,
+            _ => return self.function(word),
+        };
+        let sources = &self.steps[step].sources;
+        Some((std::array::from_fn(|at| sources.get(at).copied().unwrap_or(Source::Constant(0))), table))
     }
 
     /// What a word is the inverse of, if it was made so.
@@ -159,7 +237,8 @@ impl Build<'_> {
             return self.of_three(words, !table);
         }
         let kept = match zeros ^ ones {
-            ALL => x,
+            // The other bits are zeros anyway.
+            different if u64::from(self.zeros(x)) | different == ALL => x,
             different => self.plain(op::AND_B32, &[x, Source::Constant(different)]),
         };
         match zeros {
@@ -251,6 +330,16 @@ impl Build<'_> {
         let (x, y) = (self.formula(words, x), self.formula(words, y));
         self.commutative(word, x, y)
     }
+}
+
+/// The table of a function of functions, which are given by their tables.
+fn by_column(table: u8, operands: [u8; 3]) -> u8 {
+    (0..8)
+        .filter(|row| {
+            let old = operands.iter().fold(0, |old, operand| old << 1 | (operand >> row & 1));
+            table >> old & 1 == 1
+        })
+        .fold(0, |new, row| new | 1 << row)
 }
 
 /// The table for operands in another order: the first is what was `order[0]`.

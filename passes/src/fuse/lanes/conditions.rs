@@ -13,7 +13,7 @@ const AND: u8 = 0b1000;
 const OR: u8 = 0b1110;
 
 /// Which bits of a lane tell whether a condition holds; all others are zero.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Told {
     Lowest,
     Highest,
@@ -132,8 +132,11 @@ impl Words {
 impl Made {
     /// A comparison that tells by the lowest bit, told by the highest.
     fn told_by_highest(&self) -> Option<Self> {
-        let Key::Simd(operation) = self.function else { return None };
-        let function = Key::Highest(operation);
-        operation.compares().then(|| Self { function, operands: self.operands.clone() })
+        let function = match self.function {
+            Key::Simd(operation) if operation.compares() => Key::Highest(operation),
+            Key::Between(between) => Key::Between(between.told_by_highest()),
+            _ => return None,
+        };
+        Some(Self { function, operands: self.operands.clone() })
     }
 }

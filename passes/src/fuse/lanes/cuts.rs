@@ -38,15 +38,24 @@ pub(super) struct Cut {
 /// The cuts of a term.
 #[derive(Debug)]
 pub(super) struct Cuts {
-    /// Those of other terms, those of the most first.
+    /// Those of other terms, those of the most first, and last that of the nearest lanes.
     below: Rc<[Cut]>,
+    /// How many of these make cuts of terms that are made of this one.
+    passed_on: usize,
+    /// That of the nearest lanes below.
+    nearest: Option<Cut>,
     /// That of the term itself, if it is a lane.
     own: Option<Cut>,
 }
 
 impl Cuts {
     fn all(&self) -> impl Iterator<Item = &Cut> {
-        self.below.iter().chain(&self.own)
+        self.below[..self.passed_on].iter().chain(&self.own)
+    }
+
+    /// The term itself, or the nearest lanes below.
+    fn nearest(&self) -> Option<&Cut> {
+        self.own.as_ref().or(self.nearest.as_ref())
     }
 }
 
@@ -85,25 +94,34 @@ impl Pieces {
         Rc::clone(&self.cuts[&root].below)
     }
 
-    /// The cuts of a term, given those of its operands.
+    /// The cuts of a term, given those of its operands. Of many only the first are kept, which go far down; what is made
+    /// of the nearest lanes is found in any case.
     fn cuts_of(&mut self, term: Term) -> Cuts {
         let mut cuts = vec![Cut { leaves: Vec::new(), depth: 0 }];
+        let mut nearest = cuts.first().cloned();
         for child in self.terms.children(term) {
             let below = &self.cuts[&child];
+            nearest = nearest.zip(below.nearest()).and_then(|(cut, other)| cut.with(other));
             cuts = cuts.iter().flat_map(|cut| below.all().filter_map(|other| cut.with(other))).collect();
             cuts.dedup();
             cuts.truncate(MOST_CUTS);
         }
         if let Op::Input(_) = self.terms.op(term) {
             cuts.clear();
+            nearest = None;
         }
-        for cut in &mut cuts {
+        for cut in cuts.iter_mut().chain(&mut nearest) {
             cut.depth += 1;
         }
         let own = self.leaf(term).map(|leaf| Cut { leaves: vec![leaf], depth: 0 });
         let is_own = |cut: &Cut| own.as_ref().is_some_and(|own| own.leaves == cut.leaves);
-        cuts.retain(|cut| cut.depth < MOST_DEPTH && !is_own(cut));
-        Cuts { below: cuts.into(), own }
+        let is_below = |cut: &Cut| cut.depth < MOST_DEPTH && !is_own(cut);
+        cuts.retain(is_below);
+        nearest = nearest.filter(is_below);
+        let passed_on = cuts.len();
+        let is_new = |cut: &&Cut| cuts.iter().all(|other| other.leaves != cut.leaves);
+        let last = nearest.as_ref().filter(is_new).cloned();
+        Cuts { below: cuts.into_iter().chain(last).collect(), passed_on, nearest, own }
     }
 
     /// A term as a lane, if it is one.

@@ -5,7 +5,7 @@ use super::evaluated::Evaluated;
 use super::field::Field;
 use super::linear::Linear;
 use super::operation::{Behaviour, Function, Operation, Table, WithNumber};
-use super::sets::of_set;
+use super::sets::{Between, of_set};
 use super::words::Words;
 use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::video::Sign;
@@ -67,12 +67,14 @@ pub(super) enum Key {
     Field(Field),
     /// Sums of bits of one.
     Linear(Linear),
+    /// Whether one lies between two numbers, or does not: the first that does, and the first after these that does not.
+    Between(Between),
 }
 
 impl Key {
-    /// Whether it is computed as a linear function of whole words.
-    pub(super) const fn is_linear(self) -> bool {
-        matches!(self, Self::Linear(_))
+    /// Whether it is computed of whole words, in ways in which that is asked for.
+    pub(super) const fn is_of_whole_words(self) -> bool {
+        matches!(self, Self::Linear(_) | Self::Between(_))
     }
 
     /// Whether it is how far two lanes are apart.
@@ -95,7 +97,8 @@ impl Key {
             | Self::Masked
             | Self::Shifted(_)
             | Self::Field(_)
-            | Self::Linear(_) => false,
+            | Self::Linear(_)
+            | Self::Between(_) => false,
         }
     }
 }

@@ -86,6 +86,9 @@ impl Words {
             (Key::Shifted(shift), &[word]) => self.shifted(shift, word),
             (Key::Field(field), &[word]) => self.field(field, word),
             (Key::Linear(function), &[word]) => self.linear(function, word),
+            (Key::Between(between), &[word, Source::Constant(first), Source::Constant(end)]) => {
+                self.between(between, word, [first, end])
+            }
             (Key::Logic(table), &[x, y]) => {
                 // The table of three inputs that does not depend on the third.
                 let wide = (0..8).fold(0_u64, |wide, at| wide | u64::from(table >> (at >> 1) & 1) << at);

@@ -58,8 +58,21 @@ impl Pieces {
                 None => self.both(a, b, low, width, Terms::and),
             },
             Op::Or(a, b) => self.both(a, b, low, width, Terms::or),
-            Op::Xor(a, b) => self.both(a, b, low, width, Terms::xor),
+            Op::Xor(a, b) => {
+                let bits = self.both(a, b, low, width, Terms::xor);
+                self.bits_of_lane(term, low, bits)
+            }
             Op::Add(a, b) if self.never_carries(a, b, low + width) => self.both(a, b, low, width, Terms::or),
+            // Above what is left of the lane are zeros.
+            Op::Add(..) if self.ends_within_lane(term, low, width) => {
+                let inside = self.part(term, low, self.bits - low);
+                self.terms.zero_extend(inside, width)
+            }
+            // What is done to bits of a lane is done to the lane, which is a sum that carries.
+            Op::Add(..) if width < self.bits && low + width <= self.bits => {
+                let lane = self.part(term, 0, self.bits.min(self.terms.width(term)));
+                self.terms.extract(lane, low, width)
+            }
             Op::Add(a, b) => match self.carry(a, b, low) {
                 Some(carry) => {
                     let sum = self.both(a, b, low, width, Terms::add);
@@ -91,6 +104,27 @@ impl Pieces {
         })
     }
 
+    /// Bits of a term that are computed of bits of two others, as bits of the lane in which they lie: where these are no
+    /// simpler than the others, what is done to some bits of the lane may be done to all.
+    fn bits_of_lane(&mut self, term: Term, low: u32, bits: Term) -> Term {
+        let (width, place) = (self.terms.width(bits), low % self.bits);
+        let Op::Xor(a, b) = self.terms.op(bits) else { return bits };
+        let is_cut = |of| matches!(self.terms.op(of), Op::Extract(..));
+        let is_part = width > 1 && width < self.bits && place + width <= self.bits;
+        if !is_part || !is_cut(a) || !is_cut(b) || low - place + self.bits > self.terms.width(term) {
+            return bits;
+        }
+        let lane = self.part(term, low - place, self.bits);
+        self.terms.extract(lane, place, width)
+    }
+
+    /// Whether bits that begin in the lowest lane go on above it, where there are only zeros.
+    fn ends_within_lane(&mut self, term: Term, low: u32, width: u32) -> bool {
+        let end = low + width;
+        let above = ones(end) & !ones(self.bits.min(end));
+        low < self.bits && above != 0 && self.fact(term).zeros() & above == above
+    }
+
     /// Some bits of a term and a mask that is a number.
     fn under_mask(&mut self, [a, b]: [Term; 2], low: u32, width: u32) -> Option<Term> {
         let (mask, of) =
@@ -106,7 +140,8 @@ impl Pieces {
             return self.masked(of, mask, low, width);
         }
         let field = self.masked(of, mask >> first, low + first, end - first);
-        if mask != ones(end) {
+        let is_in_lane = |low: u32, width: u32| low % self.bits + width <= self.bits;
+        if mask != ones(end) && (is_in_lane(low, width) || !is_in_lane(low + first, end - first)) {
             let whole = self.masked(of, mask, low, width);
             if self.inputs_of(whole).len() <= self.inputs_of(field).len() {
                 return whole;

@@ -53,6 +53,8 @@ pub(super) struct Pieces {
     pub(super) homes: HashMap<Term, Vec<Home>>,
     /// The registers of 32 bits that hold one lane, and numbers beside it or its sign above it.
     pub(super) single: HashSet<ValueId>,
+    /// Homes of lanes of which not all bits are demanded: another edit may change the others.
+    pub(super) partly: HashSet<Home>,
     /// The registers of 16 bits whose low bits are a lane.
     pub(super) narrow: HashMap<Term, Vec<ValueId>>,
     /// Those of them that have zeros above it.
@@ -123,6 +125,7 @@ impl Pieces {
             words: HashMap::new(),
             homes: HashMap::new(),
             single: HashSet::new(),
+            partly: HashSet::new(),
             narrow: HashMap::new(),
             extended: HashSet::new(),
             known: Growing::default(),

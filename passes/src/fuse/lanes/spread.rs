@@ -184,7 +184,8 @@ impl Words {
         let (word, place) = match self.widened(group.word) {
             Some(word) => (word, 0),
             None => {
-                let (word, place) = self.pieces.homes(group.word).min_by_key(|&(_, place)| place)?;
+                let homes = self.pieces.homes(group.word);
+                let (word, place) = homes.min_by_key(|home| (self.pieces.partly.contains(home), home.1))?;
                 (Source::Value(word), u32::try_from(place).ok()?)
             }
         };

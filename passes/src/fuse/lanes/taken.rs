@@ -59,9 +59,14 @@ impl Pieces {
             if computed.count() < 2 || self.sign_of_lane(word).is_some() {
                 self.single.insert(value);
             }
-            let is_demanded = |at: u32| demanded >> (at * bits) & ones(bits) != 0;
-            for (lane, at) in lanes.into_iter().zip(0..).filter(|&(_, at)| is_demanded(at)) {
-                insert(self.homes.entry(lane).or_default(), (value, at as usize));
+            for (lane, at) in lanes.into_iter().zip(0..) {
+                let (demanded, home) = (demanded >> (at * bits) & ones(bits), (value, at as usize));
+                if demanded != 0 {
+                    insert(self.homes.entry(lane).or_default(), home);
+                }
+                if demanded != 0 && demanded != ones(bits) {
+                    self.partly.insert(home);
+                }
             }
         } else if bits <= graph.value(value).width && is_narrow(graph, value) {
             let lane = self.part(word, 0, bits);
@@ -184,7 +189,7 @@ impl Pieces {
         if low == 0 {
             return term;
         }
-        let [a, b] = [a, b].map(|of| self.terms.extract(of, low, width - low));
+        let [a, b] = [a, b].map(|of| self.part(of, low, width - low));
         less(&mut self.terms, a, b)
     }
 

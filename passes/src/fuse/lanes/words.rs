@@ -111,6 +111,8 @@ pub(super) enum Way {
     OfWords,
     /// As the second, and lanes are compared with whole words.
     Decided,
+    /// As the second, and whether lanes lie between two numbers is told by carries.
+    Carried,
     /// As the second, and lanes that are low bits of larger numbers are computed as halves.
     Halves,
     /// As that, by instructions on signed halves.
@@ -148,7 +150,8 @@ impl Words {
         let is_gathered = computed.as_ref().is_some_and(gathers);
         let whole = is_gathered.then(|| self.computed_in(Way::Computed, &lanes)).flatten();
         let mut otherwise = vec![whole];
-        for way in [Way::OneByOne, Way::OfWords, Way::Decided, Way::Halves, Way::SignedHalves] {
+        let ways = [Way::OneByOne, Way::OfWords, Way::Decided, Way::Carried, Way::Halves, Way::SignedHalves];
+        for way in ways {
             otherwise.push(self.could_be(way).then(|| self.computed_in(way, &lanes)).flatten());
         }
         // The operands of what puts the word together now hold most of it, and are not to be computed.
@@ -276,7 +279,16 @@ impl Words {
             let rest: Vec<Option<Term>> = lanes.iter().zip(&numbers).map(is_rest).collect();
             return self.merged(word, &rest, depth);
         }
-        for alike in self.alike(lanes) {
+        let alike = self.alike(lanes);
+        let is_whole = |alike: &Alike| alike.mask.count_ones() as usize == lanes.iter().flatten().count();
+        // Lanes of two functions of words are shorter than what puts their bits together one by one.
+        let is_logic = |first: &Alike| is_whole(first) && matches!(first.function, Key::Logic(_));
+        if alike.first().is_some_and(is_logic)
+            && let Some(word) = self.mixed(lanes)
+        {
+            return Some(word);
+        }
+        for alike in alike {
             let words: Option<Vec<Source>> =
                 alike.operands.iter().map(|operand| self.word(operand, depth + 1)).collect();
             let rest: Vec<Option<Term>> = lanes
@@ -327,14 +339,18 @@ impl Words {
             let operands = (0..most).map(|at| made.iter().map(|made| Some((*made)?.operands[at])).collect());
             let computed = made.iter().zip(0..).filter(|(made, _)| made.is_some());
             let mask = computed.fold(0, |mask, (_, at)| mask | 1 << at);
-            let is_linear = function.is_linear();
-            let is_made =
-                !is_linear || count == wanted && self.is_made(Way::OfWords) || self.way == Way::OfWords;
+            let is_made = match function {
+                Key::Linear(_) => count == wanted && self.is_made(Way::OfWords) || self.way == Way::OfWords,
+                Key::Between(_) => self.is_made(Way::Carried),
+                _ => true,
+            };
             if is_made && (count == wanted || count > 1) {
                 all.push(Alike { function, mask, operands: operands.collect() });
             }
         }
-        all.sort_by_key(|alike| std::cmp::Reverse((alike.mask.count_ones(), alike.function.is_linear())));
+        all.sort_by_key(|alike| {
+            std::cmp::Reverse((alike.mask.count_ones(), alike.function.is_of_whole_words()))
+        });
         all
     }
 

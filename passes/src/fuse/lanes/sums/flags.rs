@@ -7,7 +7,7 @@
 use super::{Addend, Kind, Sum, Summand};
 use crate::fuse::lanes::conditions::{Told, is_condition};
 use crate::fuse::lanes::pieces::Pieces;
-use crate::fuse::lanes::words::Words;
+use crate::fuse::lanes::words::{Way, Words};
 use crate::graph::Join;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
@@ -56,6 +56,11 @@ fn flags(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
             for told in [Told::Highest, Told::Lowest] {
                 out.extend(sum.of_flags(&flags, told));
             }
+            if sum.words.could_be(Way::Carried) {
+                sum.words.turn_to(Way::Carried);
+                let otherwise = [Told::Highest, Told::Lowest].map(|told| sum.of_flags(&flags, told));
+                out.extend(otherwise.into_iter().flatten());
+            }
         }
         sum.words.pieces
     });
@@ -71,10 +76,19 @@ fn joins_flags(site: &Site<'_, '_, '_>) -> bool {
     if !is(site.step, &joining) {
         return false;
     }
+    // Where paths meet again that conditions have chosen.
+    let is_chosen = |source: Source| match source {
+        Source::Value(value) => site.graph.value(value).gated.is_some(),
+        Source::Step(_) | Source::Constant(_) => false,
+    };
     let (mut flags, mut seen) = (0, 0);
     let mut stack = vec![*site.step];
     while let Some(step) = stack.pop() {
-        for definition in step.sources.iter().filter_map(|&source| site.definition(source)) {
+        for &source in &step.sources {
+            let Some(definition) = site.definition(source) else {
+                flags += usize::from(is_chosen(source));
+                continue;
+            };
             seen += 1;
             let row = definition.instruction().map(Instruction::row);
             if row.is_some_and(|row| row.is(op::SELP) || row.is(op::SET)) {

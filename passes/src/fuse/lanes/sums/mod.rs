@@ -10,6 +10,7 @@ mod expanded;
 pub(super) mod flags;
 mod kind;
 mod likely;
+mod running;
 mod summand;
 
 use super::function::Argument;
@@ -108,8 +109,9 @@ fn sum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
             if sum.is_cut {
                 sum.most = MOST_OPERANDS[1];
                 out.extend(sum.recipe(root));
+                out.extend(sum.running(root));
             }
-            for way in [Way::MultipliedOut, Way::OfWords, Way::Decided] {
+            for way in [Way::MultipliedOut, Way::OfWords, Way::Carried, Way::Decided] {
                 if sum.words.could_be(way) {
                     sum.words.turn_to(way);
                     sum.most = if way == Way::Decided { MOST_COMPARED } else { sum.most };
@@ -211,6 +213,11 @@ impl Sum {
         let mut all = Vec::new();
         self.split(root, 0, &mut all)?;
         self.align(&mut all);
+        self.of_operands(all)
+    }
+
+    /// What adds these operands up.
+    fn of_operands(&mut self, all: Vec<Operand>) -> Option<Recipe> {
         let mut groups: Vec<(Kind, Vec<Addend>)> = Vec::new();
         let mut rest = Rest::default();
         let mut multiples = Vec::new();
