@@ -155,7 +155,7 @@ impl Build<'_> {
             for at in (0..3).filter(|&at| depends(table, at)) {
                 match inner(at) {
                     Some((of, inner)) => {
-                        leaves.extend((0..3).filter(|&at| depends(inner, at)).map(|at| of[at]))
+                        leaves.extend((0..3).filter(|&at| depends(inner, at)).map(|at| of[at]));
                     }
                     None => leaves.push(words[at]),
                 }

@@ -12,7 +12,7 @@ use crate::recipe::{Source, Step};
 use crate::select::{Gain, reads};
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::table::Row;
-use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::tree::StmtId;
 
 impl Profit<'_, '_, '_> {
@@ -37,8 +37,10 @@ impl Profit<'_, '_, '_> {
             Source::Step(_) => false,
         };
         let is_product = |step: &Step| {
+            let multiplies = |own: Instruction| own.row().is(op::MUL) || own.row().is(op::MAD);
+            let is_of_words = |own: &Instruction| own.last_bits() == Some(32);
             step.width == 32
-                && step.instruction().is_some_and(|own| own.row().is(op::MUL) || own.row().is(op::MAD))
+                && step.instruction().filter(is_of_words).is_some_and(multiplies)
                 && step.sources.iter().take(2).all(is_short)
         };
         match self.graph.step(stmt).filter(is_product) {

@@ -132,10 +132,11 @@ impl Words {
 impl Made {
     /// A comparison that tells by the lowest bit, told by the highest.
     fn told_by_highest(&self) -> Option<Self> {
-        let function = match self.function {
-            Key::Simd(operation) if operation.compares() => Key::Highest(operation),
-            Key::Between(between) => Key::Between(between.told_by_highest()),
-            _ => return None,
+        let function = if let Key::Between(between) = self.function {
+            Key::Between(between.told_by_highest())
+        } else {
+            let Key::Simd(operation) = self.function else { return None };
+            Some(Key::Highest(operation)).filter(|_| operation.compares())?
         };
         Some(Self { function, operands: self.operands.clone() })
     }

@@ -339,10 +339,10 @@ impl Words {
             let operands = (0..most).map(|at| made.iter().map(|made| Some((*made)?.operands[at])).collect());
             let computed = made.iter().zip(0..).filter(|(made, _)| made.is_some());
             let mask = computed.fold(0, |mask, (_, at)| mask | 1 << at);
-            let is_made = match function {
-                Key::Linear(_) => count == wanted && self.is_made(Way::OfWords) || self.way == Way::OfWords,
-                Key::Between(_) => self.is_made(Way::Carried),
-                _ => true,
+            let is_made = if let Key::Linear(_) = function {
+                count == wanted && self.is_made(Way::OfWords) || self.way == Way::OfWords
+            } else {
+                !matches!(function, Key::Between(_)) || self.is_made(Way::Carried)
             };
             if is_made && (count == wanted || count > 1) {
                 all.push(Alike { function, mask, operands: operands.collect() });
