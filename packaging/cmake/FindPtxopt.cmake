@@ -48,9 +48,9 @@ warning says why.  With ``OPTIONS --strict`` the build fails instead, and the re
 case if there is no such GPU or option, or if code for the ``.target`` of a source does not run on the GPU.
 
 Where there is an assembler, no function gets longer by its count, or spills more, with loops as they are written: those
-that would are left as they were, as by ``--keep-better``.  This assembles each source twice.  With ``PTXOPT_KEEP=always``
-in the environment of the build nothing is assembled, and nothing is where the assembler rejects the source, as one that
-is older than the source does.
+that would are left as they were, as by ``--keep-better``.  For this, each source and its result are assembled.  A
+source that the assembler rejects, since it is newer than the assembler for instance, is optimised without.  With
+``PTXOPT_KEEP=always`` in the environment of the build, nothing is assembled.
 
 With ``PTXOPT_DISABLE=1`` in the environment of the build, all results that are made are copies, which shows whether
 ptxopt is to blame for something: ``PTXOPT_DISABLE=1 cmake --build build --clean-first``.
@@ -91,18 +91,18 @@ if(CMAKE_SCRIPT_MODE_FILE AND DEFINED PTXOPT_RESULT)
   if(NOT "$ENV{PTXOPT_DISABLE}" MATCHES "^0?$")
     set(status "switched off")
   else()
-    set(status "not assembled")
+    # With status 3, the assembler does not run, or rejects the source.
+    set(status 3)
     if(PTXOPT_PTXAS AND NOT "$ENV{PTXOPT_KEEP}" STREQUAL "always")
-      # What is wrong with the source is said below, if it is not only that the assembler rejects it.
       set(keeping "${command}")
       list(INSERT keeping 1 --keep-better "--ptxas=${PTXOPT_PTXAS}")
       execute_process(COMMAND ${keeping} RESULT_VARIABLE status ERROR_VARIABLE said)
-      if(status MATCHES "^[04]$" AND said)
-        string(STRIP "${said}" said)
+      string(STRIP "${said}" said)
+      if(said AND NOT status STREQUAL "3")
         message(NOTICE "${said}")
       endif()
     endif()
-    if(NOT status MATCHES "^[04]$")
+    if(status STREQUAL "3")
       execute_process(COMMAND ${command} RESULT_VARIABLE status)
     endif()
   endif()

@@ -40,7 +40,7 @@ impl Project {
             &format!("#!/bin/sh\necho \"$@\" >>{}\nexec {} \"$@\"\n", log.display(), ptxopt().display()),
         );
         let mut configured = configured.to_vec();
-        // What a developer has in `PATH`.
+        // Not what a developer has in `PATH`.
         if !configured
             .iter()
             .any(|option| option.contains("Ptxopt_PTXAS") || option.contains("CUDA_COMPILER"))
@@ -219,7 +219,7 @@ fn assembler(path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn where_there_is_an_assembler_only_what_it_finds_better_is_kept() {
+fn where_there_is_an_assembler_it_decides_what_is_kept_unless_all_is() {
     let Some(cuda) = cuda_folder() else { return };
     let ptxas = cuda.join("bin/ptxas");
     for (keep, measured) in [("", Some(ptxas.display().to_string())), ("always", None)] {

@@ -98,12 +98,17 @@ impl<'c> Build<'c> {
     }
 
     /// The bits of a source that are known to be zero.
-    pub(super) fn zeros(&self, source: Source) -> u32 {
+    fn zeros(&self, source: Source) -> u32 {
         match source {
             Source::Step(step) => self.zeros[step],
             Source::Value(_) => 0,
             Source::Constant(word) => !u32::try_from(word & ALL).expect("it was cut to a word"),
         }
+    }
+
+    /// Whether no bits of a source can be set but those of a mask.
+    pub(super) fn has_no_bits_but(&self, source: Source, mask: u64) -> bool {
+        u64::from(self.zeros(source)) | mask == ALL
     }
 
     /// The bits that are known to be zero in what a step computes.

@@ -133,32 +133,29 @@ impl Build<'_> {
         let is_and = table == COLUMNS[first] & COLUMNS[second];
         [(words[first], words[second]), (words[second], words[first])].into_iter().find_map(|(word, mask)| {
             let Source::Constant(mask) = mask else { return None };
-            (is_and && u64::from(self.zeros(word)) | mask == ALL).then_some(word)
+            (is_and && self.has_no_bits_but(word, mask)).then_some(word)
         })
     }
 
     /// The same function with the words in place that operands were made of bit by bit, if there are at most three of them:
-    /// it is one instruction still, and those operands may be needed no more.
+    /// it is one instruction still, and those operands may be needed no more. As many as can be are taken apart.
     fn composed(&self, words: [Source; 3], table: u8) -> Option<([Source; 3], u8)> {
         if !self.with.lop3 {
             return None;
         }
-        let made: [Option<([Source; 3], u8)>; 3] =
-            std::array::from_fn(|at| self.bitwise(words[at]).filter(|_| depends(table, at)));
-        (1..8_u8).rev().find_map(|chosen| {
-            let taken = |at: usize| chosen >> at & 1 == 1;
-            if (0..3).any(|at| taken(at) && made[at].is_none()) {
-                return None;
-            }
-            let inner = |at: usize| made[at].filter(|_| taken(at));
+        let used: Vec<usize> = (0..3).filter(|&at| depends(table, at)).collect();
+        let made = words.map(|word| self.bitwise(word));
+        let can_be =
+            |chosen: u8| (0..3).all(|at| chosen >> at & 1 == 0 || used.contains(&at) && made[at].is_some());
+        (1..8_u8).rev().filter(|&chosen| can_be(chosen)).find_map(|chosen| {
+            let itself = |at: usize| ([words[at]; 3], COLUMNS[0]);
+            let operand =
+                |at: usize| made[at].filter(|_| chosen >> at & 1 == 1).unwrap_or_else(|| itself(at));
             let mut leaves: Vec<Source> = Vec::new();
-            for at in (0..3).filter(|&at| depends(table, at)) {
-                match inner(at) {
-                    Some((of, inner)) => {
-                        leaves.extend((0..3).filter(|&at| depends(inner, at)).map(|at| of[at]));
-                    }
-                    None => leaves.push(words[at]),
-                }
+            for (of, inner) in used.iter().map(|&at| operand(at)) {
+                leaves.extend(
+                    of.into_iter().zip(0..).filter(|&(_, at)| depends(inner, at)).map(|(leaf, _)| leaf),
+                );
             }
             leaves.sort();
             leaves.dedup();
@@ -167,17 +164,14 @@ impl Build<'_> {
             if leaves.len() > 3 || numbers > 1 {
                 return None;
             }
-            leaves.resize(3, Source::Constant(0));
-            let column = |word: Source| {
-                leaves.iter().zip(COLUMNS).find(|&(&leaf, _)| leaf == word).map_or(0, |(_, column)| column)
-            };
-            let columns = |words: [Source; 3]| words.map(column);
-            let operands = std::array::from_fn(|at| match inner(at) {
-                Some((of, inner)) => by_column(inner, columns(of)),
-                None => column(words[at]),
+            // What a function does not depend on may be any column.
+            let column = |word: Source| COLUMNS[leaves.iter().position(|&leaf| leaf == word).unwrap_or(0)];
+            let columns = [0, 1, 2].map(|at| {
+                let (of, inner) = operand(at);
+                of_columns(inner, of.map(column))
             });
-            let leaves = [leaves[0], leaves[1], leaves[2]];
-            Some((leaves, by_column(table, operands)))
+            let leaf = |at: usize| leaves.get(at).copied().unwrap_or(Source::Constant(0));
+            Some(([0, 1, 2].map(leaf), of_columns(table, columns)))
         })
     }
 
@@ -238,7 +232,7 @@ impl Build<'_> {
         }
         let kept = match zeros ^ ones {
             // The other bits are zeros anyway.
-            different if u64::from(self.zeros(x)) | different == ALL => x,
+            different if self.has_no_bits_but(x, different) => x,
             different => self.plain(op::AND_B32, &[x, Source::Constant(different)]),
         };
         match zeros {
@@ -333,23 +327,18 @@ impl Build<'_> {
 }
 
 /// The table of a function of functions, which are given by their tables.
-fn by_column(table: u8, operands: [u8; 3]) -> u8 {
-    (0..8)
-        .filter(|row| {
-            let old = operands.iter().fold(0, |old, operand| old << 1 | (operand >> row & 1));
-            table >> old & 1 == 1
-        })
-        .fold(0, |new, row| new | 1 << row)
+fn of_columns(table: u8, columns: [u8; 3]) -> u8 {
+    let low = value(table, columns.map(u64::from)) & 0xff;
+    u8::try_from(low).expect("it was cut to a byte")
 }
 
 /// The table for operands in another order: the first is what was `order[0]`.
 fn reordered(table: u8, order: [usize; 3]) -> u8 {
-    (0..8)
-        .filter(|row| {
-            let old = (0..3).map(|at| (row >> (2 - at) & 1) << (2 - order[at])).sum::<u8>();
-            table >> old & 1 == 1
-        })
-        .fold(0, |new, row| new | 1 << row)
+    let mut columns = [0; 3];
+    for (column, old) in COLUMNS.into_iter().zip(order) {
+        columns[old] = column;
+    }
+    of_columns(table, columns)
 }
 
 /// How a function is made of others, by their tables.

@@ -133,11 +133,12 @@ impl Made {
     /// A comparison that tells by the lowest bit, told by the highest.
     fn told_by_highest(&self) -> Option<Self> {
         let function = if let Key::Between(between) = self.function {
-            Key::Between(between.told_by_highest())
+            Some(Key::Between(between.told_by_highest()))
+        } else if let Key::Simd(operation) = self.function {
+            operation.compares().then_some(Key::Highest(operation))
         } else {
-            let Key::Simd(operation) = self.function else { return None };
-            Some(Key::Highest(operation)).filter(|_| operation.compares())?
+            None
         };
-        Some(Self { function, operands: self.operands.clone() })
+        Some(Self { function: function?, operands: self.operands.clone() })
     }
 }

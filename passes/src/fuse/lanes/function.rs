@@ -67,7 +67,7 @@ pub(super) enum Key {
     Field(Field),
     /// Sums of bits of one.
     Linear(Linear),
-    /// Whether one lies between two numbers, or does not: the first that does, and the first after these that does not.
+    /// Whether the first lies between the two others, or does not.
     Between(Between),
 }
 

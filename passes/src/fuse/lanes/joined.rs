@@ -18,7 +18,7 @@ use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::Lanes;
 
 /// The most fields that are put together.
-const MOST_FIELDS: usize = 32;
+const MOST_FIELDS: usize = 16;
 
 /// The fewest fields that are moved together.
 const LEAST_FIELDS: usize = 3;

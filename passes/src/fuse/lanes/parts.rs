@@ -68,10 +68,9 @@ impl Pieces {
                 let inside = self.part(term, low, self.bits - low);
                 self.terms.zero_extend(inside, width)
             }
-            // What is done to bits of a lane is done to the lane, which is a sum that carries.
+            // What is done to bits of a sum that carries is done to the lane that it is.
             Op::Add(..) if width < self.bits && low + width <= self.bits => {
-                let lane = self.part(term, 0, self.bits.min(self.terms.width(term)));
-                self.terms.extract(lane, low, width)
+                self.cut_from_lane(term, low, width)
             }
             Op::Add(a, b) => match self.carry(a, b, low) {
                 Some(carry) => {
@@ -104,18 +103,29 @@ impl Pieces {
         })
     }
 
-    /// Bits of a term that are computed of bits of two others, as bits of the lane in which they lie: where these are no
-    /// simpler than the others, what is done to some bits of the lane may be done to all.
+    /// Bits of an exclusive or, as bits of the whole lane in which they lie, unless either operand is simpler in these
+    /// bits: so what is done to the lane is seen, however few of its bits are read.
     fn bits_of_lane(&mut self, term: Term, low: u32, bits: Term) -> Term {
         let (width, place) = (self.terms.width(bits), low % self.bits);
         let Op::Xor(a, b) = self.terms.op(bits) else { return bits };
         let is_cut = |of| matches!(self.terms.op(of), Op::Extract(..));
-        let is_part = width > 1 && width < self.bits && place + width <= self.bits;
+        let is_part = width > 1 && width < self.bits && self.is_in_lane(low, width);
         if !is_part || !is_cut(a) || !is_cut(b) || low - place + self.bits > self.terms.width(term) {
             return bits;
         }
-        let lane = self.part(term, low - place, self.bits);
+        self.cut_from_lane(term, low, width)
+    }
+
+    /// Bits of a term, cut out of the lane in which they lie, or out of all of it.
+    fn cut_from_lane(&mut self, term: Term, low: u32, width: u32) -> Term {
+        let place = low % self.bits;
+        let lane = self.part(term, low - place, self.bits.min(self.terms.width(term)));
         self.terms.extract(lane, place, width)
+    }
+
+    /// Whether bits lie in one lane.
+    fn is_in_lane(&self, low: u32, width: u32) -> bool {
+        low % self.bits + width <= self.bits
     }
 
     /// Whether bits that begin in the lowest lane go on above it, where there are only zeros.
@@ -140,8 +150,8 @@ impl Pieces {
             return self.masked(of, mask, low, width);
         }
         let field = self.masked(of, mask >> first, low + first, end - first);
-        let is_in_lane = |low: u32, width: u32| low % self.bits + width <= self.bits;
-        if mask != ones(end) && (is_in_lane(low, width) || !is_in_lane(low + first, end - first)) {
+        let leaves_lane = !self.is_in_lane(low, width) && self.is_in_lane(low + first, end - first);
+        if mask != ones(end) && !leaves_lane {
             let whole = self.masked(of, mask, low, width);
             if self.inputs_of(whole).len() <= self.inputs_of(field).len() {
                 return whole;

@@ -11,11 +11,12 @@ use super::words::Words;
 use crate::recipe::{Source, Step};
 use ptxopt_grammar::table::instruction::op;
 
-/// Whether bytes lie between two numbers, told by carries.
+/// Whether bytes lie between two numbers, the first of them included and the second not, told by carries.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Between {
-    /// Whether the first that does, and the first after these that does not, have the highest bit.
+    /// Whether these numbers have the highest bit.
     highest: [bool; 2],
+    /// Whether it is told that they do not.
     inverted: bool,
     told: Told,
 }
@@ -90,7 +91,8 @@ impl Set {
         shapes
     }
 
-    /// As the bytes from one number on to another, or as all others.
+    /// As the bytes from one number to another, the second not included; or from there around to the first, as all but
+    /// those in between.
     fn carried(&self, first: u32, end: u32) -> Option<Shape> {
         let told = match self.inside {
             1 => Told::Lowest,
@@ -138,11 +140,12 @@ impl Words {
         let every = |lane: u32| u64::from(lanes.every(lane));
         let [low, high] = [0x7f, 0x80].map(every);
         let but_highest = self.push(Step::plain(op::AND_B32, &[word, Source::Constant(low)]));
-        // The highest bit of a lane is set where the low bits of the word are at least those of the number.
+        // The highest bit is set in lanes whose low bits are at least those of the number.
         let carries = bounds.map(|bound| {
             let number = Source::Constant(high - (bound & low));
             self.push(Step::plain(op::ADD_U32, &[but_highest, number]))
         });
+        // The tables of the operands of `lop3`: the word and both carries.
         let [x, first, end] = [0xf0_u64, 0xcc, 0xaa];
         let is_least = |carry: u64, highest: bool| if highest { carry & x } else { carry | x };
         let [from, beyond] = [is_least(first, between.highest[0]), is_least(end, between.highest[1])];

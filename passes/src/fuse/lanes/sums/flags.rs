@@ -53,13 +53,15 @@ fn flags(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
         let mut sum = Sum { words, width: value.width, most: 0, is_cut: false };
         if let Some(flags) = sum.flags(root, site.demanded_word()) {
             // In this order, so that a comparison is right before what moves its bits.
-            for told in [Told::Highest, Told::Lowest] {
-                out.extend(sum.of_flags(&flags, told));
-            }
+            let mut tell = |sum: &mut Sum| {
+                out.extend(
+                    [Told::Highest, Told::Lowest].into_iter().filter_map(|told| sum.of_flags(&flags, told)),
+                );
+            };
+            tell(&mut sum);
             if sum.words.could_be(Way::Carried) {
                 sum.words.turn_to(Way::Carried);
-                let otherwise = [Told::Highest, Told::Lowest].map(|told| sum.of_flags(&flags, told));
-                out.extend(otherwise.into_iter().flatten());
+                tell(&mut sum);
             }
         }
         sum.words.pieces
@@ -76,19 +78,10 @@ fn joins_flags(site: &Site<'_, '_, '_>) -> bool {
     if !is(site.step, &joining) {
         return false;
     }
-    // Where paths meet again that conditions have chosen.
-    let is_chosen = |source: Source| match source {
-        Source::Value(value) => site.graph.value(value).gated.is_some(),
-        Source::Step(_) | Source::Constant(_) => false,
-    };
     let (mut flags, mut seen) = (0, 0);
     let mut stack = vec![*site.step];
     while let Some(step) = stack.pop() {
-        for &source in &step.sources {
-            let Some(definition) = site.definition(source) else {
-                flags += usize::from(is_chosen(source));
-                continue;
-            };
+        for definition in step.sources.iter().filter_map(|&source| site.definition(source)) {
             seen += 1;
             let row = definition.instruction().map(Instruction::row);
             if row.is_some_and(|row| row.is(op::SELP) || row.is(op::SET)) {

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 /// How many additions are looked at, at most.
 const MOST_ADDITIONS: usize = 200;
 
-/// What an operand may be added, which is a weight of a lane, at most.
+/// How often an operand may be added, at most: that is the weight of a lane, which is a signed byte.
 const MOST_TIMES: u32 = 127;
 
 impl Sum {
