@@ -1,6 +1,6 @@
 //! The optimiser's output is legal wherever its input is, and no function has more machine instructions.
 //!
-//! Each module is optimised for its own target and for a few GPUs; where that changed something, input and output are
+//! Each module is optimised for its own target and for a few other GPUs; where that changed something, input and output are
 //! assembled for every one of these that takes the input. Only the GPU that a text was written for counts instructions:
 //! for others it may be worse, as the user was told.
 //!
@@ -87,7 +87,7 @@ fn optimised_modules_assemble_and_have_no_more_instructions() {
     let Some(assemblers) = Assemblers::find() else { return };
     let totals = check_all(&assemblers, &modules_to_optimise(), |module| {
         let parsed = ptxopt_grammar::parse(&module.text).expect("the module is legal");
-        let gpus = its_own_and(&GPUS, &parsed).into_iter();
+        let gpus = its_own_and(&GPUS, module, &parsed).into_iter();
         gpus.map(|gpu| (gpu, gpu.map_or_else(|| own(module), ToOwned::to_owned))).collect()
     });
     println!("{totals}");

@@ -1,16 +1,16 @@
 //! Raised heads: the assembler takes what is written under them, and refuses what `head.rs` says they have no more.
 
 use crate::jobs::each;
-use crate::modules::modules_to_optimise;
+use crate::modules::{every_other, modules_to_optimise};
 use crate::ptxas::Assemblers;
-use crate::roles::{Instance, instances, plain_kernel};
+use crate::roles::{Instance, instances, plain_kernels};
 use ptxopt::measure::Comparison;
 use ptxopt::measure::rolled;
 use ptxopt_grammar::gpu::{Gpu, Suffix};
 use ptxopt_grammar::head::Head;
 use ptxopt_passes::optimiser::{self, Options, Raise};
+use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// The GPUs that modules are raised for.
@@ -20,7 +20,8 @@ const GPUS: [&str; 4] = ["sm_62", "sm_75", "sm_90", "sm_120f"];
 fn raised_modules_assemble_and_are_not_longer() {
     let Some(assemblers) = Assemblers::find() else { return };
     let modules = modules_to_optimise();
-    let jobs: Vec<_> = modules.iter().flat_map(|module| GPUS.map(|gpu| (module, gpu))).collect();
+    let on_each = |test| every_other(&GPUS, test).into_iter().map(move |gpu| (test, gpu));
+    let jobs: Vec<_> = modules.iter().flat_map(on_each).collect();
     let (wrong, longer, totals) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()), Mutex::new([0_u64; 4]));
     each(&jobs, |&(test, name)| {
         let module = ptxopt_grammar::parse(&test.text).expect("the module is legal");
@@ -66,38 +67,55 @@ fn raised_modules_assemble_and_are_not_longer() {
 /// The heads to which instances are raised.
 const HEADS: [(&str, (u8, u8)); 3] = [("sm_62", (6, 5)), ("sm_90", (9, 5)), ("sm_120", (9, 5))];
 
+/// How many instances are assembled at once.
+const TOGETHER: usize = 40;
+
 /// Every instruction of an older head is there under a later one, but for those that the table says have ended.
 #[test]
 fn what_a_later_head_has_no_more_is_known() {
     let Some(assemblers) = Assemblers::find() else { return };
-    let (wrong, ended) = (Mutex::new(Vec::new()), AtomicUsize::new(0));
-    each(&instances(), |instance: &Instance| {
-        let text = plain_kernel(instance);
-        let module = ptxopt_grammar::parse(text.as_bytes()).expect("instances are legal");
-        let own = Head::of(&module).expect("instances have a target");
-        for (name, ptx) in HEADS {
-            let to = Head { gpu: Gpu::parse(name).expect("it is a GPU"), ptx };
-            if own.gpu.suffix() != Suffix::Portable || to.gpu <= own.gpu || to.ptx < own.ptx {
-                continue;
-            }
-            let (major, minor) = ptx;
-            let version = format!(".version {}\n.target {}\n", instance.version, instance.target);
-            let raised = text.replacen(&version, &format!(".version {major}.{minor}\n.target {name}\n"), 1);
-            let refused = assemblers.refusal(raised.as_bytes(), name);
-            let opcode = instance.text.split([' ', ';']).find(|word| !word.starts_with('@'));
-            let allowed = to.allows(opcode.expect("an instance has an opcode").as_bytes());
-            if !allowed {
-                ended.fetch_add(1, Ordering::Relaxed);
-            }
-            if refused.is_some() == allowed {
-                let text = &instance.text;
-                wrong.lock().expect("no thread panics").push(format!("{name}: `{text}`: {refused:?}"));
+    let mut ended = 0;
+    let mut jobs: Vec<(&str, bool, Vec<Instance>)> = Vec::new();
+    for (name, ptx) in HEADS {
+        let to = Head { gpu: Gpu::parse(name).expect("it is a GPU"), ptx };
+        let mut allowed: BTreeMap<Vec<String>, Vec<Instance>> = BTreeMap::new();
+        for raised in instances().into_iter().filter_map(|instance| raised(instance, to)) {
+            let opcode = raised.text.split([' ', ';']).find(|word| !word.starts_with('@'));
+            if to.allows(opcode.expect("an instance has an opcode").as_bytes()) {
+                allowed.entry(raised.module.clone()).or_default().push(raised);
+            } else {
+                ended += 1;
+                jobs.push((name, false, vec![raised]));
             }
         }
-    });
-    let wrong = wrong.into_inner().expect("no thread panics");
+        // They are in one module if they need the same around them.
+        let groups = allowed.values().flat_map(|alike| alike.chunks(TOGETHER));
+        jobs.extend(groups.map(|group| (name, true, group.to_vec())));
+    }
+    let wrong: Vec<String> = each(&jobs, |(name, allowed, group)| {
+        let refused = |group: &[&Instance]| assemblers.refusal(plain_kernels(group).as_bytes(), name);
+        let all: Vec<&Instance> = group.iter().collect();
+        if refused(&all).is_some() != *allowed {
+            return Vec::new();
+        }
+        let alone = all.iter().map(|instance| (instance, refused(&[*instance])));
+        let wrong = alone.filter(|(_, refused)| refused.is_some() == *allowed);
+        wrong.map(|(instance, refused)| format!("{name}: `{}`: {refused:?}", instance.text)).collect()
+    })
+    .concat();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(ended.into_inner() > 10, "hardly any has ended");
+    assert!(ended > 10, "hardly any has ended");
+}
+
+/// An instance under a later head than its own; `None` if the head is none.
+fn raised(mut instance: Instance, to: Head) -> Option<Instance> {
+    let text = plain_kernels(&[&instance]);
+    let module = ptxopt_grammar::parse(text.as_bytes()).expect("instances are legal");
+    let own = Head::of(&module).expect("instances have a target");
+    let is_later = own.gpu.suffix() == Suffix::Portable && to.gpu > own.gpu && to.ptx >= own.ptx;
+    let (major, minor) = to.ptx;
+    (instance.target, instance.version) = (to.gpu.to_string(), format!("{major}.{minor}"));
+    is_later.then_some(instance)
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub(crate) struct Instance {
     row: String,
     pub(crate) target: String,
     pub(crate) version: String,
-    module: Vec<String>,
+    pub(crate) module: Vec<String>,
     before: Vec<String>,
     after: Vec<String>,
     pub(crate) text: String,
@@ -56,8 +56,15 @@ fn plain(instance: &Instance) -> Given<'_> {
 }
 
 /// The kernel around an instance, with all registers under their own names.
-pub(crate) fn plain_kernel(instance: &Instance) -> String {
-    head(instance) + &kernel(instance, "k", &plain(instance))
+fn plain_kernel(instance: &Instance) -> String {
+    plain_kernels(&[instance])
+}
+
+/// The same of several instances, in a module as the first needs it.
+pub(crate) fn plain_kernels(instances: &[&Instance]) -> String {
+    let kernel =
+        |(number, instance): (usize, &&Instance)| kernel(instance, &format!("k{number}"), &plain(instance));
+    head(instances[0]) + &instances.iter().enumerate().map(kernel).collect::<String>()
 }
 
 /// How many wrong roles were tried.

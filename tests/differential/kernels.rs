@@ -29,7 +29,7 @@ fn every_module_leaves_the_same_memory_after_optimising() {
     let tally = over_all_modules(|test| {
         let module = ptxopt_grammar::parse(&test.text).expect("the module is legal");
         let mut tally = Tally::default();
-        for gpu in its_own_and(&["sm_75", "sm_90"], &module) {
+        for gpu in its_own_and(&["sm_75", "sm_90"], test, &module) {
             let options = options(gpu.and_then(ptxopt_passes::cost::Gpu::parse));
             let outcome = optimise(&module, &options);
             tally.count(&outcome);

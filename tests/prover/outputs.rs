@@ -44,7 +44,7 @@ fn outputs_are_proved_but_for_few() {
     let counts = Mutex::new(Counts::default());
     each(&modules, |module| {
         let Ok(parsed) = ptxopt_grammar::parse(&module.text) else { return };
-        its_own_and(&GPUS, &parsed).into_iter().for_each(|gpu| prove(module, gpu, &counts));
+        its_own_and(&GPUS, module, &parsed).into_iter().for_each(|gpu| prove(module, gpu, &counts));
     });
     let mut counts = counts.into_inner().expect("no thread panics");
     counts.open.sort();

@@ -59,12 +59,28 @@ pub(crate) fn modules_to_optimise() -> Vec<TestModule> {
     modules().into_iter().chain(legal).collect()
 }
 
-/// The GPUs that a module is optimised for: its own, which is none, and those of some others that this is not.
+/// Half of some things that modules are optimised for, others for other modules; with `PTXOPT_GPUS=all`, all of them.
+/// The same sources were compiled for several targets, and so come to all of them.
 #[allow(dead_code, reason = "not every test that shares this file optimises")]
-pub(crate) fn its_own_and(others: &[&'static str], module: &Module<'_>) -> Vec<Option<&'static str>> {
+pub(crate) fn every_other<T: Copy>(all: &[T], test: &TestModule) -> Vec<T> {
+    if std::env::var("PTXOPT_GPUS").is_ok_and(|which| which == "all") {
+        return all.to_vec();
+    }
+    // By the name, so that no other module changes which these are.
+    let first = test.name.bytes().map(usize::from).sum::<usize>() % all.len();
+    all.iter().copied().cycle().skip(first).take(all.len().div_ceil(2)).collect()
+}
+
+/// The GPUs that a module is optimised for: its own, which is none, and of some others that this is not, every other.
+#[allow(dead_code, reason = "not every test that shares this file optimises")]
+pub(crate) fn its_own_and(
+    others: &[&'static str],
+    test: &TestModule,
+    module: &Module<'_>,
+) -> Vec<Option<&'static str>> {
     let own = Gpu::of(module).map(|gpu| gpu.to_string());
-    let others = others.iter().filter(|&&other| own.as_deref() != Some(other));
-    std::iter::once(None).chain(others.copied().map(Some)).collect()
+    let others = every_other(others, test).into_iter().filter(|&other| own.as_deref() != Some(other));
+    std::iter::once(None).chain(others.map(Some)).collect()
 }
 
 #[allow(dead_code, reason = "the modules of the corpus are all there is in their folder")]

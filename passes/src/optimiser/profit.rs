@@ -32,12 +32,21 @@ pub(super) struct Profit<'w, 'm, 't> {
     pub(super) knowledge: &'w Knowledge,
     /// What it computes more than once.
     pub(super) repeats: &'w Repeats<'w, 'm, 't>,
-    /// Whether spellings are cheaper alone, once that was asked.
+    /// What was asked of it before.
     pub(super) compared: &'w Compared,
 }
 
-/// The answers of [`Profit::is_cheaper_alone`], by statement, number of the spelling and costs.
-pub(super) type Compared = RefCell<HashMap<(StmtId, usize, Costs), bool>>;
+/// What was asked of statements and spellings before. Nothing that is chosen changes the answers.
+#[derive(Debug, Default)]
+pub(super) struct Compared {
+    /// The answers of [`Profit::is_cheaper`], by statements, numbers of their spellings, and costs.
+    pub(super) cheaper: RefCell<HashMap<Group, bool>>,
+    /// The statements that were compared, as instructions.
+    pub(super) steps: RefCell<HashMap<StmtId, Option<Step>>>,
+}
+
+/// Spellings of statements that are compared on a target.
+type Group = (Vec<(StmtId, usize)>, Costs);
 
 impl Profit<'_, '_, '_> {
     /// What a statement's own instruction costs alone.

@@ -43,7 +43,7 @@ impl Profit<'_, '_, '_> {
                 && step.instruction().filter(is_of_words).is_some_and(multiplies)
                 && step.sources.iter().take(2).all(is_short)
         };
-        match self.graph.step(stmt).filter(is_product) {
+        match self.step(stmt).filter(is_product) {
             Some(_) => i64::from(self.cost_of(stmt).least.saturating_sub(1)),
             None => 0,
         }
@@ -106,15 +106,8 @@ impl Profit<'_, '_, '_> {
 
     /// Whether a spelling of a statement costs less than all that now computes its result from the words that the
     /// spelling reads, priced alike: so no spelling takes the place of one that is as good, and there is a last one.
-    /// Nothing that is chosen changes that, so it is remembered.
     pub(super) fn is_cheaper_alone(&self, gain: &Gain<'_>, spelling: &Spelling) -> bool {
-        let key = (gain.stmt, gain.number, self.target.costs);
-        if let Some(&known) = self.compared.borrow().get(&key) {
-            return known;
-        }
-        let is_cheaper = self.compare(&[(gain.stmt, spelling)]);
-        self.compared.borrow_mut().insert(key, is_cheaper);
-        is_cheaper
+        self.is_cheaper(&[(gain.stmt, gain.number)], &|_| spelling)
     }
 
     /// The same of all statements that are changed together: what they share counts once, before and after.
@@ -123,9 +116,30 @@ impl Profit<'_, '_, '_> {
         gain: &Gain<'_>,
         spelling_of: &dyn Fn((StmtId, usize)) -> &'s Spelling,
     ) -> bool {
-        let all: Vec<(StmtId, &Spelling)> =
-            gain.together.iter().map(|&one| (one.0, spelling_of(one))).collect();
-        all.len() > 1 && all.iter().all(|(_, spelling)| is_fused(spelling)) && self.compare(&all)
+        gain.together.len() > 1
+            && gain.together.iter().all(|&one| is_fused(spelling_of(one)))
+            && self.is_cheaper(gain.together, spelling_of)
+    }
+
+    /// Whether these spellings of statements cost less, by their numbers, once that was found.
+    fn is_cheaper<'s>(
+        &self,
+        all: &[(StmtId, usize)],
+        spelling_of: &dyn Fn((StmtId, usize)) -> &'s Spelling,
+    ) -> bool {
+        let key = (all.to_vec(), self.target.costs);
+        if let Some(&known) = self.compared.cheaper.borrow().get(&key) {
+            return known;
+        }
+        let all: Vec<(StmtId, &Spelling)> = all.iter().map(|&one| (one.0, spelling_of(one))).collect();
+        let is_cheaper = self.compare(&all);
+        self.compared.cheaper.borrow_mut().insert(key, is_cheaper);
+        is_cheaper
+    }
+
+    /// A statement as an instruction, which is asked of the same ones for many spellings.
+    fn step(&self, stmt: StmtId) -> Option<Step> {
+        *self.compared.steps.borrow_mut().entry(stmt).or_insert_with(|| self.graph.step(stmt))
     }
 
     /// Whether spellings cost less than what now computes the results of their statements.
@@ -163,7 +177,7 @@ impl Profit<'_, '_, '_> {
         let mut steps = Vec::new();
         all.iter().for_each(|(_, spelling)| add_without_copies(&spelling.recipe.recipe().steps, &mut steps));
         // What is like a statement's own instruction costs the same on both sides, however much that is.
-        let own: Vec<Step> = all.iter().filter_map(|&(stmt, _)| self.graph.step(stmt)).collect();
+        let own: Vec<Step> = all.iter().filter_map(|&(stmt, _)| self.step(stmt)).collect();
         let unsure = |costs: Costs| -> u32 {
             let unsure = |step: &Step| {
                 let like = own.iter().find(|own| self.graph.are_alike(step, own))?;
@@ -178,7 +192,7 @@ impl Profit<'_, '_, '_> {
     /// The values that an instruction reads.
     fn read_by(&self, stmt: StmtId) -> Vec<ValueId> {
         // What takes a word apart has several results, and is no step.
-        let Some(step) = self.graph.step(stmt) else { return reads(self.graph, stmt).collect() };
+        let Some(step) = self.step(stmt) else { return reads(self.graph, stmt).collect() };
         let value = |source: &Source| match *source {
             Source::Value(value) => Some(value),
             Source::Step(_) | Source::Constant(_) => None,
@@ -199,7 +213,7 @@ impl Profit<'_, '_, '_> {
         let branch = |stmt| if self.graph.is_branch(stmt) { self.cost_of(stmt).least } else { 0 };
         let others = stmts.iter().map(|&stmt| self.halves_moved(stmt) + branch(stmt)).sum::<u32>();
         let (mut alone, mut packs, mut narrow) = (others, 0, 0);
-        for (stmt, step) in stmts.iter().filter_map(|&stmt| Some((stmt, self.graph.step(stmt)?))) {
+        for (stmt, step) in stmts.iter().filter_map(|&stmt| Some((stmt, self.step(stmt)?))) {
             let step = step.over(|source| match *source {
                 Source::Value(value) => places.get(&value).copied().unwrap_or(*source),
                 Source::Step(_) | Source::Constant(_) => *source,

@@ -73,11 +73,11 @@ pub struct Wrong {
 const REGIONS: [Extent; 9] = [
     Extent::Around(0),
     Extent::Between(8),
-    Extent::Between(640),
-    Extent::Founded(640),
     Extent::Around(2),
     Extent::Around(6),
     Extent::Around(16),
+    Extent::Between(640),
+    Extent::Founded(640),
     Extent::Around(48),
     Extent::Around(96),
 ];
