@@ -2,7 +2,8 @@
 //!
 //! Bases, flags and colours are packed: a few bits of each byte of a word, each field next to the one before. A product
 //! with a number that has a bit for each field moves all of them to where they belong, at the top of the word, if none
-//! of the copies that it makes besides meets them: those above fall off, and those below must not carry.
+//! of the copies that it makes besides meets them: those above fall off, and those below must not carry. Where the
+//! fields of each word fill a byte, the bytes of several products are put together.
 
 use super::pieces::{Home, Pieces};
 use super::scaled::WORD;
@@ -17,8 +18,8 @@ use ptxopt_grammar::table::Row;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::Lanes;
 
-/// The most fields that are put together.
-const MOST_FIELDS: usize = 16;
+/// The most fields that are put together: each bit of a word.
+const MOST_FIELDS: usize = 32;
 
 /// The fewest fields that are moved together.
 const LEAST_FIELDS: usize = 3;
@@ -57,9 +58,18 @@ struct Group {
     fields: Vec<(u32, PlacedField)>,
 }
 
-/// How fields are moved: what the word is multiplied by, and how far the product is shifted down.
+/// Fields moved by a product: it is to be shifted down so far, and they are to lie between these ends.
+struct Moved {
+    product: Source,
+    down: u32,
+    ends: (u32, u32),
+}
+
+/// How fields are moved: how far the word is shifted down, what it is multiplied by then, and how far the product is
+/// shifted down.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Product {
+    before: u32,
     factor: u64,
     down: u32,
 }
@@ -73,7 +83,7 @@ fn fields(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     Pieces::each(site, LANE, |pieces| {
         let root = pieces.root;
         let mut words = Words::over(pieces, Lanes::Four);
-        if let Some(word) = joined(&mut words, root) {
+        if let Some(word) = joined(&mut words, root, width) {
             let value = words.cut(word, width);
             out.extend(words.made_of(value));
         }
@@ -114,23 +124,46 @@ fn window(fact: &Fact) -> Option<(u32, u32)> {
     (fact.ones() == 0 && (1..=LANE).contains(&bits)).then_some((low, bits))
 }
 
-/// The word that a term is, if it is put together of fields.
-fn joined(words: &mut Words, root: Term) -> Option<Source> {
+/// The word that a term is, if it is put together of fields; that has so many bits.
+fn joined(words: &mut Words, root: Term, width: u32) -> Option<Source> {
     let (mut fields, mut number) = (Vec::new(), 0_u64);
     split(&mut words.pieces, root, &mut fields, &mut number)?;
-    let mut total: Option<Source> = None;
-    for group in groups(words, &fields)? {
-        let moved = group.moved(words)?;
-        total = Some(match total {
-            Some(total) => words.push(Step::plain(op::OR_B32, &[total, moved])),
-            None => moved,
-        });
-    }
-    let total = total?;
+    let groups = groups(words, &fields)?;
+    let moved: Option<Vec<Moved>> = groups.iter().map(|group| group.moved(words)).collect();
+    let moved = moved?;
+    let total = match as_bytes(words, &moved, width) {
+        Some(total) => total,
+        None => {
+            let placed: Vec<Source> = moved.iter().map(|moved| moved.placed(words)).collect();
+            let or = |one, other| words.push(Step::plain(op::OR_B32, &[one, other]));
+            placed.into_iter().reduce(or)?
+        }
+    };
     Some(match number {
         0 => total,
         _ => words.push(Step::plain(op::OR_B32, &[total, Source::Constant(number)])),
     })
+}
+
+/// Words whose highest bytes are all bytes of a word of so many bits, put together from these; `None` if they are not.
+fn as_bytes(words: &mut Words, moved: &[Moved], width: u32) -> Option<Source> {
+    let mut bytes: Vec<(u32, Source)> = moved.iter().map(Moved::byte).collect::<Option<_>>()?;
+    bytes.sort_by_key(|&(at, _)| at);
+    let all_bytes = bytes.iter().map(|&(at, _)| at).eq(0..width / LANE);
+    let [(_, lowest), (_, second), rest @ ..] = bytes.as_slice() else { return None };
+    if !all_bytes {
+        return None;
+    }
+    let mut put = |word, next, selector| {
+        words.push(Step::plain(op::PRMT_B32, &[word, next, Source::Constant(selector)]))
+    };
+    let mut total = put(*lowest, *second, 0x3273);
+    for &(at, next) in rest {
+        // The highest byte of the second word in this place.
+        let place = 4 * at;
+        total = put(total, next, 0x3210 & !(0xf << place) | 7 << place);
+    }
+    Some(total)
 }
 
 /// The fields that a term puts together, and the ones among its bits; `None` if that is not all that it does.
@@ -148,11 +181,13 @@ fn split(pieces: &mut Pieces, root: Term, fields: &mut Vec<PlacedField>, number:
             && pieces.never_carries(a, b, width)
         {
             stack.extend([(a, to), (b, to)]);
-        } else {
-            match narrowed(pieces, term, to)? {
+        } else if let Some(part) = narrowed(pieces, term, to) {
+            match part {
                 (part, _) if part == term => fields.push(field(pieces, term, to)),
                 part => stack.push(part),
             }
+        } else {
+            stack.push(kept(pieces, term, to)?);
         }
         if fields.len() + stack.len() > MOST_FIELDS {
             return None;
@@ -165,6 +200,16 @@ fn split(pieces: &mut Pieces, root: Term, fields: &mut Vec<PlacedField>, number:
 fn narrowed(pieces: &mut Pieces, term: Term, to: u32) -> Option<(Term, u32)> {
     let (low, bits) = window(&pieces.fact(term))?;
     Some((pieces.part(term, low, bits), to + low))
+}
+
+/// The bits that a mask keeps, if they lie side by side, and where they are put.
+fn kept(pieces: &mut Pieces, term: Term, to: u32) -> Option<(Term, u32)> {
+    let Op::And(inner, mask) = pieces.terms.op(term) else { return None };
+    let mask = pieces.terms.value(mask)?;
+    let low = mask.trailing_zeros();
+    let side_by_side = mask.checked_shr(low)?;
+    let bits = side_by_side.trailing_ones();
+    (side_by_side == ones(bits)).then(|| (pieces.part(inner, low, bits), to + low))
 }
 
 /// A term that is a field, and where it is put.
@@ -210,29 +255,27 @@ fn home(words: &mut Words, lane: Term) -> Option<Home> {
 }
 
 impl Group {
-    /// The word with these fields where they are put, and zeros elsewhere.
-    fn moved(&self, words: &mut Words) -> Option<Source> {
+    /// The word times what moves these fields.
+    fn moved(&self, words: &mut Words) -> Option<Moved> {
         if self.fields.len() < LEAST_FIELDS {
             return None;
         }
-        let product = self.product()?;
+        let Product { before, factor, down } = self.product()?;
         let word = words.word(&self.lanes, 1)?;
         let kept = self.kept();
         let is_all = self.lanes.iter().zip(0..).all(|(lane, at)| {
             let own = u128::from(kept >> (at * LANE)) & ones(LANE);
             lane.is_some_and(|lane| !words.pieces.fact(lane).zeros() & ones(LANE) & !own == 0)
         });
-        let kept = Source::Constant(kept);
-        let fields = if is_all { word } else { words.push(Step::plain(op::AND_B32, &[word, kept])) };
-        let factor = Source::Constant(product.factor);
-        let moved = words.push(Step::plain(op::MUL_LO_U32, &[fields, factor]));
-        let moved = words.push(Step::plain(op::SHR_U32, &[moved, Source::Constant(product.down.into())]));
-        let (first, end) = self.ends();
-        if first == 0 && product.down + end == WORD {
-            return Some(moved);
+        let mut fields = word;
+        if before > 0 {
+            fields = words.push(Step::plain(op::SHR_U32, &[fields, Source::Constant(before.into())]));
         }
-        let window = Source::Constant((1 << end) - (1 << first));
-        Some(words.push(Step::plain(op::AND_B32, &[moved, window])))
+        if !is_all {
+            fields = words.push(Step::plain(op::AND_B32, &[fields, Source::Constant(kept >> before)]));
+        }
+        let product = words.push(Step::plain(op::MUL_LO_U32, &[fields, Source::Constant(factor)]));
+        Some(Moved { product, down, ends: self.ends() })
     }
 
     /// Which bits of the word are fields.
@@ -250,14 +293,18 @@ impl Group {
 
     /// A product that moves all fields, shifted as far down as can be.
     fn product(&self) -> Option<Product> {
-        let end = self.ends().1;
-        (1..=WORD.checked_sub(end)?).rev().find_map(|down| self.product_at(down))
+        let downs = 0..=WORD.checked_sub(self.ends().1)?;
+        let lowest = self.fields.iter().map(|(at, field)| at * LANE + field.low).min()?;
+        // Fields that come in the other order have more room below them once the word is shifted.
+        let befores = [0, lowest].into_iter().take(if lowest == 0 { 1 } else { 2 });
+        let mut all = befores.flat_map(|before| downs.clone().rev().map(move |down| (before, down)));
+        all.find_map(|(before, down)| self.product_at(before, down))
     }
 
-    /// The same, shifted so far down.
-    fn product_at(&self, down: u32) -> Option<Product> {
+    /// The same, with the word and the product shifted so far down.
+    fn product_at(&self, before: u32, down: u32) -> Option<Product> {
         let (first, end) = self.ends();
-        let from = |at: u32, field: &PlacedField| at * LANE + field.low;
+        let from = |at: u32, field: &PlacedField| at * LANE + field.low - before;
         let up = |(at, field): &(u32, PlacedField)| (field.to + down).checked_sub(from(*at, field));
         let ups: Vec<u32> = self.fields.iter().map(up).collect::<Option<_>>()?;
         let mut places = ups.clone();
@@ -279,7 +326,31 @@ impl Group {
             }
         }
         let factor = places.iter().map(|up| 1 << up).sum();
-        (below < 1 << (down + first)).then_some(Product { factor, down })
+        (below < 1 << (down + first)).then_some(Product { before, factor, down })
+    }
+}
+
+impl Moved {
+    /// The fields where they are put, and zeros elsewhere.
+    fn placed(&self, words: &mut Words) -> Source {
+        let (first, end) = self.ends;
+        let down = Source::Constant(self.down.into());
+        let moved = match self.down {
+            0 => self.product,
+            _ => words.push(Step::plain(op::SHR_U32, &[self.product, down])),
+        };
+        if first == 0 && self.down + end == WORD {
+            return moved;
+        }
+        let window = Source::Constant((1 << end) - (1 << first));
+        words.push(Step::plain(op::AND_B32, &[moved, window]))
+    }
+
+    /// The product, and which byte the fields are, if they are a whole one and the product's highest.
+    fn byte(&self) -> Option<(u32, Source)> {
+        let (first, end) = self.ends;
+        let is_byte = first.is_multiple_of(LANE) && end == first + LANE && self.down + end == WORD;
+        is_byte.then_some((first / LANE, self.product))
     }
 }
 
@@ -300,7 +371,7 @@ mod tests {
     fn moves(fields: &[(u32, u32, u32)], product: Product, word: u64) -> bool {
         let bits = |from: u32, bits: u32| word >> from & ((1 << bits) - 1);
         let kept: u64 = fields.iter().map(|&(from, count, _)| bits(from, count) << from).sum();
-        let moved = ((kept * product.factor) & 0xffff_ffff) >> product.down;
+        let moved = (((kept >> product.before) * product.factor) & 0xffff_ffff) >> product.down;
         fields.iter().all(|&(from, count, to)| moved >> to & ((1 << count) - 1) == bits(from, count))
     }
 
@@ -309,7 +380,9 @@ mod tests {
         let bases = [(1, 2, 0), (9, 2, 2), (17, 2, 4), (25, 2, 6)];
         let signs = [(7, 1, 0), (15, 1, 1), (23, 1, 2), (31, 1, 3)];
         let from_the_top = [(0, 1, 7), (8, 1, 6), (16, 1, 5), (24, 1, 4)];
-        for fields in [bases, signs, from_the_top] {
+        let to_the_top = [(1, 2, 24), (9, 2, 26), (17, 2, 28), (25, 2, 30)];
+        let bases_from_the_top = [(1, 2, 6), (9, 2, 4), (17, 2, 2), (25, 2, 0)];
+        for fields in [bases, signs, from_the_top, to_the_top, bases_from_the_top] {
             let product = product(&fields).expect("there is a product");
             for word in [0, 0xffff_ffff, 0x1234_5678, 0x8040_2010, 0x0602_0406, 0xff00_ff00] {
                 assert!(moves(&fields, product, word), "{fields:?}: {product:?} of {word:#x}");

@@ -33,6 +33,7 @@ mod taken;
 mod widened;
 mod words;
 
+use crate::graph::{Origin, ValueId};
 use crate::lanes::Byte;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
@@ -77,7 +78,8 @@ pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
             })
         || row.is(op::CVT) && converts_lane(module, stmt)
         || row.is(op::BFE) && number(3, |bits| matches!(bits, 8 | 16))
-        || row.is(op::BFI) && number(4, |bits| matches!(bits, 8 | 16))
+        // What moves a word up by a few bits takes them in below.
+        || row.is(op::BFI) && number(4, |bits| matches!(bits, 8 | 16 | 28..=31))
         || row.is(op::SHL) && number(2, |bits| matches!(bits, 8 | 16 | 24))
         || row.is(op::SHR) && number(2, |bits| bits == 28)
         || row.is(op::MIN) && number(2, |most| matches!(most, 7 | 15))
@@ -165,6 +167,9 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
     if let Some([long]) = site.plain(op::CVT_U32_U64) {
         return is_put_together(site, long);
     }
+    if let Some([x, y, _]) = joined(site, op::SELP_B32) {
+        return is_last_choice(site) && [x, y].into_iter().any(|word| is_choice(site.definition(word)));
+    }
     if let Some([Source::Value(x), Source::Value(y), Source::Value(selector)]) = site.plain(op::PRMT_B32) {
         return x != y && site.constant(Source::Value(selector)).is_some();
     }
@@ -183,6 +188,20 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
     from.sort_unstable();
     from.dedup();
     from.len() > 1
+}
+
+/// Whether nothing else is chosen of a choice: compilers choose one lane of a word after the other, the others as they are.
+fn is_last_choice(site: &Site<'_, '_, '_>) -> bool {
+    let chooses = |reader: ValueId| match site.graph.value(reader).origin {
+        Origin::Result(stmt) => site.graph.module().row(stmt).is_some_and(|row| row.is(op::SELP)),
+        Origin::Undefined | Origin::Read(_) | Origin::Opaque | Origin::Phi(_) | Origin::Sink(_) => false,
+    };
+    !site.graph.uses(site.value).any(|(reader, _)| chooses(reader))
+}
+
+/// Whether an instruction chooses one of two words.
+fn is_choice(step: Option<Step>) -> bool {
+    step.and_then(|step| step.instruction()).is_some_and(|own| own.row().is(op::SELP))
 }
 
 /// Whether a field is put into a word, after which all bytes are numbers and moved ones of another word than that.

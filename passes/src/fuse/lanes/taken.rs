@@ -108,9 +108,33 @@ impl Pieces {
             self.terms.sign_extend(inner, width)
         } else if let Op::Choose(condition, then, other) = op {
             self.magnitude(term, condition, [then, other])
+        } else if let Op::Shl(of, by) = op {
+            self.shifted(term, [of, by], Terms::shl)
+        } else if let Op::Lshr(of, by) = op {
+            self.shifted(term, [of, by], Terms::lshr)
+        } else if let Op::Ashr(of, by) = op {
+            self.shifted(term, [of, by], Terms::ashr)
         } else {
             term
         }
+    }
+
+    /// A shift by one of two numbers, as one of two shifts: compilers choose the number where a lane is extended too.
+    fn shifted(
+        &mut self,
+        term: Term,
+        [of, by]: [Term; 2],
+        shift: fn(&mut Terms, Term, Term) -> Term,
+    ) -> Term {
+        let chosen = if let Op::ZeroExtend(lane) = self.terms.op(by) { lane } else { by };
+        let Op::Choose(condition, then, other) = self.terms.op(chosen) else { return term };
+        let [Some(then), Some(other)] = [then, other].map(|by| self.terms.value(by)) else { return term };
+        let width = self.terms.width(by);
+        let [then, other] = [then, other].map(|by| {
+            let by = self.terms.constant(by, width);
+            shift(&mut self.terms, of, by)
+        });
+        self.terms.choose(condition, then, other)
     }
 
     /// A choice of numbers that fit a lane as that of lanes, extended, and comparisons of such numbers as those of lanes:
