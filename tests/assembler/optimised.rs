@@ -1,8 +1,8 @@
 //! The optimiser's output is legal wherever its input is, and no function has more machine instructions.
 //!
-//! Each module is optimised for its own target and for a few other GPUs; where that changed something, input and output are
-//! assembled for every one of these that takes the input. Only the GPU that a text was written for counts instructions:
-//! for others it may be worse, as the user was told.
+//! Each module is optimised for its own target and for a few other GPUs; where that changed something, input and output
+//! are assembled for every one of these that takes the input. Only the GPU that a text was written for counts
+//! instructions: for others it may be worse, as the user was told.
 //!
 //! Loops stay rolled up on both sides: the assembler unrolls short ones, and a loop that has become short enough would
 //! count as longer for that.

@@ -1,7 +1,7 @@
 //! Raised heads: the assembler takes what is written under them, and refuses what `head.rs` says they have no more.
 
 use crate::jobs::each;
-use crate::modules::{every_other, modules_to_optimise};
+use crate::modules::{half_of, modules_to_optimise};
 use crate::ptxas::Assemblers;
 use crate::roles::{Instance, instances, plain_kernels};
 use ptxopt::measure::Comparison;
@@ -20,7 +20,7 @@ const GPUS: [&str; 4] = ["sm_62", "sm_75", "sm_90", "sm_120f"];
 fn raised_modules_assemble_and_are_not_longer() {
     let Some(assemblers) = Assemblers::find() else { return };
     let modules = modules_to_optimise();
-    let on_each = |test| every_other(&GPUS, test).into_iter().map(move |gpu| (test, gpu));
+    let on_each = |test| half_of(&GPUS, test).into_iter().map(move |gpu| (test, gpu));
     let jobs: Vec<_> = modules.iter().flat_map(on_each).collect();
     let (wrong, longer, totals) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()), Mutex::new([0_u64; 4]));
     each(&jobs, |&(test, name)| {
@@ -107,7 +107,7 @@ fn what_a_later_head_has_no_more_is_known() {
     assert!(ended > 10, "hardly any has ended");
 }
 
-/// An instance under a later head than its own; `None` if the head is none.
+/// An instance under another head; `None` if that is not later than its own.
 fn raised(mut instance: Instance, to: Head) -> Option<Instance> {
     let text = plain_kernels(&[&instance]);
     let module = ptxopt_grammar::parse(text.as_bytes()).expect("instances are legal");

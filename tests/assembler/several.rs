@@ -1,7 +1,7 @@
 //! What is optimised for several GPUs at once is worse on none of them.
 
 use crate::jobs::each;
-use crate::modules::{every_other, modules_to_optimise};
+use crate::modules::{half_of, modules_to_optimise};
 use crate::ptxas::Assemblers;
 use ptxopt::measure::Comparison;
 use ptxopt::measure::rolled;
@@ -18,7 +18,7 @@ const LISTS: [[&str; 2]; 2] = [["sm_61", "sm_90"], ["sm_75", "sm_120"]];
 fn nothing_is_longer_on_any_of_several_gpus() {
     let Some(assemblers) = Assemblers::find() else { return };
     let modules = modules_to_optimise();
-    let on_each = |test| every_other(&LISTS, test).into_iter().map(move |list| (test, list));
+    let on_each = |test| half_of(&LISTS, test).into_iter().map(move |list| (test, list));
     let jobs: Vec<_> = modules.iter().flat_map(on_each).collect();
     let (wrong, totals) = (Mutex::new(Vec::new()), Mutex::new([0_u64; 3]));
     each(&jobs, |&(test, list)| {

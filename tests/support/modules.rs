@@ -59,10 +59,10 @@ pub(crate) fn modules_to_optimise() -> Vec<TestModule> {
     modules().into_iter().chain(legal).collect()
 }
 
-/// Half of some things that modules are optimised for, others for other modules; with `PTXOPT_GPUS=all`, all of them.
-/// The same sources were compiled for several targets, and so come to all of them.
+/// Half of what modules are optimised for, GPUs or lists of them: another half for other modules. With `PTXOPT_GPUS=all`,
+/// all of it.
 #[allow(dead_code, reason = "not every test that shares this file optimises")]
-pub(crate) fn every_other<T: Copy>(all: &[T], test: &TestModule) -> Vec<T> {
+pub(crate) fn half_of<T: Copy>(all: &[T], test: &TestModule) -> Vec<T> {
     if std::env::var("PTXOPT_GPUS").is_ok_and(|which| which == "all") {
         return all.to_vec();
     }
@@ -71,7 +71,7 @@ pub(crate) fn every_other<T: Copy>(all: &[T], test: &TestModule) -> Vec<T> {
     all.iter().copied().cycle().skip(first).take(all.len().div_ceil(2)).collect()
 }
 
-/// The GPUs that a module is optimised for: its own, which is none, and of some others that this is not, every other.
+/// The GPUs that a module is optimised for: its own, which is none, and half of some others, without its own.
 #[allow(dead_code, reason = "not every test that shares this file optimises")]
 pub(crate) fn its_own_and(
     others: &[&'static str],
@@ -79,7 +79,7 @@ pub(crate) fn its_own_and(
     module: &Module<'_>,
 ) -> Vec<Option<&'static str>> {
     let own = Gpu::of(module).map(|gpu| gpu.to_string());
-    let others = every_other(others, test).into_iter().filter(|&other| own.as_deref() != Some(other));
+    let others = half_of(others, test).into_iter().filter(|&other| own.as_deref() != Some(other));
     std::iter::once(None).chain(others.map(Some)).collect()
 }
 

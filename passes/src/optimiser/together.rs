@@ -86,7 +86,7 @@ impl Profit<'_, '_, '_> {
     /// recipe.
     fn fused_with(&self, read: &[(ValueId, StmtId)], recipe: &Applied) -> i64 {
         let recipe = recipe.recipe();
-        let known = read.iter().filter_map(|&(value, stmt)| Some((value, self.graph.step(stmt)?)));
+        let known = read.iter().filter_map(|&(value, stmt)| Some((value, self.step(stmt)?)));
         let (values, mut steps): (Vec<ValueId>, Vec<Step>) = known.unzip();
         let costs = self.target.costs;
         let alone: Cost =

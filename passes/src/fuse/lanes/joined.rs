@@ -58,7 +58,7 @@ struct Group {
     fields: Vec<(u32, PlacedField)>,
 }
 
-/// Fields moved by a product: it is to be shifted down so far, and they are to lie between these ends.
+/// Fields moved by a product: shifted down so far, it has them where they belong, between these ends.
 struct Moved {
     product: Source,
     down: u32,
@@ -124,12 +124,12 @@ fn window(fact: &Fact) -> Option<(u32, u32)> {
     (fact.ones() == 0 && (1..=LANE).contains(&bits)).then_some((low, bits))
 }
 
-/// The word that a term is, if it is put together of fields; that has so many bits.
+/// The word that a term of so many bits is, if it is put together of fields.
 fn joined(words: &mut Words, root: Term, width: u32) -> Option<Source> {
     let (mut fields, mut number) = (Vec::new(), 0_u64);
     split(&mut words.pieces, root, &mut fields, &mut number)?;
     let groups = groups(words, &fields)?;
-    let moved: Option<Vec<Moved>> = groups.iter().map(|group| group.moved(words)).collect();
+    let moved: Option<Vec<Moved>> = groups.iter().map(|group| group.multiplied(words)).collect();
     let moved = moved?;
     let total = match as_bytes(words, &moved, width) {
         Some(total) => total,
@@ -145,7 +145,7 @@ fn joined(words: &mut Words, root: Term, width: u32) -> Option<Source> {
     })
 }
 
-/// Words whose highest bytes are all bytes of a word of so many bits, put together from these; `None` if they are not.
+/// A word of so many bits, put together from the highest bytes of products; `None` if its bytes are not such.
 fn as_bytes(words: &mut Words, moved: &[Moved], width: u32) -> Option<Source> {
     let mut bytes: Vec<(u32, Source)> = moved.iter().map(Moved::byte).collect::<Option<_>>()?;
     bytes.sort_by_key(|&(at, _)| at);
@@ -181,13 +181,14 @@ fn split(pieces: &mut Pieces, root: Term, fields: &mut Vec<PlacedField>, number:
             && pieces.never_carries(a, b, width)
         {
             stack.extend([(a, to), (b, to)]);
-        } else if let Some(part) = narrowed(pieces, term, to) {
-            match part {
-                (part, _) if part == term => fields.push(field(pieces, term, to)),
-                part => stack.push(part),
+        } else if let Some((part, at)) = narrowed(pieces, term, to) {
+            if part == term {
+                fields.push(field(pieces, term, to));
+            } else {
+                stack.push((part, at));
             }
         } else {
-            stack.push(kept(pieces, term, to)?);
+            stack.push(under_mask(pieces, term, to)?);
         }
         if fields.len() + stack.len() > MOST_FIELDS {
             return None;
@@ -203,7 +204,7 @@ fn narrowed(pieces: &mut Pieces, term: Term, to: u32) -> Option<(Term, u32)> {
 }
 
 /// The bits that a mask keeps, if they lie side by side, and where they are put.
-fn kept(pieces: &mut Pieces, term: Term, to: u32) -> Option<(Term, u32)> {
+fn under_mask(pieces: &mut Pieces, term: Term, to: u32) -> Option<(Term, u32)> {
     let Op::And(inner, mask) = pieces.terms.op(term) else { return None };
     let mask = pieces.terms.value(mask)?;
     let low = mask.trailing_zeros();
@@ -256,7 +257,7 @@ fn home(words: &mut Words, lane: Term) -> Option<Home> {
 
 impl Group {
     /// The word times what moves these fields.
-    fn moved(&self, words: &mut Words) -> Option<Moved> {
+    fn multiplied(&self, words: &mut Words) -> Option<Moved> {
         if self.fields.len() < LEAST_FIELDS {
             return None;
         }
@@ -296,7 +297,7 @@ impl Group {
         let downs = 0..=WORD.checked_sub(self.ends().1)?;
         let lowest = self.fields.iter().map(|(at, field)| at * LANE + field.low).min()?;
         // Fields that come in the other order have more room below them once the word is shifted.
-        let befores = [0, lowest].into_iter().take(if lowest == 0 { 1 } else { 2 });
+        let befores = std::iter::once(0).chain((lowest > 0).then_some(lowest));
         let mut all = befores.flat_map(|before| downs.clone().rev().map(move |down| (before, down)));
         all.find_map(|(before, down)| self.product_at(before, down))
     }
