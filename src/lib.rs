@@ -34,6 +34,9 @@ struct Readme;
 
 #[cfg(feature = "build")]
 pub mod build;
+#[cfg(all(test, unix, any(feature = "build", feature = "cli")))]
+#[path = "../tests/support/executable.rs"]
+mod executable;
 mod foreign;
 mod library;
 mod lines;
@@ -61,6 +64,9 @@ mod input;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod measure;
+#[cfg(all(feature = "build", not(feature = "cli")))]
+#[allow(dead_code, unreachable_pub, unused_imports, reason = "the command uses more of it")]
+mod measure;
 #[cfg(feature = "cli")]
 #[doc(hidden)]
 pub mod output;

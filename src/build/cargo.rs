@@ -1,5 +1,6 @@
 //! What a build script tells Cargo: lines on standard output.
 
+use super::VARIABLES;
 use crate::printable::shown;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -9,13 +10,16 @@ pub(super) fn depends(
     cargo: &mut dyn Write,
     files: &[PathBuf],
     out_dir: &Path,
-    variable: &str,
+    assembler: Option<&Path>,
 ) -> io::Result<()> {
     // What the script makes itself is newer than its beginning: Cargo would run it every time.
     for file in files.iter().filter(|file| !file.starts_with(out_dir)) {
         writeln!(cargo, "cargo::rerun-if-changed={}", file.display())?;
     }
-    writeln!(cargo, "cargo::rerun-if-env-changed={variable}")
+    if let Some(program) = assembler.filter(|program| can_name(program)) {
+        writeln!(cargo, "cargo::rerun-if-changed={}", program.display())?;
+    }
+    VARIABLES.iter().try_for_each(|variable| writeln!(cargo, "cargo::rerun-if-env-changed={variable}"))
 }
 
 /// Whether Cargo, which reads text in lines, can be told of a file.

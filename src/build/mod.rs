@@ -18,8 +18,13 @@
 //! A file that ptxopt does not understand is copied as it is, with a warning: what was built without ptxopt is built
 //! with it. [`Options::strict`] makes it an error.
 //!
-//! Cargo runs the script again when one of the files changes. With `PTXOPT_DISABLE=1` in the environment, the files are
-//! copied as they are, which shows whether ptxopt is to blame for something.
+//! Where NVIDIA's assembler is at hand (`PTXOPT_PTXAS` in the environment names it, or it is in `PATH` or in
+//! `CUDA_HOME`), what changed is assembled before and after, and functions that got longer by its count, with loops as
+//! they are written, or spill more are left as they were. With `PTXOPT_KEEP=always`, nothing is assembled.
+//!
+//! Cargo runs the script again when one of the files, the assembler or one of these variables changes. With
+//! `PTXOPT_DISABLE=1` in the environment, the files are copied as they are, which shows whether ptxopt is to blame for
+//! something.
 //!
 //! Cargo compiles build scripts without optimisation, also for `cargo build --release`, and then this takes about six
 //! times as long: a third of a second for a small kernel. With many kernels it is worth saying otherwise in the
@@ -33,12 +38,14 @@
 //! opt-level = 2
 //! ```
 
+mod better;
 mod cargo;
 #[cfg(test)]
 mod tests;
 
 use crate::input::Input;
-use crate::library::{self, Diagnostics, Options, Outcome, Refusal, RemarkKind};
+use crate::library::{Diagnostics, Options, Outcome, Refusal, RemarkKind};
+use crate::measure::{self, AssemblerFailure};
 use crate::output::Output;
 use crate::render::{Colour, Renderer};
 use std::collections::BTreeMap;
@@ -51,6 +58,12 @@ use std::process;
 
 /// Nothing is optimised if it is set to anything but `0`, as in the front.
 const DISABLE: &str = "PTXOPT_DISABLE";
+
+/// If it is `always`, nothing is assembled, as in the front.
+const KEEP: &str = "PTXOPT_KEEP";
+
+/// What a result depends on beside the files.
+const VARIABLES: [&str; 5] = [DISABLE, KEEP, measure::VARIABLE, measure::FOLDERS[0], measure::FOLDERS[1]];
 
 /// Files of PTX that are optimised when Cargo builds the package.
 ///
@@ -201,9 +214,14 @@ impl Ptx {
         })?;
         let options = self.all_options().map_err(&failure)?;
         let outputs = self.outputs(&out_dir).map_err(&failure)?;
-        // Before anything can fail: what failed must run again when it is mended.
-        cargo::depends(cargo, &self.files, &out_dir, DISABLE).map_err(telling)?;
         let disabled = variable(DISABLE).is_some_and(|value| !value.is_empty() && value != "0");
+        let (assembling, missed) = if disabled { (None, None) } else { better::assembling(variable) };
+        // Before anything can fail: what failed must run again when it is mended.
+        let program = assembling.as_ref().map(|assembling| assembling.assembler.program());
+        cargo::depends(cargo, &self.files, &out_dir, program).map_err(telling)?;
+        if let Some(missed) = missed {
+            cargo::warning(cargo, &format!("nothing is measured: {missed}")).map_err(telling)?;
+        }
         let mut results = Vec::new();
         let mut failures = String::new();
         for path in &self.files {
@@ -211,9 +229,9 @@ impl Ptx {
             match input.read() {
                 Err(error) => failures += &renderer.failure(&format!("cannot read `{input}`: {error}")),
                 Ok(text) if disabled => results.push(text),
-                Ok(text) => match guarded(|| library::outcome(&text, &options)) {
-                    Ok(Ok(outcome)) => {
-                        warn(cargo, &input, &outcome).map_err(telling)?;
+                Ok(text) => match guarded(|| better::outcome(&text, &options, assembling.as_ref())) {
+                    Ok(Ok((outcome, refused))) => {
+                        warn(cargo, &input, &outcome, refused).map_err(telling)?;
                         results.push(outcome.text.unwrap_or(text));
                     }
                     // What does not run on the GPU is a mistake in the script, which names it.
@@ -273,12 +291,21 @@ fn guarded<T>(run: impl FnOnce() -> T) -> Result<T, ()> {
 }
 
 /// What a user of the package should know about a file that was optimised.
-fn warn(cargo: &mut dyn Write, input: &Input, outcome: &Outcome) -> io::Result<()> {
+fn warn(
+    cargo: &mut dyn Write,
+    input: &Input,
+    outcome: &Outcome,
+    refused: Option<AssemblerFailure>,
+) -> io::Result<()> {
     for unknown in &outcome.warnings {
         cargo::warning(cargo, &format!("{input}:{unknown}"))?;
     }
     for bug in outcome.remarks.iter().filter(|remark| remark.kind == RemarkKind::Failure) {
         cargo::warning(cargo, &format!("{input}:{bug}"))?;
+    }
+    if let Some(failure) = refused {
+        let bug = "a bug of ptxopt, please report it: its result was not written, since";
+        cargo::warning(cargo, &format!("{input}: left as it is: {bug} {failure}"))?;
     }
     Ok(())
 }

@@ -45,12 +45,19 @@ impl Package {
     }
 }
 
+/// What Cargo is told of the environment.
+fn of_the_environment() -> String {
+    ["PTXOPT_DISABLE", "PTXOPT_KEEP", "PTXOPT_PTXAS", "CUDA_HOME", "CUDA_PATH"]
+        .map(|name| format!("cargo::rerun-if-env-changed={name}\n"))
+        .concat()
+}
+
 #[test]
 fn a_file_is_optimised_for_the_gpu_and_watched() {
     let package = Package::new("k.ptx", MODULE);
     let (done, told) = package.run(Ptx::new().file(package.path("k.ptx")).gpu("sm_86"), &[]);
     assert_eq!(done.expect("it is PTX"), ["out/k.ptx"]);
-    assert_eq!(told, "cargo::rerun-if-changed=k.ptx\ncargo::rerun-if-env-changed=PTXOPT_DISABLE\n");
+    assert_eq!(told, format!("cargo::rerun-if-changed=k.ptx\n{}", of_the_environment()));
     let options = Options::new().gpu("sm_86").expect("there is one");
     let expected = crate::optimize(MODULE.as_bytes(), &options).expect("it is PTX").text;
     assert_eq!(fs::read(package.path("out/k.ptx")).ok(), expected);
@@ -82,7 +89,7 @@ fn what_the_script_has_made_is_replaced_and_not_watched() {
     let package = Package::new("out/k.ptx", MODULE);
     let (done, told) = package.run(Ptx::new().file(package.path("out/k.ptx")), &[]);
     assert_eq!(done.expect("it is PTX"), ["out/k.ptx"]);
-    assert_eq!(told, "cargo::rerun-if-env-changed=PTXOPT_DISABLE\n");
+    assert_eq!(told, of_the_environment());
     assert_ne!(fs::read_to_string(package.path("out/k.ptx")).expect("it is written"), MODULE);
 }
 
@@ -162,4 +169,63 @@ fn a_panic_is_no_panic_of_the_script() {
     assert_eq!(guarded(|| 1), Ok(1));
     // Not by `panic!`, whose message would be in the output of the tests.
     assert_eq!(guarded(|| -> u8 { std::panic::resume_unwind(Box::new(())) }), Err(()));
+}
+
+/// A script in place of the assembler, which says its release and rejects all it is given, and writes down that it did.
+#[cfg(unix)]
+fn rejecting(package: &Package) -> PathBuf {
+    use crate::executable::write_executable;
+    fs::create_dir_all(package.path("cuda/bin")).expect("a folder can be made");
+    let (program, started) = (package.path("cuda/bin/ptxas"), package.path("started"));
+    let script = format!(
+        "#!/bin/sh\ncase $1 in --version) echo 'Ptx optimizing assembler'; echo 'release 13.5, V13.5.37'; exit 0;; \
+         esac\ntouch '{}'\necho 'ptxas fatal : Unsupported .version' >&2\nexit 255\n",
+        started.display()
+    );
+    write_executable(&program, &script);
+    program
+}
+
+#[cfg(unix)]
+#[test]
+fn an_assembler_at_hand_is_asked_unless_all_is_kept_and_where_it_rejects_the_file_the_result_stays() {
+    for (variable, keep, asked) in
+        [("PTXOPT_PTXAS", "", true), ("CUDA_HOME", "", true), ("PTXOPT_PTXAS", "always", false)]
+    {
+        let package = Package::new("k.ptx", MODULE);
+        let program = rejecting(&package);
+        let program = program.to_str().expect("the name is UTF-8");
+        let value = if variable == "CUDA_HOME" { program.trim_end_matches("/bin/ptxas") } else { program };
+        let variables = [(variable, value), ("PTXOPT_KEEP", keep)];
+        let (done, told) = package.run(Ptx::new().file(package.path("k.ptx")), &variables);
+        assert!(done.is_ok() && !told.contains("warning"), "{told}");
+        assert_ne!(fs::read_to_string(package.path("out/k.ptx")).expect("it is written"), MODULE);
+        assert_eq!(package.path("started").exists(), asked, "{variable} {keep}");
+        assert_eq!(told.contains("rerun-if-changed=cuda/bin/ptxas\n"), asked, "{told}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn what_does_not_change_is_not_assembled() {
+    let plain = MODULE.replace("vavrg4.u32.u32.u32 %d, %a, %b, %a", "add.u32 %d, %a, %b");
+    let package = Package::new("k.ptx", &plain);
+    let program = rejecting(&package);
+    let variables = [("PTXOPT_PTXAS", program.to_str().expect("the name is UTF-8"))];
+    let (done, _) = package.run(Ptx::new().file(package.path("k.ptx")), &variables);
+    assert!(done.is_ok() && !package.path("started").exists());
+    assert_eq!(fs::read_to_string(package.path("out/k.ptx")).expect("it is written"), plain);
+}
+
+#[test]
+fn an_assembler_that_is_named_and_missing_is_a_warning() {
+    let package = Package::new("k.ptx", MODULE);
+    let variables = [("PTXOPT_PTXAS", "/no/such/ptxas")];
+    let (done, told) = package.run(Ptx::new().file(package.path("k.ptx")), &variables);
+    assert!(done.is_ok());
+    assert!(
+        told.contains("cargo::warning=nothing is measured: there is no assembler `/no/such/ptxas`"),
+        "{told}"
+    );
+    assert_ne!(fs::read_to_string(package.path("out/k.ptx")).expect("it is written"), MODULE);
 }

@@ -7,15 +7,12 @@
 //! once, so this ends. Only a script that empties the environment can prevent that; it has to name the assembler itself.
 
 use super::helper::Role;
-use crate::measure::{STARTED, VARIABLE, is_bare, is_program, programs};
+use crate::measure::{STARTED, VARIABLE, installed, is_bare, programs};
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Output, Stdio};
-
-/// Variables with the folder of CUDA.
-const FOLDERS: [&str; 2] = ["CUDA_HOME", "CUDA_PATH"];
 
 /// The names under which ptxopt is installed.
 const OWN_NAMES: [&str; 2] = ["ptxopt", "ptxopt-ptxas"];
@@ -54,18 +51,12 @@ impl Real {
                 })
             }
             Some(named) => at(named, own, &tried).map(found),
-            None => {
-                let folders =
-                    FOLDERS.into_iter().filter_map(given).map(|folder| Path::new(&folder).join("bin"));
-                let beside = folders.map(|folder| folder.join("ptxas")).filter(|program| is_program(program));
-                let first = programs(&path, OsStr::new("ptxas")).chain(beside).find(is_other);
-                first.map(found).ok_or_else(|| {
-                    format!(
-                        "there is no `ptxas` of NVIDIA in `PATH` and none in `CUDA_HOME`{again}; the environment \
+            None => installed(&path, &given).find(is_other).map(found).ok_or_else(|| {
+                format!(
+                    "there is no `ptxas` of NVIDIA in `PATH` and none in `CUDA_HOME`{again}; the environment \
                          variable `{VARIABLE}` says where it is"
-                    )
-                })
-            }
+                )
+            }),
         }
     }
 

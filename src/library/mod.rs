@@ -77,10 +77,22 @@ pub fn optimize(text: &[u8], options: &Options) -> Result<Outcome, Diagnostics> 
     outcome(text, options).map_err(|refusal| Diagnostics::new(text, refusal))
 }
 
+/// The clock of callers who do not ask how long it takes.
+pub(crate) const TIMELESS: Clock<'_> = &|| Duration::ZERO;
+
 /// As [`optimize`], for callers who show the refusal in their own way.
 pub(crate) fn outcome(text: &[u8], options: &Options) -> Result<Outcome, Refusal> {
+    outcome_by(text, options, |accepted, options| accepted.optimise(options, TIMELESS, None))
+}
+
+/// The same for callers who optimise in their own way.
+pub(crate) fn outcome_by(
+    text: &[u8],
+    options: &Options,
+    optimise: impl FnOnce(&Accepted<'_>, &optimiser::Options) -> optimiser::Outcome,
+) -> Result<Outcome, Refusal> {
     let accepted = accept(text, &options.optimiser.gpus, options.strict)?;
-    let outcome = accepted.optimise(&options.optimiser, &|| Duration::ZERO, None);
+    let outcome = optimise(&accepted, &options.optimiser);
     Ok(Outcome::new(&accepted, outcome))
 }
 

@@ -4,7 +4,7 @@
 //! time limit, so that a run always ends.
 
 use super::{Measured, number};
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::{self, File};
 use std::io;
@@ -22,6 +22,9 @@ const MOST_SAID: usize = 4000;
 
 /// The environment variable with the path of the assembler, or its name in `PATH`, used if no path is given.
 pub const VARIABLE: &str = "PTXOPT_PTXAS";
+
+/// Variables of the environment with the folder of CUDA.
+pub(crate) const FOLDERS: [&str; 2] = ["CUDA_HOME", "CUDA_PATH"];
 
 /// Set where an assembler runs, to the programs that were started in its place: if one of them is ptxopt again, which
 /// stands for the assembler, it becomes the next one that there is.
@@ -58,16 +61,24 @@ impl fmt::Display for AssemblerFailure {
 
 impl Assembler {
     /// The assembler at `given`, or else the one that the environment variable [`VARIABLE`] names, or else the one in
-    /// `PATH`. A name without a slash is one in `PATH` too, as in a shell.
+    /// `PATH` or that of `CUDA_HOME`. A name without a slash is one in `PATH` too, as in a shell.
     ///
     /// # Errors
     ///
     /// [`AssemblerFailure::Missing`] if there is no such file, [`AssemblerFailure::Broken`] if the file is not NVIDIA's
     /// assembler.
     pub fn find(given: Option<&Path>) -> Result<Self, AssemblerFailure> {
-        let named = std::env::var_os(VARIABLE).filter(|path| !path.is_empty()).map(PathBuf::from);
-        let path = std::env::var_os("PATH").unwrap_or_default();
-        let found = match given.map(Path::to_owned).or(named) {
+        Self::search(given, &|name| std::env::var_os(name))
+    }
+
+    /// The same with the variables of an environment.
+    pub(crate) fn search(
+        given: Option<&Path>,
+        variable: &dyn Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, AssemblerFailure> {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let path = set("PATH").unwrap_or_default();
+        let found = match given.map(Path::to_owned).or_else(|| set(VARIABLE).map(PathBuf::from)) {
             Some(name) if is_bare(&name) => {
                 programs(&path, name.as_os_str()).next().ok_or_else(|| {
                     AssemblerFailure::Missing(format!("there is no assembler `{}` in `PATH`", name.display()))
@@ -75,10 +86,10 @@ impl Assembler {
             }
             Some(path) if path.is_dir() => path.join("ptxas"),
             Some(path) => path,
-            None => programs(&path, OsStr::new("ptxas")).next().ok_or_else(|| {
+            None => installed(&path, &set).next().ok_or_else(|| {
                 AssemblerFailure::Missing(format!(
-                    "there is no `ptxas` in `PATH`; `--ptxas PATH` or the environment variable `{VARIABLE}` says where \
-                     NVIDIA's assembler is"
+                    "there is no `ptxas` in `PATH` and none in `CUDA_HOME`; `--ptxas PATH` or the environment variable \
+                     `{VARIABLE}` says where NVIDIA's assembler is"
                 ))
             })?,
         };
@@ -110,6 +121,11 @@ impl Assembler {
             }
         }
         Ok(assembler)
+    }
+
+    /// Where it is: an absolute path.
+    pub(crate) fn program(&self) -> &Path {
+        &self.program
     }
 
     /// Its release, such as `13.5`, from its own output.
@@ -203,6 +219,15 @@ pub(crate) fn programs(path: &OsStr, name: &OsStr) -> impl Iterator<Item = PathB
     std::env::split_paths(path).map(move |folder| folder.join(name)).filter(|program| is_program(program))
 }
 
+/// NVIDIA's assembler in the folders of `PATH`, then in those of CUDA that the environment names.
+pub(crate) fn installed<'a>(
+    path: &'a OsStr,
+    variable: &'a dyn Fn(&str) -> Option<OsString>,
+) -> impl Iterator<Item = PathBuf> + 'a {
+    let folders = FOLDERS.into_iter().filter_map(variable).map(|folder| Path::new(&folder).join("bin/ptxas"));
+    programs(path, OsStr::new("ptxas")).chain(folders.filter(|program| is_program(program)))
+}
+
 #[cfg(unix)]
 pub(crate) fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
@@ -233,13 +258,9 @@ fn shortened(said: &str) -> String {
 }
 
 #[cfg(all(test, unix))]
-#[path = "../../tests/support/executable.rs"]
-mod executable;
-
-#[cfg(all(test, unix))]
 mod tests {
-    use super::executable::write_executable;
     use super::*;
+    use crate::executable::write_executable;
 
     /// A program that is a script, in a folder of its own.
     fn script(body: &str) -> (tempfile::TempDir, PathBuf) {

@@ -5,13 +5,15 @@
 
 pub mod accuracy;
 mod assembler;
+mod assembling;
 mod compare;
 pub mod cubin;
 mod leave;
 mod rolled;
 
 pub use assembler::{Assembler, AssemblerFailure, VARIABLE};
-pub(crate) use assembler::{STARTED, is_bare, is_program, programs};
+pub(crate) use assembler::{FOLDERS, STARTED, installed, is_bare, programs};
+pub(crate) use assembling::{Assembling, Count};
 pub use compare::{Comparison, Worse, table};
 pub(crate) use leave::Leave;
 pub use rolled::rolled;

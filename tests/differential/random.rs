@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 const BYTES: usize = 2048;
 
 /// How many kernels the test checks.
-const KERNELS: u64 = 100;
+const KERNELS: u64 = 50;
 
 /// Checks the kernel of a seed.
 fn check(seed: u64, tally: &mut Tally) {

@@ -117,6 +117,8 @@ pub(crate) fn cargo(package: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(program);
     command.args(arguments).arg("--offline").current_dir(package);
     command.env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("cargo"));
-    command.env_remove("PTXOPT_DISABLE");
+    for variable in ["PTXOPT_DISABLE", "PTXOPT_KEEP", "PTXOPT_PTXAS"] {
+        command.env_remove(variable);
+    }
     command
 }

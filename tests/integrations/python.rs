@@ -31,14 +31,11 @@ impl Environment {
         )?;
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python");
         let _none = fs::remove_dir_all(&folder);
-        // What is in the wheel is asked, not how fast it is: a release is built without `--profile dev`.
+        // What is in the wheel is asked, not how fast it is: a release is built without `--profile`.
         let mut build = Command::new(maturin);
         // Not where the tests are compiled, some of which run the command at this moment.
         let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("packaged");
-        build.args(["build", "--locked", "--profile", "dev", "--target-dir"]).arg(target);
-        for package in ["ptxopt", "ptxopt-grammar", "ptxopt-machine", "ptxopt-passes", "ptxopt-prover"] {
-            build.arg("--config").arg(format!("profile.dev.package.{package}.opt-level=0"));
-        }
+        build.args(["build", "--locked", "--profile", "plain", "--target-dir"]).arg(target);
         build.arg("--out").arg(&folder).current_dir(root().join("packaging/python"));
         done(&mut build);
         let wheel = fs::read_dir(&folder).expect("it is a folder").next().expect("a wheel was made");

@@ -2,6 +2,7 @@
 
 use ptxopt_grammar::gpu::Gpu;
 use ptxopt_grammar::tree::Module;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A legal module.
@@ -38,16 +39,22 @@ pub(crate) fn below(path: &Path) -> Vec<TestModule> {
     files.iter().map(|path| TestModule { name: path.display().to_string(), text: read(path) }).collect()
 }
 
-/// All of them, and the kernels, idioms and cases that are there for the optimiser: of the idioms, which several
-/// compilers made of the same sources, every third module, or with `PTXOPT_IDIOMS=all` all of them.
+/// Whether tests that optimise take all that there is, as before a release: all modules, for all of their GPUs.
+#[allow(dead_code, reason = "not every test that shares this file optimises")]
+fn takes_all() -> bool {
+    std::env::var("PTXOPT_MODULES").is_ok_and(|which| which == "all")
+}
+
+/// The legal modules to optimise: all of them, and the kernels, idioms and cases that are there for the optimiser. What
+/// several compilers made of a source, or one for several targets, is much alike: of those modules every other is taken,
+/// of the idioms every third.
 #[allow(dead_code, reason = "not every test that shares this file optimises")]
 pub(crate) fn modules_to_optimise() -> Vec<TestModule> {
     let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
     let mut files = files_below(&tests.join("kernels"));
     let mut idioms = files_below(&tests.join("corpus/idioms"));
     idioms.sort();
-    let all = std::env::var("PTXOPT_IDIOMS").is_ok_and(|which| which == "all");
-    files.extend(idioms.into_iter().step_by(if all { 1 } else { 3 }));
+    files.extend(idioms.into_iter().step_by(if takes_all() { 1 } else { 3 }));
     let cases = tests.join("cases/optimise");
     if cases.is_dir() {
         files.extend(files_below(&cases));
@@ -56,19 +63,48 @@ pub(crate) fn modules_to_optimise() -> Vec<TestModule> {
     files.sort();
     let more = files.iter().map(|path| TestModule { name: name(&tests, path), text: read(path) });
     let legal = more.filter(|module| !module.text.starts_with(b"//@ fails"));
-    modules().into_iter().chain(legal).collect()
+    let mut compiled = modules();
+    if !takes_all() {
+        every_other_of_a_source(&mut compiled);
+    }
+    compiled.into_iter().chain(legal).collect()
 }
 
-/// Half of what modules are optimised for, GPUs or lists of them: another half for other modules. With `PTXOPT_GPUS=all`,
-/// all of it.
+/// Keeps the first, third, … of the modules that were compiled from the same source.
+#[allow(dead_code, reason = "not every test that shares this file optimises")]
+fn every_other_of_a_source(modules: &mut Vec<TestModule>) {
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    modules.retain(|module| {
+        // `corpus/modules/COMPILER/SOURCE.TARGET.ptx.gz`
+        let parts: Vec<&str> = module.name.split('/').collect();
+        let ["corpus", "modules", _, file] = parts[..] else { return true };
+        let source = file.split('.').next().unwrap_or(file);
+        let before = seen.entry(source.to_owned()).or_default();
+        *before += 1;
+        *before % 2 == 1
+    });
+}
+
+/// Half of what modules are optimised for, GPUs or lists of them: another half for other modules.
 #[allow(dead_code, reason = "not every test that shares this file optimises")]
 pub(crate) fn half_of<T: Copy>(all: &[T], test: &TestModule) -> Vec<T> {
-    if std::env::var("PTXOPT_GPUS").is_ok_and(|which| which == "all") {
+    if takes_all() {
         return all.to_vec();
     }
-    // By the name, so that no other module changes which these are.
-    let first = test.name.bytes().map(usize::from).sum::<usize>() % all.len();
+    let first = numbered(test) % all.len();
     all.iter().copied().cycle().skip(first).take(all.len().div_ceil(2)).collect()
+}
+
+/// Whether a module is one of every third, or of all if all are taken.
+#[allow(dead_code, reason = "not every test that shares this file optimises")]
+pub(crate) fn is_in_a_third(test: &TestModule) -> bool {
+    takes_all() || numbered(test).is_multiple_of(3)
+}
+
+/// A number that a module has by its name, so that no other module changes it.
+#[allow(dead_code, reason = "not every test that shares this file optimises")]
+fn numbered(test: &TestModule) -> usize {
+    test.name.bytes().map(usize::from).sum()
 }
 
 /// The GPUs that a module is optimised for: its own, which is none, and half of some others, without its own.

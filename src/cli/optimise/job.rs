@@ -1,13 +1,12 @@
 //! One input: reads, optimises and writes it, and collects what to report.
 
 use super::Plan;
-use super::assembling::Count;
 use crate::cli::{Console, Failure, Status, refused};
 use crate::diff;
 use crate::input::Input;
 use crate::library::{Accepted, accept};
 use crate::lines::Lines;
-use crate::measure;
+use crate::measure::{self, Count};
 use crate::output::Output;
 use crate::remarks::{self, Remark, Sources, View};
 use crate::report::{Chapter, Subject};

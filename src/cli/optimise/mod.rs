@@ -4,7 +4,6 @@
 //! those about all earlier files, so their order is that of the command line, whatever the number of threads.
 
 mod args;
-mod assembling;
 mod job;
 mod tell;
 
@@ -12,11 +11,10 @@ pub(super) use args::{Args, GROUPS, Head, gpu, raise};
 
 use super::{Console, Failure, Status, similar_subcommand, usage_error};
 use crate::input::Input;
-use crate::measure::Assembler;
+use crate::measure::{Assembler, Assembling};
 use crate::output::{Begun, Output, leads_to};
 use crate::remarks::Format;
 use crate::render::Colour;
-use assembling::Assembling;
 use job::Job;
 use ptxopt_passes::optimiser::Options;
 use std::collections::HashMap;

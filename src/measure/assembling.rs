@@ -1,9 +1,9 @@
-//! `--measure` and `--keep-better`: optimises, and measures the result with NVIDIA's assembler.
+//! Optimises, and measures the result with NVIDIA's assembler: for `--measure`, `--keep-better` and build scripts.
 //!
-//! With `--keep-better`, the module is optimised again without the functions that got worse, until none is worse
-//! (`src/measure/leave.rs`). The result depends only on the input, the options and the assembler.
+//! Where what is better is kept, the module is optimised again without the functions that got worse, until none is worse
+//! (`leave.rs`). The result depends only on the input, the options and the assembler.
 
-use crate::measure::{Assembler, AssemblerFailure, Comparison, Leave, Measured, architecture, rolled};
+use super::{Assembler, AssemblerFailure, Comparison, Leave, Measured, architecture, rolled};
 use ptxopt_grammar::function::functions;
 use ptxopt_grammar::tree::Module;
 use ptxopt_passes::cost::Gpu;
@@ -11,21 +11,21 @@ use ptxopt_passes::optimiser::{Options, Outcome};
 
 /// What was asked for.
 #[derive(Debug)]
-pub(super) struct Assembling {
-    pub(super) assembler: Assembler,
+pub(crate) struct Assembling {
+    pub(crate) assembler: Assembler,
     /// Whether functions that got worse are left unchanged.
-    pub(super) keep_better: bool,
+    pub(crate) keep_better: bool,
 }
 
 /// What was counted.
 #[derive(Debug)]
-pub(super) struct Count {
+pub(crate) struct Count {
     /// For each GPU that the module was assembled for.
-    pub(super) comparisons: Vec<(String, Comparison)>,
+    pub(crate) comparisons: Vec<(String, Comparison)>,
     /// What the assembler says if it accepts the input but rejects the output; then nothing was changed.
-    pub(super) refused: Option<AssemblerFailure>,
+    pub(crate) refused: Option<AssemblerFailure>,
     /// What is to be said of functions that got longer and were changed.
-    pub(super) notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 impl Assembling {
@@ -34,7 +34,7 @@ impl Assembling {
     /// # Errors
     ///
     /// If the assembler cannot be run or rejects the input.
-    pub(super) fn run(
+    pub(crate) fn run(
         &self,
         module: &Module<'_>,
         options: &Options,

@@ -1,0 +1,49 @@
+//! Where NVIDIA's assembler is at hand, functions that would get worse are left as they were.
+//!
+//! An assembler is never needed: where there is none, or it rejects the file as it came, since it is older than the file
+//! for instance, what was proved is kept as it is.
+
+use super::KEEP;
+use crate::library::{self, Options, Outcome, Refusal, TIMELESS};
+use crate::measure::{Assembler, AssemblerFailure, Assembling, VARIABLE};
+use std::ffi::OsString;
+
+/// The assembler that there is, and, where one was asked for that cannot be used, why.
+pub(super) fn assembling(
+    variable: &dyn Fn(&str) -> Option<OsString>,
+) -> (Option<Assembling>, Option<AssemblerFailure>) {
+    if variable(KEEP).is_some_and(|value| value == "always") {
+        return (None, None);
+    }
+    let is_asked_for = variable(VARIABLE).is_some_and(|value| !value.is_empty());
+    match Assembler::search(None, variable) {
+        Ok(assembler) => (Some(Assembling { assembler, keep_better: true }), None),
+        Err(failure) => (None, Some(failure).filter(|_| is_asked_for)),
+    }
+}
+
+/// As [`optimize`](crate::optimize) does; with an assembler, without the functions that would get worse. With it comes
+/// what the assembler says if it rejects only the result, of which nothing is left then.
+pub(super) fn outcome(
+    text: &[u8],
+    options: &Options,
+    assembling: Option<&Assembling>,
+) -> Result<(Outcome, Option<AssemblerFailure>), Refusal> {
+    let mut refused = None;
+    let outcome = library::outcome_by(text, options, |accepted, options| {
+        let optimise = |options: &_| accepted.optimise(options, TIMELESS, None);
+        let first = optimise(options);
+        let Some(assembling) = assembling.filter(|_| first.text.is_some()) else { return first };
+        // The first time, it asks for what is there already.
+        let mut made = Some(first);
+        let mut again = |options: &_| made.take().unwrap_or_else(|| optimise(options));
+        match assembling.run(&accepted.module, options, &mut again) {
+            Ok((outcome, count)) => {
+                refused = count.refused;
+                outcome
+            }
+            Err(_) => again(options),
+        }
+    })?;
+    Ok((outcome, refused))
+}
