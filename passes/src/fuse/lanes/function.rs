@@ -11,6 +11,12 @@ use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::video::Sign;
 use std::rc::Rc;
 
+/// The most terms of a function that is looked at: a product in a field, in eight steps, has a hundred.
+const MOST_TERMS: usize = 300;
+
+/// The most numbers that a function is compared with: what has more is no operation with one or two of them.
+const MOST_NUMBERS: usize = 128;
+
 /// What lanes are made of: a function of words whose lanes are these.
 #[derive(Clone, Debug)]
 pub(super) struct Made {
@@ -75,6 +81,13 @@ impl Key {
     /// Whether it is computed of whole words, in ways in which that is asked for.
     pub(super) const fn is_of_whole_words(self) -> bool {
         matches!(self, Self::Linear(_) | Self::Between(_))
+    }
+
+    /// Whether what computes it computes all lanes of a word, which are merged with others afterwards: no instruction with
+    /// a mask, and no move. Logic is not among them, since words that would be one are merged apart then: a step of AES
+    /// that mixes columns takes 42 machine instructions on sm_90 instead of 36.
+    pub(super) const fn is_of_all_lanes(self) -> bool {
+        !matches!(self, Self::Simd(_) | Self::Same | Self::Masked | Self::Logic(_))
     }
 
     /// Whether it is how far two lanes are apart.
@@ -229,6 +242,9 @@ impl Words {
     /// What computes a function of so many lanes.
     fn shapes(&self, function: Term, leaves: usize) -> Vec<Shape> {
         let table = Table::of(self.lanes);
+        if self.pieces.functions.cone(function).len() > MOST_TERMS {
+            return Vec::new();
+        }
         let Some(evaluated) = Evaluated::of(&self.pieces.functions, function) else { return Vec::new() };
         let run = |pairs: &[[u32; 2]]| evaluated.results(pairs).expect("a lane has few bits");
         let behaviour: Behaviour = run(&table.samples).try_into().expect("there is a result for each sample");
@@ -257,7 +273,10 @@ impl Words {
         }
         let numbers: Vec<[u32; 2]> = self.numbers(function).into_iter().map(|number| [number, 0]).collect();
         let results = numbers.iter().zip(run(&numbers)).map(|(&[number, _], result)| [number, result]);
-        let found = table.with_number(behaviour, &results.collect::<Vec<_>>());
+        let found = match numbers.len() {
+            ..=MOST_NUMBERS => table.with_number(behaviour, &results.collect::<Vec<_>>()),
+            _ => Vec::new(),
+        };
         if !found.is_empty() {
             return found.into_iter().map(|(with, numbers)| with_number(with, numbers)).collect();
         }

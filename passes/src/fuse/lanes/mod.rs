@@ -52,6 +52,9 @@ use words::Words;
 pub(super) const RULES: &[Rule] =
     &[LANES, sums::RULE, sums::flags::RULE, extrema::RULE, spread::RULE, joined::RULE, clamped::RULE];
 
+/// The most choices after one that are looked at for where words end.
+const MOST_AFTER: usize = 64;
+
 const LANES: Rule = Rule {
     name: "lanes",
     pass: Pass::Fuse,
@@ -190,13 +193,44 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
     from.len() > 1
 }
 
-/// Whether nothing else is chosen of a choice: compilers choose one lane of a word after the other, the others as they are.
+/// Whether a choice is the last of those that make a word: compilers choose one lane of a word after the other, the others
+/// as they are. What is chosen of the word then, if anything, changes a lane for the second time.
 fn is_last_choice(site: &Site<'_, '_, '_>) -> bool {
-    let chooses = |reader: ValueId| match site.graph.value(reader).origin {
+    let mut after = Vec::new();
+    let mut value = site.value;
+    loop {
+        let mut readers =
+            site.graph.uses(value).map(|(reader, _)| reader).filter(|&reader| chooses(site, reader));
+        let Some(reader) = readers.next() else { break };
+        if after.len() == MOST_AFTER || readers.any(|other| other != reader) {
+            return false;
+        }
+        after.push(chosen_lanes(site, reader));
+        value = reader;
+    }
+    // From the last one on, those that change a lane once make a word.
+    let mut changed = 0;
+    for lanes in after.iter().rev() {
+        changed = if changed & lanes == 0 { changed | lanes } else { *lanes };
+    }
+    let own = chosen_lanes(site, site.value);
+    after.is_empty() || own.count_ones() == 1 && changed & own != 0
+}
+
+/// Whether a value is one of two words.
+fn chooses(site: &Site<'_, '_, '_>, value: ValueId) -> bool {
+    match site.graph.value(value).origin {
         Origin::Result(stmt) => site.graph.module().row(stmt).is_some_and(|row| row.is(op::SELP)),
         Origin::Undefined | Origin::Read(_) | Origin::Opaque | Origin::Phi(_) | Origin::Sink(_) => false,
-    };
-    !site.graph.uses(site.value).any(|(reader, _)| chooses(reader))
+    }
+}
+
+/// The bytes in which the two words differ of which a value is one, as a mask.
+fn chosen_lanes(site: &Site<'_, '_, '_>, choice: ValueId) -> u8 {
+    let Some(step) = site.definition(Source::Value(choice)) else { return 0xf };
+    let [x, y, _] = step.sources[..] else { return 0xf };
+    let [Some(x), Some(y)] = [x, y].map(|word| site.bytes(word)) else { return 0xf };
+    (0..4).filter(|&at| x[at] != y[at]).fold(0, |mask, at| mask | 1 << at)
 }
 
 /// Whether an instruction chooses one of two words.

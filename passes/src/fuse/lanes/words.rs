@@ -109,6 +109,8 @@ pub(super) enum Way {
     /// As the second, and lanes that are linear functions of others, or one of two functions, are computed as such of whole
     /// words.
     OfWords,
+    /// As the second, and lanes that no instruction computes beside others are merged with those.
+    Merged,
     /// As the second, and lanes are compared with whole words.
     Decided,
     /// As the second, and whether lanes lie between two numbers is told by carries.
@@ -150,7 +152,15 @@ impl Words {
         let is_gathered = computed.as_ref().is_some_and(gathers);
         let whole = is_gathered.then(|| self.computed_in(Way::Computed, &lanes)).flatten();
         let mut otherwise = vec![whole];
-        let ways = [Way::OneByOne, Way::OfWords, Way::Decided, Way::Carried, Way::Halves, Way::SignedHalves];
+        let ways = [
+            Way::OneByOne,
+            Way::OfWords,
+            Way::Merged,
+            Way::Decided,
+            Way::Carried,
+            Way::Halves,
+            Way::SignedHalves,
+        ];
         for way in ways {
             otherwise.push(self.could_be(way).then(|| self.computed_in(way, &lanes)).flatten());
         }
@@ -296,8 +306,16 @@ impl Words {
                 .enumerate()
                 .map(|(at, lane)| lane.filter(|_| alike.mask >> at & 1 == 0))
                 .collect();
+            let has_rest = rest.iter().any(Option::is_some);
+            if has_rest && alike.function.is_of_all_lanes() && self.is_made(Way::Merged) {
+                let word = words.and_then(|words| self.make(alike.function, alike.mask, &words, None));
+                if let Some(merged) = word.and_then(|word| self.merged(word, &rest, depth)) {
+                    return Some(merged);
+                }
+                continue;
+            }
             let made = words.and_then(|words| {
-                let rest = match rest.iter().any(Option::is_some) {
+                let rest = match has_rest {
                     true => Some(self.word(&rest, depth + 1)?),
                     false => None,
                 };
