@@ -3,9 +3,8 @@
 //! An assembler is never needed: where there is none, or it rejects the file as it came, since it is older than the file
 //! for instance, what was proved is kept as it is.
 
-use super::KEEP;
 use crate::library::{self, Options, Outcome, Refusal, TIMELESS};
-use crate::measure::{Assembler, AssemblerFailure, Assembling, VARIABLE};
+use crate::measure::{Assembler, AssemblerFailure, Assembling, KEEP, VARIABLE};
 use std::ffi::OsString;
 
 /// The assembler that there is, and, where one was asked for that cannot be used, why.
@@ -22,8 +21,8 @@ pub(super) fn assembling(
     }
 }
 
-/// As [`optimize`](crate::optimize) does; with an assembler, without the functions that would get worse. With it comes
-/// what the assembler says if it rejects only the result, of which nothing is left then.
+/// As [`optimize`](crate::optimize) does; with an assembler, without the functions that would get worse. If the assembler
+/// takes the file and not what was made of it, nothing is changed, and what it says is the second part.
 pub(super) fn outcome(
     text: &[u8],
     options: &Options,

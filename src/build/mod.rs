@@ -59,11 +59,9 @@ use std::process;
 /// Nothing is optimised if it is set to anything but `0`, as in the front.
 const DISABLE: &str = "PTXOPT_DISABLE";
 
-/// If it is `always`, nothing is assembled, as in the front.
-const KEEP: &str = "PTXOPT_KEEP";
-
 /// What a result depends on beside the files.
-const VARIABLES: [&str; 5] = [DISABLE, KEEP, measure::VARIABLE, measure::FOLDERS[0], measure::FOLDERS[1]];
+const VARIABLES: [&str; 5] =
+    [DISABLE, measure::KEEP, measure::VARIABLE, measure::FOLDERS[0], measure::FOLDERS[1]];
 
 /// Files of PTX that are optimised when Cargo builds the package.
 ///

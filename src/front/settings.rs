@@ -1,11 +1,10 @@
 //! What the environment says: variables, since the command line belongs to the assembler.
 
+use crate::measure::KEEP;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Whether what changed is assembled before and after, or kept in any case.
-const KEEP: &str = "PTXOPT_KEEP";
 const DISABLE: &str = "PTXOPT_DISABLE";
 const LOG: &str = "PTXOPT_LOG";
 const REMARKS: &str = "PTXOPT_REMARKS";

@@ -7,6 +7,9 @@
 use super::{Comparison, Worse};
 use std::collections::BTreeMap;
 
+/// The environment variable by which builds say what is left: with `always`, nothing is, and nothing is assembled.
+pub(crate) const KEEP: &str = "PTXOPT_KEEP";
+
 /// What is left as it came.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Leave {

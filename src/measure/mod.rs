@@ -15,7 +15,7 @@ pub use assembler::{Assembler, AssemblerFailure, VARIABLE};
 pub(crate) use assembler::{FOLDERS, STARTED, installed, is_bare, programs};
 pub(crate) use assembling::{Assembling, Count};
 pub use compare::{Comparison, Worse, table};
-pub(crate) use leave::Leave;
+pub(crate) use leave::{KEEP, Leave};
 pub use rolled::rolled;
 
 use ptxopt_passes::cost::Gpu;

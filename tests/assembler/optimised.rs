@@ -1,8 +1,8 @@
 //! The optimiser's output is legal wherever its input is, and no function has more machine instructions.
 //!
 //! Each module is optimised for its own target and for a few other GPUs; where that changed something, input and output
-//! are assembled for every one of these that takes the input. Only the GPU that a text was written for counts
-//! instructions: for others it may be worse, as the user was told.
+//! are assembled for the GPU that the output was written for, and for the module's own, where these take the input. Only
+//! the first counts instructions: on others it may be worse, as the user was told.
 //!
 //! Loops stay rolled up on both sides: the assembler unrolls short ones, and a loop that has become short enough would
 //! count as longer for that.
@@ -17,7 +17,7 @@ use ptxopt::measure::rolled;
 use ptxopt::measure::{Comparison, Measured};
 use ptxopt_passes::cost::Gpu;
 use ptxopt_passes::optimiser::{self, Kind, Options};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{Display, Formatter};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -163,7 +163,7 @@ fn check(assemblers: &Assemblers, test: &TestModule, all: &[Wanted], totals: &Mu
         // What takes the input takes the output: the GPU in question, and the module's own.
         let (own, after) = (&all[0].1, known.entry(text.clone()).or_default());
         let is_new = |&arch: &&String| before[arch].is_some() && !after.contains_key(arch);
-        let found = measure(assemblers, &text, [own, arch].into_iter().filter(is_new));
+        let found = measure(assemblers, &text, BTreeSet::from([own, arch]).into_iter().filter(is_new));
         after.extend(found);
         let mut totals = totals.lock().expect("no thread panics");
         totals.runs += 1;

@@ -83,9 +83,9 @@ impl Key {
         matches!(self, Self::Linear(_) | Self::Between(_))
     }
 
-    /// Whether what computes it computes all lanes of a word, which are merged with others afterwards: no instruction with
-    /// a mask, and no move. Logic is not among them, since words that would be one are merged apart then: a step of AES
-    /// that mixes columns takes 42 machine instructions on sm_90 instead of 36.
+    /// Whether it is computed for whole words, and to be merged with what other lanes are: SIMD instructions have masks,
+    /// and moves choose lanes. Logic is merged only by later rounds, which have more to share by then: a step of AES that
+    /// mixes columns would take 42 machine instructions on sm_90 instead of 36.
     pub(super) const fn is_of_all_lanes(self) -> bool {
         !matches!(self, Self::Simd(_) | Self::Same | Self::Masked | Self::Logic(_))
     }
@@ -271,12 +271,13 @@ impl Words {
         if let Some(shift) = Shift::all(bits).find(|shift| is(&|lane| shift.of(lane, bits))) {
             return alone(Key::Shifted(shift));
         }
-        let numbers: Vec<[u32; 2]> = self.numbers(function).into_iter().map(|number| [number, 0]).collect();
-        let results = numbers.iter().zip(run(&numbers)).map(|(&[number, _], result)| [number, result]);
-        let found = match numbers.len() {
-            ..=MOST_NUMBERS => table.with_number(behaviour, &results.collect::<Vec<_>>()),
-            _ => Vec::new(),
-        };
+        let mut found = Vec::new();
+        let numbers = self.numbers(function);
+        if numbers.len() <= MOST_NUMBERS {
+            let lanes: Vec<[u32; 2]> = numbers.into_iter().map(|number| [number, 0]).collect();
+            let results = lanes.iter().zip(run(&lanes)).map(|(&[number, _], result)| [number, result]);
+            found = table.with_number(behaviour, &results.collect::<Vec<_>>());
+        }
         if !found.is_empty() {
             return found.into_iter().map(|(with, numbers)| with_number(with, numbers)).collect();
         }

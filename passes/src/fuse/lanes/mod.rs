@@ -52,7 +52,7 @@ use words::Words;
 pub(super) const RULES: &[Rule] =
     &[LANES, sums::RULE, sums::flags::RULE, extrema::RULE, spread::RULE, joined::RULE, clamped::RULE];
 
-/// The most choices after one that are looked at for where words end.
+/// How many choices that follow one are looked at, at most, to find where words end.
 const MOST_AFTER: usize = 64;
 
 const LANES: Rule = Rule {
@@ -171,7 +171,7 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
         return is_put_together(site, long);
     }
     if let Some([x, y, _]) = joined(site, op::SELP_B32) {
-        return is_last_choice(site) && [x, y].into_iter().any(|word| is_choice(site.definition(word)));
+        return [x, y].into_iter().any(|word| is_choice(site.definition(word))) && is_last_choice(site);
     }
     if let Some([Source::Value(x), Source::Value(y), Source::Value(selector)]) = site.plain(op::PRMT_B32) {
         return x != y && site.constant(Source::Value(selector)).is_some();
@@ -194,7 +194,7 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
 }
 
 /// Whether a choice is the last of those that make a word: compilers choose one lane of a word after the other, the others
-/// as they are. What is chosen of the word then, if anything, changes a lane for the second time.
+/// as they are. Whatever is chosen of that word afterwards changes a lane for the second time.
 fn is_last_choice(site: &Site<'_, '_, '_>) -> bool {
     let mut after = Vec::new();
     let mut value = site.value;
@@ -217,7 +217,7 @@ fn is_last_choice(site: &Site<'_, '_, '_>) -> bool {
     after.is_empty() || own.count_ones() == 1 && changed & own != 0
 }
 
-/// Whether a value is one of two words.
+/// Whether a value is the result of a choice.
 fn chooses(site: &Site<'_, '_, '_>, value: ValueId) -> bool {
     match site.graph.value(value).origin {
         Origin::Result(stmt) => site.graph.module().row(stmt).is_some_and(|row| row.is(op::SELP)),
@@ -225,7 +225,7 @@ fn chooses(site: &Site<'_, '_, '_>, value: ValueId) -> bool {
     }
 }
 
-/// The bytes in which the two words differ of which a value is one, as a mask.
+/// The bytes that a choice may change, as a mask: those in which its two words differ.
 fn chosen_lanes(site: &Site<'_, '_, '_>, choice: ValueId) -> u8 {
     let Some(step) = site.definition(Source::Value(choice)) else { return 0xf };
     let [x, y, _] = step.sources[..] else { return 0xf };

@@ -109,7 +109,7 @@ pub(super) enum Way {
     /// As the second, and lanes that are linear functions of others, or one of two functions, are computed as such of whole
     /// words.
     OfWords,
-    /// As the second, and lanes that no instruction computes beside others are merged with those.
+    /// As the second, and words of which only some lanes are wanted are computed as a whole and merged with the others.
     Merged,
     /// As the second, and lanes are compared with whole words.
     Decided,
@@ -307,14 +307,12 @@ impl Words {
                 .map(|(at, lane)| lane.filter(|_| alike.mask >> at & 1 == 0))
                 .collect();
             let has_rest = rest.iter().any(Option::is_some);
-            if has_rest && alike.function.is_of_all_lanes() && self.is_made(Way::Merged) {
-                let word = words.and_then(|words| self.make(alike.function, alike.mask, &words, None));
-                if let Some(merged) = word.and_then(|word| self.merged(word, &rest, depth)) {
-                    return Some(merged);
-                }
-                continue;
-            }
+            let is_merged = has_rest && alike.function.is_of_all_lanes() && self.is_made(Way::Merged);
             let made = words.and_then(|words| {
+                if is_merged {
+                    let word = self.make(alike.function, alike.mask, &words, None)?;
+                    return self.merged(word, &rest, depth);
+                }
                 let rest = match has_rest {
                     true => Some(self.word(&rest, depth + 1)?),
                     false => None,
