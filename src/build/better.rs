@@ -4,14 +4,16 @@
 //! for instance, what was proved is kept as it is.
 
 use crate::library::{self, Options, Outcome, Refusal, TIMELESS};
-use crate::measure::{Assembler, AssemblerFailure, Assembling, KEEP, VARIABLE};
+use crate::measure::{Assembler, AssemblerFailure, Assembling, KEEP, STARTED, VARIABLE};
 use std::ffi::OsString;
 
 /// The assembler that there is, and, where one was asked for that cannot be used, why.
 pub(super) fn assembling(
     variable: &dyn Fn(&str) -> Option<OsString>,
 ) -> (Option<Assembling>, Option<AssemblerFailure>) {
-    if variable(KEEP).is_some_and(|value| value == "always") {
+    // A script that was started in place of an assembler may be what is named as one, and would start itself for ever.
+    let is_started = variable(STARTED).is_some();
+    if is_started || variable(KEEP).is_some_and(|value| value == "always") {
         return (None, None);
     }
     let is_asked_for = variable(VARIABLE).is_some_and(|value| !value.is_empty());

@@ -229,3 +229,14 @@ fn an_assembler_that_is_named_and_missing_is_a_warning() {
     );
     assert_ne!(fs::read_to_string(package.path("out/k.ptx")).expect("it is written"), MODULE);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_script_that_was_started_as_the_assembler_starts_none() {
+    let package = Package::new("k.ptx", MODULE);
+    let program = rejecting(&package);
+    let program = program.to_str().expect("the name is UTF-8");
+    let variables = [("PTXOPT_PTXAS", program), ("PTXOPT_STARTED_PTXAS", program)];
+    let (done, told) = package.run(Ptx::new().file(package.path("k.ptx")), &variables);
+    assert!(done.is_ok() && !package.path("started").exists() && !told.contains("warning"), "{told}");
+}
