@@ -5,6 +5,7 @@
 //! made of them.
 
 use super::term::{Op, Term, Terms, ones};
+use hashbrown::{HashMap, HashSet};
 use std::ops::{BitAnd, BitOr, BitXor, Not, Shl, Shr};
 
 /// A machine word that holds the values of terms.
@@ -169,7 +170,7 @@ impl<W: Word> Program<W> {
     /// Makes a program that computes `outputs`; `None` if one of the values does not fit in the word.
     #[must_use]
     pub fn compile(terms: &Terms, outputs: &[Term]) -> Option<Self> {
-        let needed = needed(terms, outputs);
+        let needed = needed(terms, outputs, |_| false);
         let mut program = Self {
             steps: Vec::new(),
             slots: Vec::new(),
@@ -177,19 +178,20 @@ impl<W: Word> Program<W> {
             outputs: Vec::new(),
             inputs: 0,
         };
-        let mut places: Vec<Slot> = vec![0; needed.len()];
-        for term in terms.iter().take(needed.len()).filter(|term| needed[term.index()]) {
+        let mut places: HashMap<Term, Slot> = HashMap::with_capacity(needed.len());
+        for term in needed {
             if terms.width(term) > W::BITS {
                 return None;
             }
-            places[term.index()] = program.add(terms, term, &places);
+            let slot = program.add(terms, term, &places);
+            places.insert(term, slot);
         }
-        program.outputs = outputs.iter().map(|output| places[output.index()]).collect();
+        program.outputs = outputs.iter().map(|output| places[output]).collect();
         Some(program)
     }
 
     /// Adds a term; its slot.
-    fn add(&mut self, terms: &Terms, term: Term, places: &[Slot]) -> Slot {
+    fn add(&mut self, terms: &Terms, term: Term, places: &HashMap<Term, Slot>) -> Slot {
         let slot = u32::try_from(self.slots.len()).expect("there are no more slots than terms");
         match terms.op(term) {
             Op::Constant(value) => {
@@ -197,7 +199,7 @@ impl<W: Word> Program<W> {
                 self.constants.push((slot, W::cut(value)));
                 return slot;
             }
-            Op::ZeroExtend(inner) => return places[inner.index()],
+            Op::ZeroExtend(inner) => return places[&inner],
             Op::Input(number) => self.inputs = self.inputs.max(number as usize + 1),
             Op::Not(_)
             | Op::And(..)
@@ -219,7 +221,7 @@ impl<W: Word> Program<W> {
             | Op::Choose(..) => {}
         }
         self.slots.push(W::default());
-        self.steps.push((slot, step(terms, term, places)));
+        self.steps.push((slot, step(terms, term, |term| places[&term])));
         slot
     }
 
@@ -283,16 +285,18 @@ pub fn evaluate(terms: &Terms, outputs: &[Term], inputs: &[u128]) -> Vec<u128> {
     results
 }
 
-/// Which terms need a step: those that outputs reach through the operands of steps. A step may absorb a child of its
-/// term and read the child's children instead.
-fn needed(terms: &Terms, outputs: &[Term]) -> Vec<bool> {
-    let mut needed = vec![false; outputs.iter().map(|output| output.index() + 1).max().unwrap_or(0)];
-    outputs.iter().for_each(|output| needed[output.index()] = true);
-    for term in terms.iter().take(needed.len()).rev() {
-        if needed[term.index()] {
-            operands(terms, term).into_iter().flatten().for_each(|operand| needed[operand.index()] = true);
+/// The terms that need a step, in order, but what is there already: those that outputs reach through the operands of
+/// steps. A step may absorb a child of its term and read the child's children instead.
+pub(super) fn needed(terms: &Terms, outputs: &[Term], is_there: impl Fn(Term) -> bool) -> Vec<Term> {
+    let mut needed: HashSet<Term> = HashSet::new();
+    let mut waiting: Vec<Term> = outputs.to_vec();
+    while let Some(term) = waiting.pop() {
+        if !is_there(term) && needed.insert(term) {
+            waiting.extend(operands(terms, term).into_iter().flatten());
         }
     }
+    let mut needed: Vec<Term> = needed.into_iter().collect();
+    needed.sort_unstable();
     needed
 }
 
@@ -346,7 +350,7 @@ fn choice(terms: &Terms, condition: Term, then: Term, otherwise: Term) -> Choice
 }
 
 /// The terms that the step of `term` reads.
-fn operands(terms: &Terms, term: Term) -> [Option<Term>; 3] {
+pub(super) fn operands(terms: &Terms, term: Term) -> [Option<Term>; 3] {
     match terms.op(term) {
         Op::Input(_) | Op::Constant(_) => [None; 3],
         Op::Add(a, b) => match sum(terms, term, a, b) {
@@ -384,8 +388,7 @@ fn operands(terms: &Terms, term: Term) -> [Option<Term>; 3] {
 }
 
 /// The step of a term that is neither a constant nor a zero extension.
-fn step<W: Word>(terms: &Terms, term: Term, places: &[Slot]) -> Step<W> {
-    let at = |term: Term| places[term.index()];
+pub(super) fn step<W: Word>(terms: &Terms, term: Term, at: impl Fn(Term) -> Slot) -> Step<W> {
     let width = terms.width(term);
     let mask = W::cut(ones(width));
     match terms.op(term) {

@@ -32,7 +32,12 @@ impl<W: Word> Program<W> {
 
 impl<W: Word> Step<W> {
     #[inline]
-    fn run_lanes<const L: usize>(self, slots: &[[W; L]], result: &mut [W; L], input: impl Fn(u32) -> [W; L]) {
+    pub(super) fn run_lanes<const L: usize>(
+        self,
+        slots: &[[W; L]],
+        result: &mut [W; L],
+        input: impl Fn(u32) -> [W; L],
+    ) {
         match self {
             Self::Input { number, mask } => unary(result, &input(number), |a| a & mask),
             Self::Not(a, mask) => unary(result, at(slots, a), |a| !a & mask),

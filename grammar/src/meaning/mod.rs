@@ -13,6 +13,7 @@ pub(crate) mod integer;
 mod lanes;
 pub(crate) mod logic;
 mod node;
+pub mod samples;
 pub mod smt;
 pub mod term;
 pub mod video;

@@ -8,7 +8,7 @@
 //! children first.
 
 use super::node::Node;
-use hashbrown::{DefaultHashBuilder, HashMap, HashTable};
+use hashbrown::{DefaultHashBuilder, HashMap, HashSet, HashTable};
 use std::collections::BinaryHeap;
 use std::hash::BuildHasher;
 
@@ -184,6 +184,22 @@ impl Terms {
         }
         cone.reverse();
         cone
+    }
+
+    /// Whether some terms are made of no more than so many, themselves included.
+    #[must_use]
+    pub fn has_at_most(&self, roots: &[Term], most: usize) -> bool {
+        let mut seen: HashSet<Term> = HashSet::new();
+        let mut stack = roots.to_vec();
+        while let Some(next) = stack.pop() {
+            if seen.insert(next) {
+                if seen.len() > most {
+                    return false;
+                }
+                stack.extend(self.children(next));
+            }
+        }
+        true
     }
 
     fn make(&mut self, op: Op, width: u32) -> Term {

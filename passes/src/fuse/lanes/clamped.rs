@@ -148,7 +148,7 @@ impl Words {
         let words = self.pieces.all_words();
         let all: Vec<Term> = words.iter().chain(&clamped).copied().collect();
         // Each word is evaluated for each sample, and so is all that it is made of.
-        if !self.pieces.has_at_most(&all, MOST_EVALUATED) {
+        if !self.pieces.terms.has_at_most(&all, MOST_EVALUATED) {
             return None;
         }
         let bits = terms.width(*lanes.first()?);

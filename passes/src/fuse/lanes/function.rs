@@ -242,7 +242,7 @@ impl Words {
     /// What computes a function of so many lanes.
     fn shapes(&self, function: Term, leaves: usize) -> Vec<Shape> {
         let table = Table::of(self.lanes);
-        if self.pieces.functions.cone(function).len() > MOST_TERMS {
+        if !self.pieces.functions.has_at_most(&[function], MOST_TERMS) {
             return Vec::new();
         }
         let Some(evaluated) = Evaluated::of(&self.pieces.functions, function) else { return Vec::new() };

@@ -10,6 +10,7 @@
 use super::cuts::Cuts;
 use super::decided::Decided;
 use super::function::{Made, Shape};
+use super::halves::Sampled;
 use super::linear::{Linear, Plan};
 use super::sums::{Counted, Summand};
 use crate::facts::{Fact, Growing};
@@ -61,6 +62,8 @@ pub(super) struct Pieces {
     pub(super) extended: HashSet<ValueId>,
     /// What is known of terms.
     pub(super) known: Growing,
+    /// What terms are on some samples.
+    pub(super) sampled: Sampled,
     /// Parts of terms, by where they begin and how many bits they have.
     pub(super) parts: HashMap<(Term, u32, u32), Term>,
     /// How many parts are being made, each for the one before.
@@ -129,6 +132,7 @@ impl Pieces {
             narrow: HashMap::new(),
             extended: HashSet::new(),
             known: Growing::default(),
+            sampled: Sampled::default(),
             parts: HashMap::new(),
             depth: 0,
             cuts: HashMap::new(),
@@ -279,21 +283,6 @@ impl Pieces {
         all.sort_unstable();
         all.dedup();
         all
-    }
-
-    /// Whether some terms are made of no more than so many, themselves included.
-    pub(super) fn has_at_most(&self, roots: &[Term], most: usize) -> bool {
-        let mut seen: HashSet<Term> = HashSet::new();
-        let mut stack = roots.to_vec();
-        while let Some(next) = stack.pop() {
-            if seen.insert(next) {
-                if seen.len() > most {
-                    return false;
-                }
-                stack.extend(self.terms.children(next));
-            }
-        }
-        true
     }
 
     /// The sign with which the lowest lane of a term is extended, if nothing else is above it.

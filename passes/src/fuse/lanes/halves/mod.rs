@@ -17,6 +17,7 @@ use super::words::Words;
 use crate::recipe::{Source, Step};
 use biased::{Halves, MOST, bias_of, constant, fit, in_turns};
 use hashbrown::HashMap;
+pub(super) use sampled::Sampled;
 use ptxopt_grammar::meaning::term::{Op, Term, signed};
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::Lanes;

@@ -1,12 +1,16 @@
 //! What numbers seem to be by how they behave on samples. The proof tells what only the samples do not.
 
+use super::super::pieces::Pieces;
 use super::super::words::Words;
 use super::biased::Extremum;
-use ptxopt_grammar::meaning::concrete::Program;
+use ptxopt_grammar::meaning::samples::Samples;
 use ptxopt_grammar::meaning::term::{Op, Term};
 
 /// How many samples there are.
-const SAMPLES: u32 = 64;
+const SAMPLES: usize = 64;
+
+/// Of how many terms it is remembered what they are on the samples; each takes half a kilobyte.
+const MOST_SAMPLED: usize = 1 << 18;
 
 impl Words {
     /// Whether a number is how far two bytes are apart.
@@ -45,29 +49,44 @@ impl Words {
         found.filter(|_| is_compared || chooses_both)
     }
 
-    /// What some terms are for numbers that are often the least and the greatest there are.
-    fn samples<const N: usize>(&self, terms: [Term; N]) -> Option<Vec<[i64; N]>> {
-        let widths = terms.map(|term| self.pieces.terms.width(term));
-        let mut program = Program::<u64>::compile(&self.pieces.terms, &terms)?;
-        let mut inputs = vec![0; program.inputs()];
-        let mut results = [0; N];
-        let mut draw = 0x9e37_79b9_7f4a_7c15_u64;
-        let sample = |sample| {
-            for input in &mut inputs {
-                draw = draw.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-                *input = match (sample % 4, draw >> 62) {
-                    (0 | 1, 0) => 0,
-                    (0 | 1, 1) => 0xff,
-                    (1, 2) => 0x7f,
-                    _ => draw >> 40 & 0xff,
-                };
+    /// What some terms are on the samples; `None` if something in them is too wide.
+    fn samples<const N: usize>(&mut self, of: [Term; N]) -> Option<Vec<[i64; N]>> {
+        let Pieces { terms, sampled, .. } = &mut self.pieces;
+        sampled.make_room();
+        let mut all = vec![[0; N]; SAMPLES];
+        for (at, term) in of.into_iter().enumerate() {
+            let above = u64::BITS - terms.width(term);
+            for (sample, &number) in all.iter_mut().zip(sampled.0.of(terms, term, input)?) {
+                sample[at] = (number << above).cast_signed() >> above;
             }
-            program.run(&inputs, &mut results);
-            std::array::from_fn(|at| {
-                let above = u64::BITS - widths[at];
-                (results[at] << above).cast_signed() >> above
-            })
-        };
-        Some((0..SAMPLES).map(sample).collect())
+        }
+        Some(all)
     }
+}
+
+/// What terms are on the samples.
+#[derive(Debug, Default)]
+pub(in super::super) struct Sampled(Samples<u64, SAMPLES>);
+
+impl Sampled {
+    /// Forgets all if that is much.
+    fn make_room(&mut self) {
+        if self.0.len() > MOST_SAMPLED {
+            self.0 = Samples::default();
+        }
+    }
+}
+
+/// What an input is on the samples: often the least and the greatest that a byte can be.
+fn input(number: u32) -> [u64; SAMPLES] {
+    let mut draw = u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    std::array::from_fn(|sample| {
+        draw = draw.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        match (sample % 4, draw >> 62) {
+            (0 | 1, 0) => 0,
+            (0 | 1, 1) => 0xff,
+            (1, 2) => 0x7f,
+            _ => draw >> 40 & 0xff,
+        }
+    })
 }
