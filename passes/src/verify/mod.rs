@@ -82,13 +82,23 @@ const REGIONS: [Extent; 9] = [
     Extent::Around(96),
 ];
 
-/// The effort for a question, once so many questions of a function ended without an answer: what is too hard costs more
-/// time than all proofs of a function, and there is often more of its kind.
-const EFFORTS: [(u32, Budget); 4] = [
-    (0, Budget { step: 300, total: 24_000 }),
-    (1, Budget { step: 300, total: 6000 }),
-    (2, Budget { step: 300, total: 3000 }),
-    (4, Budget { step: 100, total: 1000 }),
+/// The effort for a question of a function.
+struct Effort {
+    /// From how many questions on that ended without an answer.
+    unanswered: u32,
+    budget: Budget,
+    /// The most terms of both sides: what is proved has some hundred, and a circuit of thousands takes as long to make as
+    /// many proofs.
+    terms: usize,
+}
+
+/// The efforts: what is too hard costs more time than all proofs of a function, and there is often more of its kind.
+const EFFORTS: [Effort; 5] = [
+    Effort { unanswered: 0, budget: Budget { step: 300, total: 24_000 }, terms: 2048 },
+    Effort { unanswered: 1, budget: Budget { step: 300, total: 6000 }, terms: 2048 },
+    Effort { unanswered: 2, budget: Budget { step: 300, total: 3000 }, terms: 1024 },
+    Effort { unanswered: 4, budget: Budget { step: 100, total: 1000 }, terms: 1024 },
+    Effort { unanswered: PATIENCE, budget: Budget { step: 100, total: 1000 }, terms: 512 },
 ];
 
 /// How many questions may end without an answer before no more is tried than what is near a statement.
@@ -219,9 +229,14 @@ impl Verifier {
     }
 
     fn decide(&mut self, region: &Region) -> Brief {
+        let unanswered = self.unanswered();
+        let effort = EFFORTS.iter().rev().find(|effort| unanswered >= effort.unanswered);
+        let effort = effort.expect("the first is for all questions");
+        if !region.terms.has_at_most(&[region.before, region.after], effort.terms) {
+            return Brief::Unproved;
+        }
         let mut query = region.query();
-        let efforts = EFFORTS.iter().rev().find(|(unanswered, _)| self.unanswered() >= *unanswered);
-        query.budget = efforts.expect("the first is for all questions").1;
+        query.budget = effort.budget;
         if self.check == Check::Sampled || region.before != region.after {
             // What was proved before need not be tried.
             if self.check != Check::Sampled
