@@ -8,6 +8,7 @@ use super::arithmetic;
 use super::blend::blend;
 use super::branch;
 use super::cone::{ByPlace, Cone, Node};
+use super::extremes::distance;
 use super::fact::Fact;
 use super::store::Known;
 use super::transfer::transfer;
@@ -50,7 +51,10 @@ pub(super) fn evaluate(
         Op::Add(..) => {
             let sum = arithmetic::sum(&operand(0), &operand(1), false);
             match arithmetic::Difference::of(nodes, node) {
-                Some(difference) => sum.meet(&difference.fact(node.width, |place| facts.at(place))),
+                Some(difference) => {
+                    let fact = sum.meet(&difference.fact(node.width, |place| facts.at(place)));
+                    distance(nodes, facts, &difference, node.width).map_or(fact, |apart| fact.meet(&apart))
+                }
                 None => blend(nodes, facts, node).map_or(sum, |blend| sum.meet(&blend)),
             }
         }

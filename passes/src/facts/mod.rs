@@ -10,6 +10,7 @@ mod blend;
 mod branch;
 mod cone;
 mod demanded;
+mod extremes;
 mod fact;
 mod forward;
 mod growing;

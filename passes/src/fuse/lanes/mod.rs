@@ -7,6 +7,7 @@
 //! What is not computed alike is merged in, under a mask (`words`).
 
 mod addends;
+mod apart;
 mod blended;
 mod clamped;
 mod conditions;

@@ -87,7 +87,7 @@ impl Pieces {
         if let Op::And(inner, mask) = op {
             self.by_bytes(term, inner, mask)
         } else if let Op::UnsignedLess(a, b) = op {
-            self.compared(term, [a, b], Terms::unsigned_less)
+            self.compared_apart([a, b]).unwrap_or_else(|| self.compared(term, [a, b], Terms::unsigned_less))
         } else if let Op::SignedLess(a, b) = op {
             self.signed_compared(term, [a, b])
         } else if let Op::Equal(a, b) = op {
@@ -174,7 +174,7 @@ impl Pieces {
     }
 
     /// Whether a term has more bits than a lane, and those above a lane are known to be zeros.
-    fn fits_lane(&mut self, term: Term) -> bool {
+    pub(super) fn fits_lane(&mut self, term: Term) -> bool {
         let above = ones(self.terms.width(term)) & !ones(self.bits.min(self.terms.width(term)));
         above != 0 && self.fact(term).zeros() & above == above
     }

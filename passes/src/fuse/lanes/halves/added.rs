@@ -218,9 +218,17 @@ impl Words {
         } else if let Op::Concat(high, low) = op
             && terms.value(low) == Some(0)
         {
-            let up = terms.width(low);
+            let weight = weight.checked_mul(1 << terms.width(low))?;
+            let half = 1_i64 << (terms.width(high).min(48) - 1);
+            // A number that is shifted loses its highest bits, which may be copies of its sign.
+            if let Op::Extract(whole, 0) = terms.op(high)
+                && terms.width(whole) == width
+                && self.limits_of(whole).is_some_and(|[least, most]| least >= -half && most < half)
+            {
+                return self.add_up(whole, weight, depth + 1, sum);
+            }
             let high = self.pieces.terms.sign_extend(high, width);
-            return self.add_up(high, weight.checked_mul(1 << up)?, depth + 1, sum);
+            return self.add_up(high, weight, depth + 1, sum);
         }
         if let Some(same) = sum.addends.iter_mut().find(|(_, addend)| *addend == number) {
             same.0 = same.0.checked_add(weight)?;

@@ -17,10 +17,10 @@ use super::words::Words;
 use crate::recipe::{Source, Step};
 use biased::{Halves, MOST, bias_of, constant, fit, in_turns};
 use hashbrown::HashMap;
-pub(super) use sampled::Sampled;
 use ptxopt_grammar::meaning::term::{Op, Term, signed};
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::Lanes;
+pub(super) use sampled::Sampled;
 
 /// How deep an expression is followed.
 const DEEPEST: usize = 24;
@@ -242,7 +242,10 @@ impl Words {
         let is_leaf = |words: &Self, number: Term| {
             let op = words.pieces.terms.op(number);
             let inner = if let Op::ZeroExtend(inner) | Op::SignExtend(inner) = op { inner } else { number };
-            matches!(words.pieces.terms.op(inner), Op::Input(_) | Op::Concat(..))
+            let op = words.pieces.terms.op(inner);
+            // A number that was shifted is a multiple of another one.
+            let is_shifted = matches!(op, Op::Concat(_, low) if words.pieces.terms.value(low) == Some(0));
+            matches!(op, Op::Input(_) | Op::Concat(..)) && !is_shifted
         };
         let is_leaf = numbers.iter().flatten().all(|&number| is_leaf(self, number));
         let is_byte = least >= 0 && greatest < 1 << bits;
