@@ -237,7 +237,14 @@ impl Pieces {
         let mut lanes = (0..=width - bits).step_by(bits as usize);
         let Some(low) = lanes.find(is_alone) else { return term };
         let lane = self.part(word, low, bits);
-        let number = self.terms.constant(number >> low, bits);
+        let number = number >> low;
+        // No bit differs.
+        if let Op::Xor(a, b) = self.terms.op(lane)
+            && number == 0
+        {
+            return self.terms.equal(a, b);
+        }
+        let number = self.terms.constant(number, bits);
         self.terms.equal(lane, number)
     }
 

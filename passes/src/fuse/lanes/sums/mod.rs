@@ -396,8 +396,8 @@ impl Sum {
         joined
     }
 
-    /// Where a lane of an operand can be read, or the first lane that it is computed of; not of products, which are of lanes
-    /// as they are. Of several lanes, one that has a register of its own is computed of a word as well as the others; so is
+    /// Where a lane of an operand can be read, or the last lane that it is computed of, so that it is the same of neighbours
+    /// that are compared; not of products, which are of lanes as they are. Of several lanes, one that has a register of its own is computed of a word as well as the others; so is
     /// one that tells a condition.
     fn home(&self, addend: &Addend, lane: Term) -> Option<Home> {
         let pieces = &self.words.pieces;
@@ -407,7 +407,7 @@ impl Sum {
             return own;
         }
         let below = pieces.inputs_of(lane).into_iter().filter(|&input| input != lane);
-        below.into_iter().find_map(|input| pieces.homes(input).next())
+        below.filter_map(|input| pieces.homes(input).next()).max()
     }
 
     /// The place of an operand in its word, if it lies in one.
