@@ -12,6 +12,9 @@ use ptxopt_grammar::meaning::term::{Op, Term};
 const AND: u8 = 0b1000;
 const OR: u8 = 0b1110;
 
+/// How many conditions that are joined are brought in order, at most.
+const MOST_JOINED: usize = 16;
+
 /// Which bits of a lane tell whether a condition holds; all others are zero.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) enum Told {
@@ -84,7 +87,42 @@ impl Words {
         } else {
             return Vec::new();
         };
-        vec![Made { function: Key::Logic(join), operands: joined.map(|of| self.telling(of, told)).to_vec() }]
+        let [x, y] = self.in_order(condition, joined).map(|of| self.telling(of, told));
+        [[x, y], [y, x]]
+            .map(|operands| Made { function: Key::Logic(join), operands: operands.to_vec() })
+            .into()
+    }
+
+    /// What a condition joins, as the first of these conditions and all others. Their order is that of the numbers in them,
+    /// so that it is the same for all lanes, however they were written.
+    fn in_order(&mut self, condition: Term, joined: [Term; 2]) -> [Term; 2] {
+        let terms = &self.pieces.terms;
+        let is_and = matches!(terms.op(condition), Op::And(..));
+        let mut all = Vec::new();
+        let mut waiting = vec![condition];
+        while let Some(next) = waiting.pop() {
+            let op = terms.op(next);
+            if let Op::And(x, y) = op
+                && is_and
+            {
+                waiting.extend([y, x]);
+            } else if let Op::Or(x, y) = op
+                && !is_and
+            {
+                waiting.extend([y, x]);
+            } else {
+                all.push(next);
+            }
+            if all.len() > MOST_JOINED {
+                return joined;
+            }
+        }
+        all.sort_by_cached_key(|&one| self.pieces.numbers_in(one));
+        let terms = &mut self.pieces.terms;
+        let mut others = all.drain(1..);
+        let second = others.next().expect("at least two are joined");
+        let others = others.fold(second, |x, y| if is_and { terms.and(x, y) } else { terms.or(x, y) });
+        [all[0], others]
     }
 
     /// The opposite of a condition.

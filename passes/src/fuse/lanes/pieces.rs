@@ -240,6 +240,19 @@ impl Pieces {
         inputs
     }
 
+    /// The numbers that a term is made of, if these are few.
+    pub(super) fn numbers_in(&self, term: Term) -> Vec<u128> {
+        let mut numbers = Vec::new();
+        let mut seen: HashSet<Term> = [term].into_iter().collect();
+        let mut stack = vec![term];
+        while let Some(next) = stack.pop().filter(|_| seen.len() < MOST_BELOW) {
+            numbers.extend(self.terms.value(next));
+            stack.extend(self.terms.children(next).filter(|&child| seen.insert(child)));
+        }
+        numbers.sort_unstable();
+        numbers
+    }
+
     /// Whether a lane can be read at a place.
     pub(super) fn lies(&self, lane: Term, home: Home) -> bool {
         let all = self.homes.get(&lane).filter(|_| self.near.contains(&home.0));
