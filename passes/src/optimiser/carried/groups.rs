@@ -12,12 +12,15 @@ use crate::optimiser::words::element;
 use crate::site::Knowledge;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::meaning::term::ones;
-use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::tree::{NodeKind, StmtId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How many values are looked at for the bytes that one comes from.
 const MOST_VALUES: usize = 512;
+
+/// How many values are looked at for how one is computed.
+const MOST_ALIKE: usize = 64;
 
 /// How many values are looked at in a function.
 const MOST_OF_FUNCTION: usize = 200_000;
@@ -100,9 +103,10 @@ impl Finder<'_, '_, '_> {
             lanes.values_mut().for_each(|lane| lane.retain(|phi| !taken.contains(phi)));
             let lanes: Vec<Vec<ValueId>> =
                 (0..4).step_by(step).filter_map(|byte| lanes.remove(&byte)).collect();
-            let least = lanes.iter().map(Vec::len).min().filter(|_| lanes.len() * step == 4);
-            for at in 0..least.unwrap_or(0) {
-                let phis: Vec<ValueId> = lanes.iter().map(|lane| lane[at]).collect();
+            if lanes.len() * step != 4 {
+                continue;
+            }
+            for phis in self.alike(lanes) {
                 if let Some(group) = self.group(join, phis) {
                     taken.extend(&group.phis);
                     groups.push(group);
@@ -110,6 +114,47 @@ impl Finder<'_, '_, '_> {
             }
         }
         groups
+    }
+
+    /// One value of each lane, as often as there is one: those that are computed alike, where a loop carries several words
+    /// that come from the same bytes.
+    fn alike(&self, lanes: Vec<Vec<ValueId>>) -> Vec<Vec<ValueId>> {
+        let is_one = lanes.iter().all(|lane| lane.len() == 1);
+        let computed = |phi| if is_one { HashSet::new() } else { self.instructions(phi) };
+        let mut lanes: Vec<Vec<(ValueId, HashSet<Instruction>)>> = lanes
+            .into_iter()
+            .map(|lane| lane.into_iter().map(|phi| (phi, computed(phi))).collect())
+            .collect();
+        let mut all = Vec::new();
+        while lanes.iter().all(|lane| !lane.is_empty()) {
+            let first = lanes[0][0].1.clone();
+            let nearest = |lane: &mut Vec<(ValueId, HashSet<Instruction>)>| {
+                let apart =
+                    |(_, by): &(ValueId, HashSet<Instruction>)| first.symmetric_difference(by).count();
+                let near = (0..lane.len()).min_by_key(|&at| apart(&lane[at]));
+                lane.remove(near.expect("no lane is empty")).0
+            };
+            all.push(lanes.iter_mut().map(nearest).collect());
+        }
+        all
+    }
+
+    /// The instructions by which a value is computed.
+    fn instructions(&self, phi: ValueId) -> HashSet<Instruction> {
+        let mut found = HashSet::new();
+        let mut values = vec![phi];
+        let mut seen: HashSet<ValueId> = HashSet::from([phi]);
+        let mut at = 0;
+        while at < values.len().min(MOST_ALIKE) {
+            let value = values[at];
+            at += 1;
+            if let Origin::Result(stmt) = self.graph.value(value).origin {
+                found.extend(self.graph.module().instruction(stmt));
+            }
+            let operands = self.graph.operands(value).map(|(operand, _)| operand);
+            values.extend(operands.filter(|&operand| seen.insert(operand)));
+        }
+        found
     }
 
     /// These values as a group; `None` if they may be undefined.
