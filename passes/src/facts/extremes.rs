@@ -74,3 +74,73 @@ pub(super) fn distance(
     let (least, most) = gap(&facts.at(from), &facts.at(difference.less), most.signed, 0)?;
     Some(Fact::from_unsigned(least, most, width))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::forward;
+    use super::*;
+    use ptxopt_grammar::meaning::term::{Term, Terms};
+
+    type Less = fn(&mut Terms, Term, Term) -> Term;
+
+    /// What is known of one number less another, both made of the same two by `of`.
+    fn known(width: u32, of: impl Fn(&mut Terms, [Term; 2]) -> [Term; 2]) -> Fact {
+        let mut terms = Terms::new();
+        let both = [0, 1].map(|number| terms.input(number, 8));
+        let [from, less] = of(&mut terms, both).map(|one| terms.zero_extend(one, width));
+        let apart = terms.sub(from, less);
+        forward(&terms, apart, &mut |_, width| Fact::top(width))
+    }
+
+    fn extreme(terms: &mut Terms, less: Less, [a, b]: [Term; 2], greatest: bool) -> Term {
+        let is_less = less(terms, a, b);
+        if greatest { terms.choose(is_less, b, a) } else { terms.choose(is_less, a, b) }
+    }
+
+    #[test]
+    fn the_greater_less_the_lesser_is_not_negative() {
+        for width in [8, 16, 32] {
+            let fact = known(width, |terms, both| {
+                [true, false].map(|greatest| extreme(terms, Terms::unsigned_less, both, greatest))
+            });
+            assert_eq!(fact.unsigned(), (0, 255), "{width}");
+        }
+    }
+
+    #[test]
+    fn the_order_of_both_and_of_their_operands_makes_no_difference() {
+        let fact = known(16, |terms, [a, b]| {
+            let greatest = extreme(terms, Terms::unsigned_less, [a, b], true);
+            [greatest, extreme(terms, Terms::unsigned_less, [b, a], false)]
+        });
+        assert_eq!(fact.unsigned(), (0, 255));
+    }
+
+    #[test]
+    fn the_lesser_less_the_greater_may_be_negative() {
+        let fact = known(16, |terms, both| {
+            [false, true].map(|greatest| extreme(terms, Terms::unsigned_less, both, greatest))
+        });
+        assert!(fact.contains(0xff01));
+    }
+
+    #[test]
+    fn extremes_of_other_numbers_may_be_in_any_order() {
+        let fact = known(16, |terms, [a, b]| {
+            let [few, many] = [7, 200].map(|number| terms.constant(number, 8));
+            let greatest = extreme(terms, Terms::unsigned_less, [a, few], true);
+            [greatest, extreme(terms, Terms::unsigned_less, [b, many], false)]
+        });
+        // Of 0 and 100, 7 less 100.
+        assert!(fact.contains(0xffa3));
+    }
+
+    #[test]
+    fn signed_numbers_that_are_extended_with_zeros_may_be_in_any_order() {
+        let fact = known(16, |terms, both| {
+            [true, false].map(|greatest| extreme(terms, Terms::signed_less, both, greatest))
+        });
+        // Of -128 and 1, 1 less 128.
+        assert!(fact.contains(0xff81));
+    }
+}

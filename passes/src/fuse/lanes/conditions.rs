@@ -117,6 +117,10 @@ impl Words {
                 return joined;
             }
         }
+        // Two are tried in both orders.
+        if all.len() == 2 {
+            return joined;
+        }
         all.sort_by_cached_key(|&one| self.pieces.numbers_in(one));
         let terms = &mut self.pieces.terms;
         let mut others = all.drain(1..);
