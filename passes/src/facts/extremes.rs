@@ -50,7 +50,8 @@ impl Extreme {
         };
         let [then, otherwise] = branches;
         let greatest = is(then, b) && is(otherwise, a);
-        if !greatest && !(is(then, a) && is(otherwise, b)) {
+        let least = is(then, a) && is(otherwise, b);
+        if !greatest && !least {
             return None;
         }
         branches.sort_unstable();
