@@ -26,8 +26,16 @@ impl Pieces {
             _ => return None,
         };
         let Apart { from, less, number } = self.apart(sum)?;
-        // Both ends are as far from zero.
-        if below != 2 * number + 1 || number >= ones(self.bits) {
+        // Numbers that wrap around are those between -number and below - number - 1; or all others are these.
+        let beyond = !number & all;
+        let (most, inside) = if below == 2 * number + 1 {
+            (number, true)
+        } else if below.wrapping_sub(number) & all == beyond.wrapping_neg() & all {
+            (beyond, false)
+        } else {
+            return None;
+        };
+        if most >= ones(self.bits) {
             return None;
         }
         let bits = self.bits;
@@ -36,9 +44,9 @@ impl Pieces {
         let is_less = terms.unsigned_less(x, y);
         let [up, down] = [terms.sub(y, x), terms.sub(x, y)];
         let distance = terms.choose(is_less, up, down);
-        let below = terms.constant(number + 1, bits);
+        let below = terms.constant(most + 1, bits);
         let is_near = terms.unsigned_less(distance, below);
-        Some(if inverted { terms.not(is_near) } else { is_near })
+        Some(if inverted == inside { terms.not(is_near) } else { is_near })
     }
 
     /// A sum as the difference of two numbers that fit a lane, and a number.
