@@ -33,6 +33,7 @@ use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::names::{Component, is_of_name};
+use ptxopt_grammar::table::Row;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::table::types::TypeWord;
 use ptxopt_grammar::table::words::Modifier;
@@ -403,18 +404,34 @@ fn record(
     record
 }
 
-/// Whether bytes of a register of 64 bits are taken, and not only its two words.
+/// Whether bytes of a register of 64 bits are taken, and not only its two words: cut off, or kept by a mask, where they
+/// stand or moved down.
 fn is_taken_apart(graph: &Graph<'_, '_>, value: ValueId) -> bool {
     let users =
         |value: ValueId| graph.uses(value).filter_map(|(user, _)| Some((user, graph.definition(user)?)));
-    let is_cut = |step: &Step| step.width < LONG && step.instruction().is_some_and(|of| of.row().is(op::CVT));
+    let is = |step: &Step, row: fn(&Row) -> bool| step.instruction().is_some_and(|of| row(of.row()));
+    let number = |step: &Step| match step.sources.get(1) {
+        Some(&Source::Constant(number)) => Some(number),
+        Some(Source::Value(_) | Source::Step(_)) | None => None,
+    };
+    let keeps = |step: &Step| is(step, |row| row.is(op::AND)) && number(step).is_some_and(keeps_bytes);
+    let is_cut = |step: &Step| step.width < LONG && is(step, |row| row.is(op::CVT)) || keeps(step);
     users(value).any(|(user, step)| {
-        let moved = step.instruction().is_some_and(|instruction| instruction.row().is(op::SHR));
-        let by =
-            step.sources.get(1).and_then(|&by| if let Source::Constant(by) = by { Some(by) } else { None });
-        let bytes = by.is_some_and(|by| by.is_multiple_of(8) && !by.is_multiple_of(WORD.into()));
-        step.width < WORD && is_cut(&step) || moved && bytes && users(user).any(|(_, step)| is_cut(&step))
+        let bytes = number(&step).is_some_and(|by| by.is_multiple_of(8) && !by.is_multiple_of(WORD.into()));
+        let moved = is(&step, |row| row.is(op::SHR)) && bytes;
+        step.width < WORD && is_cut(&step)
+            || keeps(&step)
+            || moved && users(user).any(|(_, step)| is_cut(&step))
     })
+}
+
+/// Whether a mask keeps bytes, or bits of one of them: not only words.
+fn keeps_bytes(mask: u64) -> bool {
+    let is_one = mask != 0 && mask.ilog2() / 8 == mask.trailing_zeros() / 8;
+    let are_whole = mask.to_le_bytes().iter().all(|byte| matches!(byte, 0 | 0xff));
+    let are_words =
+        [mask >> WORD, mask & u64::from(u32::MAX)].iter().all(|&word| matches!(word, 0 | 0xffff_ffff));
+    is_one || are_whole && !are_words
 }
 
 /// Whether a register of 64 bits is put together.
