@@ -94,11 +94,11 @@ mod tests {
     #[test]
     fn what_does_not_fit_has_no_numbers() {
         let mut terms = Terms::new();
-        let a = terms.input(0, 64);
-        let wide = terms.sign_extend(a, 65);
-        let low = terms.extract(wide, 1, 64);
+        let (long, short) = (terms.input(0, 80), terms.input(1, 16));
+        let part = terms.extract(long, 7, 16);
+        let sum = terms.add(part, short);
         let mut samples = Samples::<u64, 4>::default();
-        assert_eq!(samples.of(&terms, low, |_| [1; 4]), None);
-        assert!(samples.of(&terms, a, |_| [1; 4]).is_some());
+        assert_eq!(samples.of(&terms, sum, |_| [1; 4]), None);
+        assert!(samples.of(&terms, short, |_| [1; 4]).is_some());
     }
 }
