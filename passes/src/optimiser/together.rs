@@ -223,9 +223,7 @@ impl Profit<'_, '_, '_> {
             if step.instruction().is_some_and(|instruction| is_product(instruction.row())) {
                 narrow += cost.least.saturating_sub(gpus);
             }
-            // Where only the sum's own bits are demanded, those above it may be anything.
-            let is_wide = |value: ValueId| self.knowledge.demanded[value.index()] >> 16 != 0;
-            packs += u32::from(widens_sum(&step, &sums) && self.graph.results(stmt).any(is_wide));
+            packs += u32::from(widens_sum(&step, &sums));
             let place = match step.copied().or_else(|| free_conversion(cost, &step)) {
                 Some(source) => source,
                 // Halves that are taken apart, negated and put together again are an operand of a packed sum, so
