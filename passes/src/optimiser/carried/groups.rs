@@ -49,6 +49,7 @@ pub(super) fn find(graph: &Graph<'_, '_>, knowledge: &Knowledge) -> Vec<Group> {
         knowledge,
         contents: Contents::default(),
         lanes: HashMap::new(),
+        carried: BTreeSet::new(),
         left: MOST_OF_FUNCTION,
     };
     let mut joins: BTreeMap<BlockId, Vec<ValueId>> = BTreeMap::new();
@@ -76,6 +77,8 @@ struct Finder<'g, 'm, 't> {
     contents: Contents,
     /// The byte of a word that a value begins with, if it is read from one.
     lanes: HashMap<ValueId, Option<(Word, u8)>>,
+    /// The registers that loops carry together, as far as their heads were looked at.
+    carried: BTreeSet<Vec<Register>>,
     /// How many values may still be looked at.
     left: usize,
 }
@@ -106,9 +109,14 @@ impl Finder<'_, '_, '_> {
             if lanes.len() * step != 4 {
                 continue;
             }
-            for phis in self.alike(lanes) {
+            let is_loop = self.graph.flow().is_loop_head(join);
+            let together = if is_loop { self.alike(lanes) } else { self.in_order(lanes) };
+            for phis in together {
                 if let Some(group) = self.group(join, phis) {
                     taken.extend(&group.phis);
+                    if is_loop {
+                        self.carried.insert(group.registers.clone());
+                    }
                     groups.push(group);
                 }
             }
@@ -136,6 +144,24 @@ impl Finder<'_, '_, '_> {
             };
             all.push(lanes.iter_mut().map(nearest).collect());
         }
+        all
+    }
+
+    /// One value of each lane, as often as there is one: those whose registers a loop carries together, and the others in
+    /// the order of their numbers.
+    fn in_order(&self, mut lanes: Vec<Vec<ValueId>>) -> Vec<Vec<ValueId>> {
+        let mut all = Vec::new();
+        for registers in &self.carried {
+            let place = |(lane, register): (&Vec<ValueId>, &Register)| {
+                lane.iter().position(|&phi| self.graph.register_of(phi) == Some(*register))
+            };
+            let places: Option<Vec<usize>> = lanes.iter().zip(registers).map(place).collect();
+            if let Some(places) = places.filter(|places| places.len() == lanes.len()) {
+                all.push(lanes.iter_mut().zip(places).map(|(lane, at)| lane.remove(at)).collect());
+            }
+        }
+        let least = lanes.iter().map(Vec::len).min().unwrap_or(0);
+        all.extend((0..least).map(|at| lanes.iter().map(|lane| lane[at]).collect::<Vec<_>>()));
         all
     }
 
