@@ -23,14 +23,8 @@ impl<W, const L: usize> Default for Samples<W, L> {
 impl<W: Word, const L: usize> Samples<W, L> {
     /// How many terms there are.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.places.len()
-    }
-
-    /// Whether there are none yet.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.places.is_empty()
     }
 
     /// What a term is, if `input` gives the numbers of inputs; it must always give the same. `None` if something that the

@@ -24,7 +24,7 @@ impl Extreme {
         let node = nodes.node(place);
         if let Op::ZeroExtend(_) | Op::SignExtend(_) = node.op {
             let inner = Self::at(nodes, node.operands[0])?;
-            return (inner.signed == matches!(node.op, Op::SignExtend(_))).then_some(inner);
+            return keeps_order(node.op, inner.signed).then_some(inner);
         }
         let Op::Choose(..) = node.op else { return None };
         let [condition, then, otherwise] = node.operands;
@@ -41,12 +41,7 @@ impl Extreme {
         let [a, b, _] = condition.operands;
         let is = |branch: u32, compared: u32| {
             let node = nodes.node(branch);
-            let extends = if signed {
-                matches!(node.op, Op::SignExtend(_))
-            } else {
-                matches!(node.op, Op::ZeroExtend(_))
-            };
-            branch == compared || extends && node.operands[0] == compared
+            branch == compared || keeps_order(node.op, signed) && node.operands[0] == compared
         };
         let [then, otherwise] = branches;
         let greatest = is(then, b) && is(otherwise, a);
@@ -57,6 +52,11 @@ impl Extreme {
         branches.sort_unstable();
         Some(Self { greatest, signed, of: branches })
     }
+}
+
+/// Whether an operation extends numbers as their sign says, so that they stay in order.
+fn keeps_order(op: Op, signed: bool) -> bool {
+    if signed { matches!(op, Op::SignExtend(_)) } else { matches!(op, Op::ZeroExtend(_)) }
 }
 
 /// What is known of a difference that is how far two numbers are apart; `None` if it is another one.

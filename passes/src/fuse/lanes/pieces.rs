@@ -228,29 +228,29 @@ impl Pieces {
 
     /// The lanes that a term is made of, if these are few.
     pub(super) fn inputs_of(&self, term: Term) -> Vec<Term> {
-        let mut inputs = Vec::new();
-        let mut seen: HashSet<Term> = [term].into_iter().collect();
-        let mut stack = vec![term];
-        while let Some(next) = stack.pop().filter(|_| seen.len() < MOST_BELOW) {
-            if matches!(self.terms.op(next), Op::Input(_)) {
-                inputs.push(next);
-            }
-            stack.extend(self.terms.children(next).filter(|&child| seen.insert(child)));
-        }
+        let mut inputs = self.below(term);
+        inputs.retain(|&below| matches!(self.terms.op(below), Op::Input(_)));
         inputs
     }
 
-    /// The numbers that a term is made of, if these are few.
+    /// The numbers that a term is made of, if these are few, in order.
     pub(super) fn numbers_in(&self, term: Term) -> Vec<u128> {
-        let mut numbers = Vec::new();
+        let mut numbers: Vec<u128> =
+            self.below(term).into_iter().filter_map(|below| self.terms.value(below)).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    /// A term and some of those that it is made of.
+    fn below(&self, term: Term) -> Vec<Term> {
+        let mut below = Vec::new();
         let mut seen: HashSet<Term> = [term].into_iter().collect();
         let mut stack = vec![term];
         while let Some(next) = stack.pop().filter(|_| seen.len() < MOST_BELOW) {
-            numbers.extend(self.terms.value(next));
+            below.push(next);
             stack.extend(self.terms.children(next).filter(|&child| seen.insert(child)));
         }
-        numbers.sort_unstable();
-        numbers
+        below
     }
 
     /// Whether a lane can be read at a place.

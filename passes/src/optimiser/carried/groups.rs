@@ -3,8 +3,9 @@
 //! Registers that are updated from the same places of the same words, lane by lane, could be lanes of a word: `m0` from
 //! the lowest bytes of the words that a loop reads, `m1` from the bytes above them. So it is asked of each value that
 //! joins others from which bytes of which words it comes, through everything that is computed and other joins, and those
-//! that come from the four bytes, or both halves, of a word are a group. Whether it is a good one shows at the end, and
-//! whether it is right is proved; nothing here need be.
+//! that come from the four bytes, or both halves, of a word are a group. Where there are several for each byte, as in a
+//! loop that keeps the least and the greatest, those that the loop computes alike are. Whether it is a good one shows at
+//! the end, and whether it is right is proved; nothing here need be.
 
 use crate::graph::{BlockId, Graph, Origin, Register, Use, ValueId, inputs_of};
 use crate::lanes::{Byte, Contents};
@@ -151,12 +152,13 @@ impl Finder<'_, '_, '_> {
     /// the order of their numbers.
     fn in_order(&self, mut lanes: Vec<Vec<ValueId>>) -> Vec<Vec<ValueId>> {
         let mut all = Vec::new();
-        for registers in &self.carried {
+        let count = lanes.len();
+        for registers in self.carried.iter().filter(|registers| registers.len() == count) {
             let place = |(lane, register): (&Vec<ValueId>, &Register)| {
                 lane.iter().position(|&phi| self.graph.register_of(phi) == Some(*register))
             };
             let places: Option<Vec<usize>> = lanes.iter().zip(registers).map(place).collect();
-            if let Some(places) = places.filter(|places| places.len() == lanes.len()) {
+            if let Some(places) = places {
                 all.push(lanes.iter_mut().zip(places).map(|(lane, at)| lane.remove(at)).collect());
             }
         }

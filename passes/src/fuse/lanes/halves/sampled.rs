@@ -71,7 +71,7 @@ pub(in super::super) struct Sampled(Samples<u64, SAMPLES>);
 impl Sampled {
     /// Forgets all if that is much.
     fn make_room(&mut self) {
-        if self.0.len() > MOST_SAMPLED {
+        if self.0.count() > MOST_SAMPLED {
             self.0 = Samples::default();
         }
     }

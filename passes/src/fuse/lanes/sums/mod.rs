@@ -396,9 +396,9 @@ impl Sum {
         joined
     }
 
-    /// Where a lane of an operand can be read, or the last lane that it is computed of, so that it is the same of neighbours
-    /// that are compared; not of products, which are of lanes as they are. Of several lanes, one that has a register of its own is computed of a word as well as the others; so is
-    /// one that tells a condition.
+    /// Where a lane of an operand can be read, or the last lane that it is computed of: so that of neighbours that are
+    /// compared it is always the same one. Not of products, which are of lanes as they are. Of several lanes, one that has
+    /// a register of its own is computed of a word as well as the others; so is one that tells a condition.
     fn home(&self, addend: &Addend, lane: Term) -> Option<Home> {
         let pieces = &self.words.pieces;
         let is_alone = addend.lanes.len() == 1 && self.words.told(lane).is_none();
