@@ -43,6 +43,7 @@ const NAME: &str = "carried";
 pub(super) type Lanes = Vec<String>;
 
 /// A statement that was added for a word.
+#[derive(Clone)]
 struct Move {
     lanes: Lanes,
     line: String,
@@ -53,6 +54,7 @@ struct Move {
 }
 
 /// The words of a function: the statements that keep them.
+#[derive(Clone)]
 pub(super) struct Carried {
     spliced: Spliced,
     declarations: Edits,

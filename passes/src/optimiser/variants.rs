@@ -95,20 +95,19 @@ pub(super) fn best(
     let mut told: Vec<Record> = bugs.into_iter().chain(refused).collect();
     // Variants have most of their statements in common, so what is remembered of one is of use to the others.
     let mut run = |begun| task.run(&mut batches, none(), Begins::With(begun));
+    let any = |_| true;
     if let Some(halves) = halves {
-        best = task.better(best, run(halves));
+        best = task.better(best, run(halves), &any);
     }
     if !words.is_empty() {
         let all = run(task.with(&words, &BTreeMap::new()));
         let (useful, unproved) = task.proved(task.useful(&words, &all.outcome));
         told.extend(unproved);
         let all = if useful == words { all } else { run(task.with(&useful, &BTreeMap::new())) };
-        best = task.better(best, all);
+        best = task.better(best, all, &any);
     }
-    if !carried.is_empty()
-        && let Some(all) = task.carried_best(carried, &words, &mut run)
-    {
-        best = task.better(best, all);
+    if !carried.is_empty() {
+        best = task.carried_best(best, carried, &words, &mut run);
     }
     best.outcome.remembered = remembered(&batches);
     if let Some(watch) = watch {
@@ -262,9 +261,13 @@ impl Task<'_, '_> {
         })
     }
 
-    /// The functions of one run, and of another those that are better there.
-    fn better(&self, one: Ended, other: Ended) -> Ended {
-        let names = self.shorter(&one.outcome, &other.outcome);
+    /// The functions of one run, and of another those that are better there and `may` be taken from it.
+    fn better(&self, one: Ended, other: Ended, may: &dyn Fn(usize) -> bool) -> Ended {
+        let mut numbers = self.shorter(&one.outcome, &other.outcome);
+        numbers.retain(|&number| may(number));
+        let of_number =
+            |(number, function): &(usize, Function)| numbers.contains(number).then(|| function.name.clone());
+        let names: BTreeSet<String> = self.functions.iter().filter_map(of_number).collect();
         if names.is_empty() {
             let mut one = one;
             // A bug is told, whichever variant it is of, and takes all edits of its function back.
@@ -275,12 +278,12 @@ impl Task<'_, '_> {
         Ended { outcome: joined(self.module, one.outcome, other.outcome, &names), rounds: other.rounds }
     }
 
-    /// The names of the functions that are better in a variant: what is executed in loops counts more, but none may be
-    /// longer than it came.
-    fn shorter(&self, plain: &Outcome, variant: &Outcome) -> BTreeSet<String> {
+    /// The functions that are better in a variant: what is executed in loops counts more, but none may be longer than it
+    /// came.
+    fn shorter(&self, plain: &Outcome, variant: &Outcome) -> BTreeSet<usize> {
         let stmts = Statements::of(self.module);
-        let mut names = BTreeSet::new();
-        for (_, function) in &self.functions {
+        let mut numbers = BTreeSet::new();
+        for (number, function) in &self.functions {
             let (before, after) = (of_function(plain, function), of_function(variant, function));
             let bug = after.iter().any(|record| record.kind.is_bug());
             if bug || after.iter().all(|record| record.estimate().is_none()) {
@@ -301,10 +304,10 @@ impl Task<'_, '_> {
             };
             let (before, after) = (saved(&before), saved(&after));
             if before.1 < after.1 && before.0.min(1) <= after.0 {
-                names.insert(function.name.clone());
+                numbers.insert(*number);
             }
         }
-        names
+        numbers
     }
 }
 

@@ -4,7 +4,7 @@
 //! the lowest bytes of the words that a loop reads, `m1` from the bytes above them. So it is asked of each value that
 //! joins others from which bytes of which words it comes, through everything that is computed and other joins, and those
 //! that come from the four bytes, or both halves, of a word are a group. Where there are several for each byte, as in a
-//! loop that keeps the least and the greatest, those that the loop computes alike are. Whether it is a good one shows at
+//! loop that keeps the least and the greatest, those that are computed alike are. Whether it is a good one shows at
 //! the end, and whether it is right is proved; nothing here need be.
 
 use crate::graph::{BlockId, Graph, Origin, Register, Use, ValueId, inputs_of};
@@ -50,7 +50,6 @@ pub(super) fn find(graph: &Graph<'_, '_>, knowledge: &Knowledge) -> Vec<Group> {
         knowledge,
         contents: Contents::default(),
         lanes: HashMap::new(),
-        carried: BTreeSet::new(),
         left: MOST_OF_FUNCTION,
     };
     let mut joins: BTreeMap<BlockId, Vec<ValueId>> = BTreeMap::new();
@@ -78,8 +77,6 @@ struct Finder<'g, 'm, 't> {
     contents: Contents,
     /// The byte of a word that a value begins with, if it is read from one.
     lanes: HashMap<ValueId, Option<(Word, u8)>>,
-    /// The registers that loops carry together, as far as their heads were looked at.
-    carried: BTreeSet<Vec<Register>>,
     /// How many values may still be looked at.
     left: usize,
 }
@@ -110,14 +107,9 @@ impl Finder<'_, '_, '_> {
             if lanes.len() * step != 4 {
                 continue;
             }
-            let is_loop = self.graph.flow().is_loop_head(join);
-            let together = if is_loop { self.alike(lanes) } else { self.in_order(lanes) };
-            for phis in together {
+            for phis in self.alike(lanes) {
                 if let Some(group) = self.group(join, phis) {
                     taken.extend(&group.phis);
-                    if is_loop {
-                        self.carried.insert(group.registers.clone());
-                    }
                     groups.push(group);
                 }
             }
@@ -125,8 +117,8 @@ impl Finder<'_, '_, '_> {
         groups
     }
 
-    /// One value of each lane, as often as there is one: those that are computed alike, where a loop carries several words
-    /// that come from the same bytes.
+    /// One value of each lane, as often as there is one: those that are computed alike, where several words come from
+    /// the same bytes.
     fn alike(&self, lanes: Vec<Vec<ValueId>>) -> Vec<Vec<ValueId>> {
         let is_one = lanes.iter().all(|lane| lane.len() == 1);
         let computed = |phi| if is_one { HashSet::new() } else { self.instructions(phi) };
@@ -145,25 +137,6 @@ impl Finder<'_, '_, '_> {
             };
             all.push(lanes.iter_mut().map(nearest).collect());
         }
-        all
-    }
-
-    /// One value of each lane, as often as there is one: those whose registers a loop carries together, and the others in
-    /// the order of their numbers.
-    fn in_order(&self, mut lanes: Vec<Vec<ValueId>>) -> Vec<Vec<ValueId>> {
-        let mut all = Vec::new();
-        let count = lanes.len();
-        for registers in self.carried.iter().filter(|registers| registers.len() == count) {
-            let place = |(lane, register): (&Vec<ValueId>, &Register)| {
-                lane.iter().position(|&phi| self.graph.register_of(phi) == Some(*register))
-            };
-            let places: Option<Vec<usize>> = lanes.iter().zip(registers).map(place).collect();
-            if let Some(places) = places {
-                all.push(lanes.iter_mut().zip(places).map(|(lane, at)| lane.remove(at)).collect());
-            }
-        }
-        let least = lanes.iter().map(Vec::len).min().unwrap_or(0);
-        all.extend((0..least).map(|at| lanes.iter().map(|lane| lane[at]).collect::<Vec<_>>()));
         all
     }
 

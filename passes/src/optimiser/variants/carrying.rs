@@ -1,8 +1,9 @@
 //! The variant in which bytes that are carried side by side are carried in words, with accesses to words where both are
 //! found: registers that a load of a vector gives have a word only then.
 //!
-//! What it begins with is proved once it was run, for those words by which something was gained: most are none, and a
-//! proof takes longer than a run. Where not all are left, it is run once more with these.
+//! What it begins with is proved once it was run, and where the run is better: most are not, and a proof takes longer than
+//! a run. Where some words gain nothing by themselves, it is run once more
+//! without them: they may be in the way of the others, or of use to them.
 
 use super::super::carried::{Carried, Lanes};
 use super::super::rounds::parsed;
@@ -46,30 +47,42 @@ impl Task<'_, '_> {
         (carried, words)
     }
 
-    /// The run of the variant, with the words and accesses that were worth it; `None` if there are none, or if it is not
-    /// proved of any that the function does the same.
+    /// The functions of a run, or of the variant where they are better there: with all words and accesses, of which some
+    /// that gain nothing themselves may help others, or with those that are worth it.
     pub(super) fn carried_best(
         &self,
+        best: Ended,
         carried: BTreeMap<usize, Carried>,
         words: &BTreeMap<usize, Words>,
         run: &mut dyn FnMut(Begun) -> Ended,
-    ) -> Option<Ended> {
-        let of_carried = |words: &BTreeMap<usize, Words>, carried: &BTreeMap<usize, Carried>| {
-            let with = words.iter().filter(|(number, _)| carried.contains_key(*number));
-            with.map(|(&number, words)| (number, words.clone())).collect::<BTreeMap<_, _>>()
-        };
-        let found: Vec<usize> = carried.keys().copied().collect();
-        let words = of_carried(words, &carried);
+    ) -> Ended {
+        let words = of_these(words, &carried);
         let all = run(self.with(&words, &carried));
         let idle = self.idle(&carried, &all.outcome);
-        let left = self.without(carried, &idle);
-        let useful = of_carried(&self.useful(&words, &all.outcome), &left);
-        let (left, useful) = self.proved_carried(left, useful);
-        if left.is_empty() {
-            return None;
-        }
-        let is_all = idle.is_empty() && useful == words && left.keys().copied().eq(found);
-        Some(if is_all { all } else { run(self.with(&useful, &left)) })
+        let useful = self.useful(&words, &all.outcome);
+        let is_useful =
+            |number: &usize| !idle.contains_key(number) && useful.get(number) == words.get(number);
+        let gains = self.shorter(&best.outcome, &all.outcome);
+        let mut tried = carried.clone();
+        tried.retain(|number, _| gains.contains(number));
+        let with = of_these(&words, &tried);
+        let (proved, accesses) = self.proved_carried(tried, with);
+        let as_run: BTreeSet<usize> =
+            proved.keys().copied().filter(|number| accesses.get(number) == words.get(number)).collect();
+        let best = self.better(best, all, &|number| as_run.contains(&number));
+
+        // Those that are left were not run so yet.
+        let (mut left, mut accesses) = (proved, accesses);
+        left.retain(|number, _| is_useful(number) && !as_run.contains(number));
+        let mut partly = carried;
+        partly.retain(|number, _| !is_useful(number));
+        let partly = self.without(partly, &idle);
+        let with = of_these(&useful, &partly);
+        let (partly, useful) = self.proved_carried(partly, with);
+        left.extend(partly);
+        accesses = of_these(&accesses, &left);
+        accesses.extend(useful);
+        if left.is_empty() { best } else { self.better(best, run(self.with(&accesses, &left)), &|_| true) }
     }
 
     /// The words by which nothing was gained, of the functions that have such.
@@ -103,4 +116,10 @@ impl Task<'_, '_> {
         }
         carried
     }
+}
+
+/// The accesses of functions that have words.
+fn of_these(words: &BTreeMap<usize, Words>, carried: &BTreeMap<usize, Carried>) -> BTreeMap<usize, Words> {
+    let with = words.iter().filter(|(number, _)| carried.contains_key(*number));
+    with.map(|(&number, words)| (number, words.clone())).collect()
 }
