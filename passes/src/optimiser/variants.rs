@@ -95,19 +95,18 @@ pub(super) fn best(
     let mut told: Vec<Record> = bugs.into_iter().chain(refused).collect();
     // Variants have most of their statements in common, so what is remembered of one is of use to the others.
     let mut run = |begun| task.run(&mut batches, none(), Begins::With(begun));
-    let any = |_| true;
     if let Some(halves) = halves {
-        best = task.better(best, run(halves), &any);
+        best = task.better(best, run(halves));
     }
     if !words.is_empty() {
         let all = run(task.with(&words, &BTreeMap::new()));
         let (useful, unproved) = task.proved(task.useful(&words, &all.outcome));
         told.extend(unproved);
         let all = if useful == words { all } else { run(task.with(&useful, &BTreeMap::new())) };
-        best = task.better(best, all, &any);
+        best = task.better(best, all);
     }
     if !carried.is_empty() {
-        best = task.carried_best(best, carried, &words, &mut run);
+        best = task.carried_best(best, &carried, &words, &mut run);
     }
     best.outcome.remembered = remembered(&batches);
     if let Some(watch) = watch {
@@ -261,13 +260,16 @@ impl Task<'_, '_> {
         })
     }
 
-    /// The functions of one run, and of another those that are better there and `may` be taken from it.
-    fn better(&self, one: Ended, other: Ended, may: &dyn Fn(usize) -> bool) -> Ended {
-        let mut numbers = self.shorter(&one.outcome, &other.outcome);
-        numbers.retain(|&number| may(number));
-        let of_number =
-            |(number, function): &(usize, Function)| numbers.contains(number).then(|| function.name.clone());
-        let names: BTreeSet<String> = self.functions.iter().filter_map(of_number).collect();
+    /// The functions of one run, and of another those that are better there.
+    fn better(&self, one: Ended, other: Ended) -> Ended {
+        let numbers = self.shorter(&one.outcome, &other.outcome);
+        self.taking(one, other, &numbers)
+    }
+
+    /// The functions of one run, and of another those with these numbers.
+    fn taking(&self, one: Ended, other: Ended, numbers: &BTreeSet<usize>) -> Ended {
+        let taken = self.functions.iter().filter(|(number, _)| numbers.contains(number));
+        let names: BTreeSet<String> = taken.map(|(_, function)| function.name.clone()).collect();
         if names.is_empty() {
             let mut one = one;
             // A bug is told, whichever variant it is of, and takes all edits of its function back.

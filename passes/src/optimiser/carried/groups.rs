@@ -4,8 +4,8 @@
 //! the lowest bytes of the words that a loop reads, `m1` from the bytes above them. So it is asked of each value that
 //! joins others from which bytes of which words it comes, through everything that is computed and other joins, and those
 //! that come from the four bytes, or both halves, of a word are a group. Where there are several for each byte, as in a
-//! loop that keeps the least and the greatest, those that are computed alike are. Whether it is a good one shows at
-//! the end, and whether it is right is proved; nothing here need be.
+//! loop that keeps the least and the greatest, those that are computed alike are. Whether it is a good one shows at the
+//! end, and whether it is right is proved; nothing here need be.
 
 use crate::graph::{BlockId, Graph, Origin, Register, Use, ValueId, inputs_of};
 use crate::lanes::{Byte, Contents};

@@ -2,8 +2,9 @@
 //! found: registers that a load of a vector gives have a word only then.
 //!
 //! What it begins with is proved once it was run, and where the run is better: most are not, and a proof takes longer than
-//! a run. Where some words gain nothing by themselves, it is run once more
-//! without them: they may be in the way of the others, or of use to them.
+//! a run. Where some words gain nothing by themselves, it is run once more without them, which is proved likewise: they
+//! may be in the way of the others, or of use to them. A function is taken from a run only if all that it began with there
+//! is proved together.
 
 use super::super::carried::{Carried, Lanes};
 use super::super::rounds::parsed;
@@ -52,37 +53,31 @@ impl Task<'_, '_> {
     pub(super) fn carried_best(
         &self,
         best: Ended,
-        carried: BTreeMap<usize, Carried>,
+        carried: &BTreeMap<usize, Carried>,
         words: &BTreeMap<usize, Words>,
         run: &mut dyn FnMut(Begun) -> Ended,
     ) -> Ended {
-        let words = of_these(words, &carried);
-        let all = run(self.with(&words, &carried));
-        let idle = self.idle(&carried, &all.outcome);
+        let words = those(words, |number| carried.contains_key(number));
+        let all = run(self.with(&words, carried));
+        let idle = self.idle(carried, &all.outcome);
         let useful = self.useful(&words, &all.outcome);
         let is_useful =
             |number: &usize| !idle.contains_key(number) && useful.get(number) == words.get(number);
         let gains = self.shorter(&best.outcome, &all.outcome);
-        let mut tried = carried.clone();
-        tried.retain(|number, _| gains.contains(number));
-        let with = of_these(&words, &tried);
-        let (proved, accesses) = self.proved_carried(tried, with);
-        let as_run: BTreeSet<usize> =
-            proved.keys().copied().filter(|number| accesses.get(number) == words.get(number)).collect();
-        let best = self.better(best, all, &|number| as_run.contains(&number));
+        let is_gain = |number: &usize| gains.contains(number);
+        let (proved, accesses) = self.proved_carried(those(carried, is_gain), those(&words, is_gain));
+        let is_as_run = |number: &&usize| accesses.get(number) == words.get(number);
+        let as_run: BTreeSet<usize> = proved.keys().filter(is_as_run).copied().collect();
+        let best = self.taking(best, all, &as_run);
 
-        // Those that are left were not run so yet.
-        let (mut left, mut accesses) = (proved, accesses);
+        // Not run yet: what is proved without its accesses only, and what had words or accesses that gain nothing.
+        let mut left = proved;
         left.retain(|number, _| is_useful(number) && !as_run.contains(number));
-        let mut partly = carried;
-        partly.retain(|number, _| !is_useful(number));
-        let partly = self.without(partly, &idle);
-        let with = of_these(&useful, &partly);
-        let (partly, useful) = self.proved_carried(partly, with);
+        let partly = self.without(those(carried, |number| !is_useful(number)), &idle);
+        let accesses = those(&useful, |number| partly.contains_key(number));
+        let (partly, accesses) = self.proved_carried(partly, accesses);
         left.extend(partly);
-        accesses = of_these(&accesses, &left);
-        accesses.extend(useful);
-        if left.is_empty() { best } else { self.better(best, run(self.with(&accesses, &left)), &|_| true) }
+        if left.is_empty() { best } else { self.better(best, run(self.with(&accesses, &left))) }
     }
 
     /// The words by which nothing was gained, of the functions that have such.
@@ -118,8 +113,8 @@ impl Task<'_, '_> {
     }
 }
 
-/// The accesses of functions that have words.
-fn of_these(words: &BTreeMap<usize, Words>, carried: &BTreeMap<usize, Carried>) -> BTreeMap<usize, Words> {
-    let with = words.iter().filter(|(number, _)| carried.contains_key(*number));
-    with.map(|(&number, words)| (number, words.clone())).collect()
+/// What is known of some functions, by their numbers.
+fn those<T: Clone>(all: &BTreeMap<usize, T>, is_one: impl Fn(&usize) -> bool) -> BTreeMap<usize, T> {
+    let those = all.iter().filter(|&(number, _)| is_one(number));
+    those.map(|(&number, of)| (number, of.clone())).collect()
 }
