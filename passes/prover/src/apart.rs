@@ -29,7 +29,7 @@ const MOST_INPUTS: u32 = 16;
 const MOST_COMMON: u32 = 8;
 
 /// The most sums that a result is taken apart into.
-const MOST_TERMS: usize = 64;
+const MOST_TERMS: usize = 160;
 
 /// A weighted sum, or half of one.
 #[derive(Clone, Debug)]

@@ -71,16 +71,24 @@ impl Distances {
         made.get_or_insert_with(|| {
             let [a, b] = in_order(words);
             let less = less(graph, a, b, *signed);
-            // It is not negative, and no wider than the words.
-            let width = a.len();
-            let [a, b] = [a, b].map(|word| wider(word, *signed));
+            // It is not negative, and no wider than the words, of which the bits are left out that both have extended.
+            let width = narrowest(a, *signed).max(narrowest(b, *signed));
+            let [a, b] = [a, b].map(|word| wider(&word[..width], *signed));
             let (up, down) = (minus(&b, &a).bits(graph), minus(&a, &b).bits(graph));
             let chosen = up.into_iter().zip(down).take(width);
             let mut distance: Vec<Lit> = chosen.map(|(up, down)| graph.choose(less, up, down)).collect();
-            distance.resize(width + ROOM, Lit::FALSE);
+            distance.resize(words[0].len() + ROOM, Lit::FALSE);
             Linear::of_bits(&distance)
         })
     }
+}
+
+/// How many bits a word has without those that it was extended by.
+fn narrowest(bits: &[Lit], signed: bool) -> usize {
+    let is_extended =
+        |&width: &usize| if signed { bits[width] == bits[width - 1] } else { bits[width] == Lit::FALSE };
+    let extended = (1..bits.len()).rev().take_while(is_extended).count();
+    bits.len() - extended
 }
 
 /// A word with room for sums of it.
@@ -129,6 +137,47 @@ mod tests {
     fn differences_of_ends_are_distances() {
         let verdict = side_by_side(Terms::unsigned_less, Terms::unsigned_less);
         assert_eq!(verdict, Verdict::Proved(Proof::Structural));
+    }
+
+    /// Whether the greater bytes of two words less the smaller ones, as a difference of words, are the distances of the
+    /// bytes in their lanes, found by comparing them as halves, all added up.
+    fn added_up(is_signed: bool) -> Verdict {
+        let mut terms = Terms::new();
+        let words = [0, 1].map(|number| terms.input(number, 32));
+        let less: Less = if is_signed { Terms::signed_less } else { Terms::unsigned_less };
+        let extended = if is_signed { Terms::sign_extend } else { Terms::zero_extend };
+        let zero = terms.constant(0, 32);
+        let mut before = zero;
+        let lanes = [0, 8, 16, 24].map(|low| {
+            let bytes = words.map(|word| terms.extract(word, low, 8));
+            let halves = bytes.map(|byte| extended(&mut terms, byte, 16));
+            let [smaller, greater, _] = of(&mut terms, halves, less, less);
+            let distance = terms.sub(greater, smaller);
+            let distance = terms.zero_extend(distance, 32);
+            before = terms.add(before, distance);
+            of(&mut terms, bytes, less, less)
+        });
+        let [smaller, greater] = [0, 1].map(|at| {
+            let lanes = lanes.map(|ends| ends[at]).into_iter();
+            lanes.reduce(|low, high| terms.concat(high, low)).expect("there are four")
+        });
+        let difference = terms.sub(greater, smaller);
+        let after = [0, 8, 16, 24].into_iter().fold(zero, |sum, low| {
+            let byte = terms.extract(difference, low, 8);
+            let byte = terms.zero_extend(byte, 32);
+            terms.add(sum, byte)
+        });
+        prove(&Query::new(&terms, vec![before], vec![after]))
+    }
+
+    #[test]
+    fn distances_of_bytes_are_those_of_the_bytes_in_wider_words() {
+        assert_eq!(added_up(false), Verdict::Proved(Proof::Structural));
+    }
+
+    #[test]
+    fn differences_of_words_of_signed_bytes_are_no_distances_of_bytes() {
+        assert!(matches!(added_up(true), Verdict::Refuted(_)));
     }
 
     #[test]

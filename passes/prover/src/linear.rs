@@ -261,9 +261,6 @@ impl Linear {
     /// the lanes below them that are known to carry nothing and to borrow nothing. So the bits of a sum are the same
     /// gates whether it stands alone or in the upper half of a word.
     pub(super) fn lane<W: Watch>(&self, low: u32, width: u32, graph: &mut Aig<W>) -> Option<Self> {
-        if self.width > 64 || low > MOST_BELOW {
-            return None;
-        }
         let lane =
             (0..=low).rev().find_map(|place| Some((place, self.rising_from(place, low + width, graph)?)));
         let (place, sum) = lane?;
@@ -272,8 +269,9 @@ impl Linear {
     }
 
     /// The bits from `low` to below `high` as a sum, if what is below them is known to carry or borrow nothing.
-    fn rising_from<W: Watch>(&self, low: u32, high: u32, graph: &Aig<W>) -> Option<Self> {
-        Some(self.parted(low, graph)?.1.cut(high - low))
+    pub(super) fn rising_from<W: Watch>(&self, low: u32, high: u32, graph: &Aig<W>) -> Option<Self> {
+        let is_looked_at = self.width <= 64 && low <= MOST_BELOW;
+        if is_looked_at { Some(self.parted(low, graph)?.1.cut(high - low)) } else { None }
     }
 
     /// What is below a bit, which is known to carry or borrow nothing, and the bits from there upwards.

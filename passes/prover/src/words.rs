@@ -225,7 +225,8 @@ impl<'c, W: Watch> Circuit<'c, W> {
                 if self.takes_apart() {
                     return self.apart(a, low, word.width);
                 }
-                self.linear[a as usize].as_ref()?.above(low, word.width)
+                let sum = self.linear[a as usize].as_ref()?;
+                sum.above(low, word.width).or_else(|| sum.rising_from(low, low + word.width, &self.graph))
             }
             Kind::And => {
                 let (sum, mask) = self.cone.with_constant(a, b)?;

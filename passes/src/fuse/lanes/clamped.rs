@@ -3,14 +3,17 @@
 //! The numbers are whole registers, which may be computed of anything, so they are no lanes of other words. Which number
 //! a lane is made of is found by how both behave: of those below the lane, one that gives the lane, clamped, on all
 //! samples. The proof tells what only the samples do not.
+//!
+//! A lane may have less room on one side than its bits have, as from -127 to 127: then that side is clamped before, and
+//! the other one by the instruction that packs.
 
 use super::pieces::Pieces;
+use super::samples::Samples;
 use super::words::Words;
 use crate::graph::Join;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
-use ptxopt_grammar::meaning::concrete::Program;
 use ptxopt_grammar::meaning::term::{Op, Term, ones};
 use ptxopt_grammar::table::instruction::{Mnemonic, op};
 use ptxopt_grammar::video::{Lanes, Sign};
@@ -20,12 +23,6 @@ const MOST_JOINED: usize = 32;
 
 /// How many numbers must be clamped for others beside them to be packed with them.
 const LEAST_CLAMPED: usize = 2;
-
-/// The most terms that are evaluated to find the numbers of a word.
-const MOST_EVALUATED: usize = 2000;
-
-/// How many samples there are.
-const SAMPLES: u32 = 384;
 
 /// The rule for numbers of four bits, which are no lanes of SIMD instructions.
 pub(super) const RULE: Rule = Rule {
@@ -103,13 +100,64 @@ impl Clamp {
         matches!(self, Self { sign: Sign::Unsigned, inverts: false })
     }
 
-    /// What so many bits become.
-    fn of(self, number: u64, bits: u32) -> u64 {
-        let number = u32::try_from(number & u64::from(u32::MAX)).expect("it was cut to a word").cast_signed();
+    /// What a number becomes in so many bits.
+    fn of(self, number: i64, bits: u32) -> u64 {
         let [least, most] = limits(self.sign, bits);
-        let clamped = i64::from(number).clamp(least, most).cast_unsigned() & (u64::MAX >> (64 - bits));
+        let clamped = number.clamp(least, most).cast_unsigned() & (u64::MAX >> (64 - bits));
         if self.inverts { clamped ^ 1 << (bits - 1) } else { clamped }
     }
+
+    /// The number of so many bits that becomes this.
+    fn number(self, lane: u64, bits: u32) -> i64 {
+        let lane = if self.inverts { lane ^ 1 << (bits - 1) } else { lane };
+        match self.sign {
+            Sign::Unsigned => lane.cast_signed(),
+            Sign::Signed => lane.cast_signed() << (64 - bits) >> (64 - bits),
+        }
+    }
+}
+
+/// A side on which numbers are bounded, and by what.
+#[derive(Clone, Copy, Debug)]
+enum Bound {
+    Least(i64),
+    Most(i64),
+}
+
+impl Bound {
+    /// The bound of numbers between these, where they have less room on one side than so many bits have.
+    fn of([least, most]: [i64; 2], sign: Sign, bits: u32) -> Option<Self> {
+        let limits = limits(sign, bits);
+        match (least > limits[0], most < limits[1]) {
+            (true, false) => Some(Self::Least(least)),
+            (false, true) => Some(Self::Most(most)),
+            (true, true) | (false, false) => None,
+        }
+    }
+
+    fn apply(self, number: i64) -> i64 {
+        match self {
+            Self::Least(least) => number.max(least),
+            Self::Most(most) => number.min(most),
+        }
+    }
+
+    /// The instruction that bounds a word.
+    fn step(self, word: Source) -> Step {
+        let (instruction, bound) = match self {
+            Self::Least(least) => (op::MAX_S32, least),
+            Self::Most(most) => (op::MIN_S32, most),
+        };
+        let bound = Source::Constant(bound.cast_unsigned() & u64::from(u32::MAX));
+        Step::plain(instruction, &[word, bound])
+    }
+}
+
+/// A number that is clamped to make a lane: a word, by its place among all, bounded before or not.
+#[derive(Clone, Copy, Debug)]
+struct Number {
+    word: usize,
+    bound: Option<Bound>,
 }
 
 impl Words {
@@ -147,61 +195,33 @@ impl Words {
         }
         let words = self.pieces.all_words();
         let all: Vec<Term> = words.iter().chain(&clamped).copied().collect();
-        // Each word is evaluated for each sample, and so is all that it is made of.
-        if !self.pieces.terms.has_at_most(&all, MOST_EVALUATED) {
-            return None;
-        }
         let bits = terms.width(*lanes.first()?);
-        let mut program = Program::<u64>::compile(terms, &all)?;
-        let mut inputs = vec![0; program.inputs()];
-        let mut results = vec![0; all.len()];
+        let mut samples = Samples::of(terms, &all, self.lanes)?;
         // For each way to clamp, those that each lane may still be.
         let of_each = vec![(0..words.len()).collect::<Vec<usize>>(); clamped.len()];
         let ways = Clamp::all().filter(|clamp| !fits || clamp.keeps_what_fits());
         let mut left: Vec<(Clamp, Vec<Vec<usize>>)> = ways.map(|clamp| (clamp, of_each.clone())).collect();
-        let count: u32 = self.lanes.count().into();
-        let greatest = (1 << (self.lanes.bits() - 1)) - 1;
-        let mut draw = 0x9e37_79b9_7f4a_7c15_u64;
-        for sample in 0..SAMPLES {
-            // A number is made of several inputs where it was taken apart, and its lowest may be any of them.
-            let (kind, lowest) = (sample % 6, sample / 6 % count);
-            for (at, input) in (0..).zip(&mut inputs) {
-                draw = draw.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-                let few = (draw >> 8) >> (24 + sample % 33);
-                let signed = (draw >> 8).cast_signed() << 24 >> (24 + sample % 33);
-                *input = match (kind, (at + lowest) % count) {
-                    // Small numbers of either sign.
-                    (0 | 1, 0) => few,
-                    (0, _) => 0,
-                    (1, _) => u64::MAX,
-                    // The greatest there are.
-                    (2, place) if place + 1 == count => greatest,
-                    (2, _) => u64::MAX,
-                    // Any, of few bits and of all, and zeros or ones more often than others.
-                    (3, _) if draw >> 62 != 0 => 0,
-                    (4, _) if draw >> 62 != 0 => u64::MAX,
-                    _ => signed.cast_unsigned(),
-                };
-            }
-            program.run(&inputs, &mut results);
+        samples.each(|results| {
             let (values, results) = results.split_at(words.len());
             left.retain_mut(|(clamp, of_each)| {
                 for (left, &result) in of_each.iter_mut().zip(results) {
-                    left.retain(|&word| clamp.of(values[word], bits) == result);
+                    left.retain(|&word| clamp.of(signed(values[word]), bits) == result);
                 }
                 !of_each.iter().any(Vec::is_empty)
             });
-            if left.is_empty() {
-                return None;
-            }
-        }
+            !left.is_empty()
+        });
         // Terms are made of earlier ones, so the first numbers have the most of what is computed above them.
         let firsts = |of_each: &[Vec<usize>]| of_each.iter().map(|left| left[0]).collect::<Vec<_>>();
         let (clamp, of_each) = left.iter().min_by_key(|(_, of_each)| firsts(of_each))?;
-        let mut firsts = firsts(of_each).into_iter();
+        let mut numbers = bounded(*clamp, bits, &firsts(of_each), &mut samples).into_iter();
         let zero = self.pieces.terms.constant(0, bits);
         let number = |lane: &Term| match clamped.contains(lane) {
-            true => self.pieces.word(words[firsts.next()?]).map(Source::Value),
+            true => {
+                let Number { word, bound } = numbers.next()?;
+                let word = self.pieces.word(words[word]).map(Source::Value)?;
+                Some(bound.map_or(word, |bound| self.push(bound.step(word))))
+            }
             // The bits above it must be zeros whatever becomes of what is undemanded.
             false => {
                 let mut alone = vec![Some(zero); usize::from(self.lanes.count())];
@@ -234,6 +254,48 @@ impl Words {
         }
         word
     }
+}
+
+/// The numbers that lanes are, clamped, given the first words that are such: where one of these always fits, an earlier
+/// one that it is if that is bounded on one side before.
+fn bounded(clamp: Clamp, bits: u32, firsts: &[usize], samples: &mut Samples) -> Vec<Number> {
+    let bounds = bounds(clamp, bits, firsts, samples);
+    let mut earlier: Vec<Vec<usize>> =
+        firsts.iter().zip(&bounds).map(|(&first, bound)| (0..bound.map_or(0, |_| first)).collect()).collect();
+    samples.each(|results| {
+        let (words, lanes) = results.split_at(results.len() - firsts.len());
+        for ((earlier, bound), &lane) in earlier.iter_mut().zip(&bounds).zip(lanes) {
+            let bounded = |word: usize| bound.map(|bound| clamp.of(bound.apply(signed(words[word])), bits));
+            earlier.retain(|&word| bounded(word) == Some(lane));
+        }
+        earlier.iter().any(|earlier| !earlier.is_empty())
+    });
+    let number = |((&first, bound), earlier): ((&usize, Option<Bound>), Vec<usize>)| match earlier.first() {
+        Some(&word) => Number { word, bound },
+        None => Number { word: first, bound: None },
+    };
+    firsts.iter().zip(bounds).zip(earlier).map(number).collect()
+}
+
+/// On which side the words that lanes are clamped of are bounded, where they are so on one side and always fit.
+fn bounds(clamp: Clamp, bits: u32, words: &[usize], samples: &mut Samples) -> Vec<Option<Bound>> {
+    let mut ends = vec![Some([i64::MAX, i64::MIN]); words.len()];
+    samples.each(|results| {
+        let lanes = &results[results.len() - words.len()..];
+        for ((ends, &word), &lane) in ends.iter_mut().zip(words).zip(lanes) {
+            let number = signed(results[word]);
+            let fits = clamp.number(lane, bits) == number;
+            *ends = ends.filter(|_| fits).map(|[least, most]| [least.min(number), most.max(number)]);
+        }
+        ends.iter().any(Option::is_some)
+    });
+    ends.into_iter().map(|ends| Bound::of(ends?, clamp.sign, bits)).collect()
+}
+
+/// A word as a number with a sign.
+fn signed(word: u64) -> i64 {
+    let word = u32::try_from(word & u64::from(u32::MAX)).expect("it was cut to a word");
+    word.cast_signed().into()
 }
 
 /// The least and the greatest number of so many bits with a sign.

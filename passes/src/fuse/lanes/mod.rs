@@ -26,6 +26,7 @@ mod mixed;
 mod operation;
 mod parts;
 mod pieces;
+mod samples;
 mod scaled;
 mod sets;
 mod spread;

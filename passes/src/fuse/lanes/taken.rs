@@ -86,22 +86,9 @@ impl Pieces {
         let op = self.terms.op(term);
         if let Op::And(inner, mask) = op {
             self.by_bytes(term, inner, mask)
-        } else if let Op::UnsignedLess(a, b) = op {
-            self.compared_apart([a, b]).unwrap_or_else(|| self.compared(term, [a, b], Terms::unsigned_less))
-        } else if let Op::SignedLess(a, b) = op {
-            self.signed_compared(term, [a, b])
-        } else if let Op::Equal(a, b) = op {
-            self.equal(term, [a, b])
-        } else if let Op::Not(inner) = op
-            && let Op::Equal(a, b) = self.terms.op(inner)
-        {
-            let equal = self.equal(inner, [a, b]);
-            self.terms.not(equal)
-        } else if let Op::Not(inner) = op
-            && let Op::SignedLess(a, b) = self.terms.op(inner)
-        {
-            let less = self.signed_compared(inner, [a, b]);
-            self.terms.not(less)
+        } else if let Op::Not(inner) = op {
+            let compared = self.comparison(inner);
+            if compared == inner { term } else { self.terms.not(compared) }
         } else if let Op::SignExtend(inner) = op {
             let [inner_width, width] = [inner, term].map(|of| self.terms.width(of));
             let inner = self.part(inner, 0, inner_width);
@@ -115,7 +102,20 @@ impl Pieces {
         } else if let Op::Ashr(of, by) = op {
             self.shifted(term, [of, by], Terms::ashr)
         } else {
-            term
+            self.comparison(term)
+        }
+    }
+
+    /// A comparison as one of lanes, if it is one and can be.
+    fn comparison(&mut self, term: Term) -> Term {
+        match self.terms.op(term) {
+            Op::UnsignedLess(a, b) => {
+                let apart = self.compared_apart([a, b]);
+                apart.unwrap_or_else(|| self.compared(term, [a, b], Terms::unsigned_less))
+            }
+            Op::SignedLess(a, b) => self.signed_compared(term, [a, b]),
+            Op::Equal(a, b) => self.equal(term, [a, b]),
+            _ => term,
         }
     }
 
