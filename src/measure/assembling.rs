@@ -67,9 +67,7 @@ impl Assembling {
                 },
             };
             let comparisons = compared(&before, &after);
-            let Some(text) = outcome.text.as_deref().filter(|_| self.keep_better) else {
-                break (outcome, comparisons);
-            };
+            let Some(text) = outcome.text.as_deref() else { break (outcome, comparisons) };
             let as_written = || {
                 let Some((before, after)) = rolled(module.text()).zip(rolled(text)) else {
                     return Ok(Vec::new());
@@ -79,7 +77,7 @@ impl Assembling {
                     compared => compared,
                 }
             };
-            if !leave.worse(&comparisons, as_written)? {
+            if !(leave.worse(&comparisons, as_written)? && self.keep_better) {
                 break (outcome, comparisons);
             }
         };

@@ -133,6 +133,7 @@ fn a_function_that_gets_longer_because_its_loop_is_unrolled_is_kept() {
         "`sums` got longer since a loop became short enough to be unrolled: {was} machine instructions"
     );
     assert!(better.said.contains(&note), "{}", better.said);
+    assert!(free.said.contains(&note), "{}", free.said);
 }
 
 #[test]

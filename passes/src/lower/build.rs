@@ -165,6 +165,10 @@ impl<'c> Build<'c> {
                 (Some(op::OR_B32), &[x, y]) => self.logic2([x, y], |x, y| x | y),
                 (Some(op::XOR_B32), &[x, y]) => self.xor(x, y),
                 (Some(op::PRMT_B32), &[x, y, Source::Constant(selector)]) => self.prmt(x, y, selector),
+                (Some(op::LOP3_B32), &[x, y, z, Source::Constant(table)]) => {
+                    let table = u8::try_from(table).expect("a table has eight bits");
+                    self.function_of_signs([x, y, z], table).unwrap_or_else(|| self.push(step))
+                }
                 _ => self.push(step),
             });
         }

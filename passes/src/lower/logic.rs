@@ -27,7 +27,7 @@ const fn inverted(table: u8, operand: usize) -> u8 {
     (table & column) >> distance | (table & !column) << distance
 }
 
-const fn depends(table: u8, operand: usize) -> bool {
+pub(super) const fn depends(table: u8, operand: usize) -> bool {
     fixed(table, operand, false) != fixed(table, operand, true)
 }
 
@@ -80,6 +80,13 @@ impl Build<'_> {
             if let Some(inner) = self.inverted_word(*word) {
                 (*word, table) = (inner, inverted(table, at));
             }
+            // Without a table, the inversion is an instruction of its own in either place.
+            if self.with.lop3
+                && let Some((inner, selector)) = self.signs(*word)
+                && let Some(inner) = self.inverted_word(inner)
+            {
+                (*word, table) = (self.prmt(inner, Source::Constant(0), selector), inverted(table, at));
+            }
             match *word {
                 Source::Constant(0) => table = fixed(table, at, false),
                 Source::Constant(ALL) => table = fixed(table, at, true),
@@ -91,6 +98,9 @@ impl Build<'_> {
         }
         if let Some((words, table)) = self.composed(words, table) {
             return self.by_table(words, table);
+        }
+        if let Some(word) = self.function_of_signs(words, table) {
+            return word;
         }
         for (first, second) in [(0, 1), (0, 2), (1, 2)] {
             if words[first] == words[second] {
@@ -191,7 +201,7 @@ impl Build<'_> {
     }
 
     /// What a word is the inverse of, if it was made so.
-    fn inverted_word(&self, word: Source) -> Option<Source> {
+    pub(super) fn inverted_word(&self, word: Source) -> Option<Source> {
         let Source::Step(step) = word else { return None };
         let step = &self.steps[step];
         step.is(op::NOT_B32).then(|| step.sources[0])

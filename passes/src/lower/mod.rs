@@ -21,6 +21,7 @@ mod min_max;
 mod packed;
 mod route;
 mod saturate;
+mod signs;
 mod single;
 mod sums;
 #[cfg(test)]

@@ -233,7 +233,7 @@ impl Profit<'_, '_, '_> {
                     continue;
                 }
                 None => {
-                    sums.extend(is_sum_of_halves(&step).then_some(Source::Step(steps.len())));
+                    sums.extend(fills_word(&step).then_some(Source::Step(steps.len())));
                     steps.push(on_words(step, &steps));
                     Source::Step(steps.len() - 1)
                 }
@@ -297,9 +297,19 @@ fn is_sum_of_halves(step: &Step) -> bool {
     step.instruction().is_some_and(|own| own.row().is(op::ADD)) && step.width == 16
 }
 
-/// Whether a step widens such a sum, of which the machine has all 32 bits: that takes an instruction, which no table has.
+/// Whether a step computes a half of which the machine has all 32 bits of the result.
+fn fills_word(step: &Step) -> bool {
+    let fills = |own: Instruction| [op::ADD, op::SUB, op::MUL].into_iter().any(|one| own.row().is(one));
+    step.width == 16 && step.instruction().is_some_and(fills)
+}
+
+/// Whether a step widens such a half, or moves its upper bits down: that takes an instruction, which no table has.
 fn widens_sum(step: &Step, sums: &[Source]) -> bool {
-    step.instruction() == Some(op::CVT_U32_U16) && step.sources.iter().any(|source| sums.contains(source))
+    let reads_above = |own: Instruction| {
+        own == op::CVT_U32_U16 || own.row().is(op::SHR) && own.last_type() == Some(op::U16)
+    };
+    step.instruction().is_some_and(reads_above)
+        && step.sources.first().is_some_and(|source| sums.contains(source))
 }
 
 /// Whether an instruction shifts a word.

@@ -3,7 +3,8 @@
 //! A reduction takes lanes out of words and keeps the greatest one by one. Halves are compared two at a time, and the
 //! upper byte of a half decides whatever lies below it, so words of bytes are compared as they are, for the bytes in odd
 //! places, and moved up by a byte, for those in even ones. Or words are compared lane by lane first, where that is one
-//! instruction.
+//! instruction. Where nothing compares halves two at a time, lanes that are computed are computed together, and then
+//! compared one by one.
 
 use super::operation::Table;
 use super::pieces::Pieces;
@@ -12,7 +13,7 @@ use crate::graph::ValueId;
 use crate::recipe::{Recipe, Source, Step};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
-use ptxopt_grammar::meaning::term::Term;
+use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::table::words::Modifier;
 use ptxopt_grammar::video::{Form, Lanes, Routing, Sign, Simd, SimdArithmetic};
@@ -21,7 +22,11 @@ use ptxopt_grammar::video::{Form, Lanes, Routing, Sign, Simd, SimdArithmetic};
 const MOST_OPERANDS: usize = 64;
 
 /// The fewest words whose lanes are compared so.
-const LEAST_WORDS: usize = 2;
+const LEAST_WORDS: usize = 1;
+
+/// The selector of a byte of zeros where the second operand is zero, and what selects the sign of a byte.
+const ZERO: u32 = 4;
+const SIGN: u32 = 8;
 
 /// The halves of a word changed over.
 const CHANGED_OVER: u64 = 0x1032;
@@ -62,11 +67,27 @@ impl Which {
         signs.next().map(|(_, sign)| Self { is_greatest, sign })
     }
 
+    /// What a step computes, if that is the extremum of two numbers; one of numbers that are not negative counts as signed.
+    fn of_step(site: &Site<'_, '_, '_>, step: &Step) -> Option<Self> {
+        let which = Self::of(step.instruction()?)?;
+        Some(if are_positive(site, step) { Self { sign: Sign::Signed, ..which } } else { which })
+    }
+
     /// The instruction on numbers of a type, given the types with and without a sign.
     fn on(self, unsigned: Modifier, signed: Modifier) -> Instruction {
         let mnemonic = if self.is_greatest { op::MAX } else { op::MIN };
         mnemonic.of(if self.sign == Sign::Signed { signed } else { unsigned })
     }
+}
+
+/// How words are reduced to one number.
+#[derive(Clone, Copy)]
+struct Way {
+    /// The words to one word, before lanes are compared with others.
+    lane_by_lane: bool,
+    /// The lanes are compared one by one, where nothing compares halves two at a time; that pays where they are computed
+    /// together.
+    one_by_one: bool,
 }
 
 /// Lanes that are read from the same words or computed of them, each with the operand that it is, by their places.
@@ -76,40 +97,62 @@ struct Group {
 }
 
 fn extremum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
-    let Some(which) = site.instruction().and_then(Which::of) else { return };
-    let Some(sources) = operands(site) else { return };
-    if sources.len() < 2 * LEAST_WORDS || is_inner(site) {
+    let Some(which) = Which::of_step(site, site.step) else { return };
+    if is_inner(site) {
         return;
     }
-    for lanes in Lanes::ALL {
-        if sources.len() < LEAST_WORDS * usize::from(lanes.count()) {
-            continue;
-        }
-        Pieces::each(site, lanes.bits(), |pieces| {
-            let mut words = Words::over(pieces, lanes);
-            for recipe in words.extremum(site, which, &sources) {
-                if !out.contains(&recipe) {
-                    out.push(recipe);
-                }
+    let all = [true, false].map(|extended| operands(site, extended));
+    let differ = all[0] != all[1];
+    for sources in all.into_iter().take(1 + usize::from(differ)).flatten() {
+        for lanes in Lanes::ALL {
+            if sources.len() < LEAST_WORDS * usize::from(lanes.count()) {
+                continue;
             }
-            words.pieces
-        });
+            Pieces::each(site, lanes.bits(), |pieces| {
+                let mut words = Words::over(pieces, lanes);
+                for recipe in words.extremum(site, which, &sources) {
+                    if !out.contains(&recipe) {
+                        out.push(recipe);
+                    }
+                }
+                words.pieces
+            });
+        }
     }
 }
 
-/// Whether an extremum is an operand of another one, which has its operands among its own.
+/// The value that another one is, extended.
+fn narrow(site: &Site<'_, '_, '_>, source: Source) -> Option<Source> {
+    let Source::Value(value) = source else { return None };
+    let terms = site.graph.terms();
+    let op = terms.op(site.graph.made_of(value)?);
+    let (Op::ZeroExtend(inner) | Op::SignExtend(inner)) = op else { return None };
+    let Op::Input(number) = terms.op(inner) else { return None };
+    Some(Source::Value(ValueId::of_input(number)))
+}
+
+/// Whether an extremum is an operand of another one, extended or not, which has its operands among its own.
 fn is_inner(site: &Site<'_, '_, '_>) -> bool {
-    let mut users = site.graph.uses(site.value).map(|(user, _)| site.graph.definition(user));
-    let (Some(user), None) = (users.next(), users.next()) else { return false };
+    let only_user = |value: ValueId| {
+        let mut users = site.graph.uses(value).map(|(user, _)| user);
+        users.next().filter(|_| users.next().is_none())
+    };
     // A move is not one, and its definition is the extremum itself.
-    let reads = |step: &Step| step.sources.contains(&Source::Value(site.value));
-    user.filter(reads).is_some_and(|user| is_operand_of(site, site.step, &user))
+    let reads = |user: ValueId, value: ValueId| {
+        let step = site.graph.definition(user)?;
+        step.sources.contains(&Source::Value(value)).then_some(step)
+    };
+    let Some(user) = only_user(site.value) else { return false };
+    let extended = narrow(site, Source::Value(user)) == Some(Source::Value(site.value));
+    let outer =
+        if extended { only_user(user).and_then(|outer| reads(outer, user)) } else { reads(user, site.value) };
+    outer.is_some_and(|outer| is_operand_of(site, site.step, &outer))
 }
 
 /// Whether a step is an extremum that has the same operands as another one that reads it: the same, or one that compares
 /// with a sign where the other does not, which order numbers alike that are not negative.
 fn is_operand_of(site: &Site<'_, '_, '_>, inner: &Step, outer: &Step) -> bool {
-    let [inner_is, outer_is] = [inner, outer].map(|step| step.instruction().and_then(Which::of));
+    let [inner_is, outer_is] = [inner, outer].map(|step| Which::of_step(site, step));
     inner_is.zip(outer_is).is_some_and(|(one, other)| {
         one == other || one.is_greatest == other.is_greatest && are_positive(site, inner)
     })
@@ -120,14 +163,17 @@ fn are_positive(site: &Site<'_, '_, '_>, step: &Step) -> bool {
     step.sources.iter().all(|&source| site.fact(source).signed().0 >= 0)
 }
 
-/// The operands of an extremum, those of extrema among them in their places; `None` if they are too many.
-fn operands(site: &Site<'_, '_, '_>) -> Option<Vec<Source>> {
+/// The operands of an extremum, those of extrema among them in their places, and of extended ones if they are asked for;
+/// `None` if they are too many.
+fn operands(site: &Site<'_, '_, '_>, extended: bool) -> Option<Vec<Source>> {
     let mut all: Vec<Source> = Vec::new();
     let mut stack: Vec<Source> = site.step.sources.iter().rev().copied().collect();
     let mut seen = 0;
     while let Some(source) = stack.pop() {
         seen += 1;
-        match site.definition(source).filter(|step| is_operand_of(site, step, site.step)) {
+        let inner = narrow(site, source).filter(|_| extended);
+        let own = |source| site.definition(source).filter(|step| is_operand_of(site, step, site.step));
+        match own(source).or_else(|| own(inner?)) {
             Some(step) => stack.extend(step.sources.iter().rev()),
             None if !all.contains(&source) => all.push(source),
             None => {}
@@ -154,14 +200,25 @@ impl Words {
         }
         // Numbers without a sign are ordered alike by both comparisons.
         let sign = sign.filter(|&sign| sign == Sign::Unsigned || which.sign == Sign::Signed);
-        let (Some(sign), Some(own)) = (sign, site.instruction()) else { return Vec::new() };
+        let Some(sign) = sign else { return Vec::new() };
+        let own = if site.step.width == 16 { which.on(op::U16, op::S16) } else { which.on(op::U32, op::S32) };
         let words = self.whole_words(lanes, &mut others);
         if words.len() < LEAST_WORDS {
             return Vec::new();
         }
         let width = site.step.width;
-        let recipes = [false, true].into_iter().filter_map(|lane_by_lane| {
-            let total = self.reduced(Which { sign, ..which }, words.clone(), lane_by_lane)?;
+        let is_narrow = |&other: &Source| match other {
+            Source::Value(value) => site.graph.value(value).width != width,
+            Source::Constant(_) | Source::Step(_) => false,
+        };
+        if others.iter().any(is_narrow) {
+            return Vec::new();
+        }
+        let ways = [false, true]
+            .into_iter()
+            .flat_map(|lane_by_lane| [false, true].map(|one_by_one| Way { lane_by_lane, one_by_one }));
+        let recipes = ways.filter_map(|way| {
+            let total = self.reduced(Which { sign, ..which }, words.clone(), way)?;
             let total = self.cut(total, width);
             let total =
                 others.iter().fold(total, |total, &other| self.push(Step::wide(own, &[total, other], width)));
@@ -229,9 +286,25 @@ impl Words {
         })
     }
 
+    /// The lanes of a word as numbers.
+    fn taken_out(&mut self, word: Source, sign: Sign) -> Vec<Source> {
+        let (count, bits) = (self.lanes.count(), self.lanes.bits());
+        let bytes = bits / 8;
+        let lane = |place: u32| {
+            let selected = |at: u32| match (at < bytes, sign) {
+                (true, _) => place * bytes + at,
+                (false, Sign::Unsigned) => ZERO,
+                (false, Sign::Signed) => SIGN | (place * bytes + bytes - 1),
+            };
+            let selector = (0..4).rev().fold(0, |all, at| all << 4 | u64::from(selected(at)));
+            self.push(Step::plain(op::PRMT_B32, &[word, Source::Constant(0), Source::Constant(selector)]))
+        };
+        (0..count.into()).map(lane).collect()
+    }
+
     /// The extremum of all lanes of some words.
-    fn reduced(&mut self, which: Which, mut words: Vec<Source>, lane_by_lane: bool) -> Option<Source> {
-        if lane_by_lane {
+    fn reduced(&mut self, which: Which, mut words: Vec<Source>, way: Way) -> Option<Source> {
+        if way.lane_by_lane {
             let bound = if which.is_greatest { SimdArithmetic::Max } else { SimdArithmetic::Min };
             let extremum = Table::of(self.lanes).extremum(bound, which.sign)?;
             let simd = Simd {
@@ -245,6 +318,12 @@ impl Words {
                 self.push(Step::video(Form::Simd(simd), &sources))
             });
             words = vec![one?];
+        }
+        if way.one_by_one {
+            let own = which.on(op::U32, op::S32);
+            let lanes: Vec<Source> =
+                words.into_iter().flat_map(|word| self.taken_out(word, which.sign)).collect();
+            return lanes.into_iter().reduce(|one, other| self.push(Step::plain(own, &[one, other])));
         }
         if self.lanes == Lanes::Four {
             let moved = |words: &mut Self, word| {

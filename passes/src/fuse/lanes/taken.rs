@@ -108,14 +108,16 @@ impl Pieces {
 
     /// A comparison as one of lanes, if it is one and can be.
     fn comparison(&mut self, term: Term) -> Term {
-        match self.terms.op(term) {
-            Op::UnsignedLess(a, b) => {
-                let apart = self.compared_apart([a, b]);
-                apart.unwrap_or_else(|| self.compared(term, [a, b], Terms::unsigned_less))
-            }
-            Op::SignedLess(a, b) => self.signed_compared(term, [a, b]),
-            Op::Equal(a, b) => self.equal(term, [a, b]),
-            _ => term,
+        let op = self.terms.op(term);
+        if let Op::UnsignedLess(a, b) = op {
+            let apart = self.compared_apart([a, b]);
+            apart.unwrap_or_else(|| self.compared(term, [a, b], Terms::unsigned_less))
+        } else if let Op::SignedLess(a, b) = op {
+            self.signed_compared(term, [a, b])
+        } else if let Op::Equal(a, b) = op {
+            self.equal(term, [a, b])
+        } else {
+            term
         }
     }
 
