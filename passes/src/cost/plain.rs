@@ -161,8 +161,8 @@ fn added_zero_as_register(
 
 /// What stands for an operand in the table, where its value says more than its kind.
 ///
-/// An amount that shifts a word by less than its width is no small constant, since those shift everything out: all
-/// such amounts cost the same, and one stands for them. All selectors of `prmt` cost the same that read its first
+/// An amount that shifts a word or a half by less than its width is no small constant, since those shift everything out:
+/// all such amounts cost the same, and one stands for them. All selectors of `prmt` cost the same that read its first
 /// source at all, whatever number they are.
 fn measured(
     instruction: Instruction,
@@ -170,11 +170,14 @@ fn measured(
     operands: &[OperandKind],
     at: usize,
 ) -> OperandKind {
-    let of_words = || instruction.types().next().and_then(TypeWord::bits) == Some(32);
+    let shifts_by = |amount: i64| {
+        let bits = instruction.types().next().and_then(TypeWord::bits).filter(|bits| matches!(bits, 16 | 32));
+        instruction.row().shifts && bits.is_some_and(|bits| (1..i64::from(bits)).contains(&amount))
+    };
     let OperandKind::Constant(value) = operands[at] else { return OperandKind::Register };
     match value {
         _ if precision != Precision::Kind => operands[at],
-        1..32 if instruction.row().shifts && of_words() => OperandKind::Constant(1),
+        amount if shifts_by(amount) => OperandKind::Constant(1),
         selector
             if instruction == op::PRMT_B32
                 && at == 2

@@ -23,6 +23,7 @@ mod joined;
 mod linear;
 mod make;
 mod mixed;
+mod narrowed;
 mod operation;
 mod parts;
 mod pieces;

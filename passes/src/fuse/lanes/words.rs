@@ -184,6 +184,9 @@ impl Words {
             }
         }
         all.extend(self.elsewhere(site, &lanes).filter(|recipe| !all.contains(recipe)));
+        for recipe in self.narrowed(&lanes) {
+            all.extend((!all.contains(&recipe)).then_some(recipe));
+        }
         all.retain(|recipe| *recipe != own);
         let apart = all.iter().filter_map(with_number_apart).collect::<Vec<_>>();
         all.extend(apart);
