@@ -21,8 +21,8 @@ use ptxopt_grammar::video::{Form, Lanes, Routing, Sign, Simd, SimdArithmetic};
 /// The most operands of an extremum that are taken together.
 const MOST_OPERANDS: usize = 64;
 
-/// The fewest words whose lanes are compared so.
-const LEAST_WORDS: usize = 1;
+/// How many lanes of a word of bytes may be missing: colours are compared without their alpha.
+const MOST_MISSING: usize = 1;
 
 /// The selector of a byte of zeros where the second operand is zero, and what selects the sign of a byte.
 const ZERO: u32 = 4;
@@ -80,6 +80,17 @@ impl Which {
     }
 }
 
+/// How many lanes of a word are compared at least.
+fn fewest(lanes: Lanes) -> usize {
+    usize::from(lanes.count()) - if lanes == Lanes::Four { MOST_MISSING } else { 0 }
+}
+
+/// A word, and which of its lanes are compared.
+struct Part {
+    word: Source,
+    compared: Vec<bool>,
+}
+
 /// How words are reduced to one number.
 #[derive(Clone, Copy)]
 struct Way {
@@ -105,7 +116,7 @@ fn extremum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     let differ = all[0] != all[1];
     for sources in all.into_iter().take(1 + usize::from(differ)).flatten() {
         for lanes in Lanes::ALL {
-            if sources.len() < LEAST_WORDS * usize::from(lanes.count()) {
+            if sources.len() < fewest(lanes) {
                 continue;
             }
             Pieces::each(site, lanes.bits(), |pieces| {
@@ -203,7 +214,7 @@ impl Words {
         let Some(sign) = sign else { return Vec::new() };
         let own = if site.step.width == 16 { which.on(op::U16, op::S16) } else { which.on(op::U32, op::S32) };
         let words = self.whole_words(lanes, &mut others);
-        if words.len() < LEAST_WORDS {
+        if words.is_empty() {
             return Vec::new();
         }
         let width = site.step.width;
@@ -218,7 +229,7 @@ impl Words {
             .into_iter()
             .flat_map(|lane_by_lane| [false, true].map(|one_by_one| Way { lane_by_lane, one_by_one }));
         let recipes = ways.filter_map(|way| {
-            let total = self.reduced(Which { sign, ..which }, words.clone(), way)?;
+            let total = self.reduced(Which { sign, ..which }, &words, way)?;
             let total = self.cut(total, width);
             let total =
                 others.iter().fold(total, |total, &other| self.push(Step::wide(own, &[total, other], width)));
@@ -236,8 +247,8 @@ impl Words {
         Some((self.pieces.part(term, 0, self.lanes.bits()), sign))
     }
 
-    /// The words of which all lanes are there; what else there is goes to the others.
-    fn whole_words(&mut self, lanes: Vec<(Term, Source)>, others: &mut Vec<Source>) -> Vec<Source> {
+    /// The words of which all lanes are there, or enough; what else there is goes to the others.
+    fn whole_words(&mut self, lanes: Vec<(Term, Source)>, others: &mut Vec<Source>) -> Vec<Part> {
         let count = usize::from(self.lanes.count());
         let mut groups: Vec<Group> = Vec::new();
         for (lane, source) in lanes {
@@ -258,9 +269,11 @@ impl Words {
         let mut words = Vec::new();
         for Group { places, .. } in groups {
             let lanes: Vec<Option<Term>> = places.iter().map(|place| Some((*place)?.0)).collect();
-            let is_whole = lanes.iter().all(Option::is_some);
-            match self.word(&lanes, 1).filter(|_| is_whole) {
-                Some(word) => words.push(word),
+            let is_enough = lanes.iter().flatten().count() >= fewest(self.lanes);
+            match self.word(&lanes, 1).filter(|_| is_enough) {
+                Some(word) => {
+                    words.push(Part { word, compared: lanes.iter().map(Option::is_some).collect() });
+                }
                 None => others.extend(places.into_iter().flatten().map(|(_, source)| source)),
             }
         }
@@ -286,45 +299,65 @@ impl Words {
         })
     }
 
-    /// The lanes of a word as numbers.
-    fn taken_out(&mut self, word: Source, sign: Sign) -> Vec<Source> {
-        let (count, bits) = (self.lanes.count(), self.lanes.bits());
-        let bytes = bits / 8;
-        let lane = |place: u32| {
+    /// A word with all lanes to be compared: others in the place of those that are not.
+    fn completed(&mut self, Part { word, compared }: &Part) -> Source {
+        let Some(first) = compared.iter().position(|&is| is) else { return *word };
+        let digit = |(at, &is): (usize, &bool)| if is { at } else { first };
+        let places: Vec<usize> = compared.iter().enumerate().map(digit).collect();
+        if compared.iter().all(|&is| is) {
+            return *word;
+        }
+        let selector = Source::Constant(self.digits(&places));
+        self.push(Step::plain(op::PRMT_B32, &[*word, Source::Constant(0), selector]))
+    }
+
+    /// The lanes of a word that are to be compared, as numbers.
+    fn taken_out(&mut self, Part { word, compared }: &Part, sign: Sign) -> Vec<Source> {
+        let bytes = self.lanes.bits() / 8;
+        let mut lane = |place: u32| {
             let selected = |at: u32| match (at < bytes, sign) {
                 (true, _) => place * bytes + at,
                 (false, Sign::Unsigned) => ZERO,
                 (false, Sign::Signed) => SIGN | (place * bytes + bytes - 1),
             };
             let selector = (0..4).rev().fold(0, |all, at| all << 4 | u64::from(selected(at)));
-            self.push(Step::plain(op::PRMT_B32, &[word, Source::Constant(0), Source::Constant(selector)]))
+            self.push(Step::plain(op::PRMT_B32, &[*word, Source::Constant(0), Source::Constant(selector)]))
         };
-        (0..count.into()).map(lane).collect()
+        (0..).zip(compared).filter(|&(_, &is)| is).map(|(place, _)| lane(place)).collect()
+    }
+
+    /// The word of the extrema of all words, lane by lane.
+    fn lane_by_lane(&mut self, which: Which, parts: &[Part]) -> Option<Source> {
+        let bound = if which.is_greatest { SimdArithmetic::Max } else { SimdArithmetic::Min };
+        let extremum = Table::of(self.lanes).extremum(bound, which.sign)?;
+        let routing = Routing::plain(self.lanes);
+        let simd = Simd { op: extremum.op, atype: which.sign, btype: which.sign, routing };
+        let words: Vec<Source> = parts.iter().map(|part| self.completed(part)).collect();
+        words.into_iter().reduce(|one, other| {
+            let sources = [one, other].map(|word| self.register(word));
+            self.push(Step::video(Form::Simd(simd), &sources))
+        })
     }
 
     /// The extremum of all lanes of some words.
-    fn reduced(&mut self, which: Which, mut words: Vec<Source>, way: Way) -> Option<Source> {
-        if way.lane_by_lane {
-            let bound = if which.is_greatest { SimdArithmetic::Max } else { SimdArithmetic::Min };
-            let extremum = Table::of(self.lanes).extremum(bound, which.sign)?;
-            let simd = Simd {
-                op: extremum.op,
-                atype: which.sign,
-                btype: which.sign,
-                routing: Routing::plain(self.lanes),
-            };
-            let one = words.into_iter().reduce(|one, other| {
-                let sources = [one, other].map(|word| self.register(word));
-                self.push(Step::video(Form::Simd(simd), &sources))
-            });
-            words = vec![one?];
-        }
+    fn reduced(&mut self, which: Which, parts: &[Part], way: Way) -> Option<Source> {
         if way.one_by_one {
+            let one = if way.lane_by_lane { Some(self.lane_by_lane(which, parts)?) } else { None };
+            let all: Vec<bool> = vec![true; self.lanes.count().into()];
+            let one = one.map(|word| vec![Part { word, compared: all }]);
             let own = which.on(op::U32, op::S32);
-            let lanes: Vec<Source> =
-                words.into_iter().flat_map(|word| self.taken_out(word, which.sign)).collect();
+            let lanes: Vec<Source> = one
+                .as_deref()
+                .unwrap_or(parts)
+                .iter()
+                .flat_map(|part| self.taken_out(part, which.sign))
+                .collect();
             return lanes.into_iter().reduce(|one, other| self.push(Step::plain(own, &[one, other])));
         }
+        let mut words: Vec<Source> = match way.lane_by_lane {
+            true => vec![self.lane_by_lane(which, parts)?],
+            false => parts.iter().map(|part| self.completed(part)).collect(),
+        };
         if self.lanes == Lanes::Four {
             let moved = |words: &mut Self, word| {
                 words.push(Step::plain(op::SHL_B32, &[word, Source::Constant(Lanes::Four.bits().into())]))
