@@ -201,7 +201,7 @@ impl Build<'_> {
     }
 
     /// What a word is the inverse of, if it was made so.
-    pub(super) fn inverted_word(&self, word: Source) -> Option<Source> {
+    fn inverted_word(&self, word: Source) -> Option<Source> {
         let Source::Step(step) = word else { return None };
         let step = &self.steps[step];
         step.is(op::NOT_B32).then(|| step.sources[0])

@@ -209,7 +209,7 @@ impl Profit<'_, '_, '_> {
         let gpus = u32::try_from(costs.each().count()).expect("there are not so many GPUs");
         let mut steps: Vec<Step> = Vec::with_capacity(stmts.len());
         let mut places: HashMap<ValueId, Source> = HashMap::new();
-        let mut sums: Vec<Source> = Vec::new();
+        let mut filled: Vec<Source> = Vec::new();
         let branch = |stmt| if self.graph.is_branch(stmt) { self.cost_of(stmt).least } else { 0 };
         let others = stmts.iter().map(|&stmt| self.halves_moved(stmt) + branch(stmt)).sum::<u32>();
         let (mut alone, mut packs, mut narrow) = (others, 0, 0);
@@ -223,7 +223,7 @@ impl Profit<'_, '_, '_> {
             if step.instruction().is_some_and(|instruction| is_product(instruction.row())) {
                 narrow += cost.least.saturating_sub(gpus);
             }
-            packs += u32::from(widens_sum(&step, &sums));
+            packs += u32::from(needs_mask(&step, &filled));
             let place = match step.copied().or_else(|| free_conversion(cost, &step)) {
                 Some(source) => source,
                 // Halves that are taken apart, negated and put together again are an operand of a packed sum, so
@@ -233,7 +233,7 @@ impl Profit<'_, '_, '_> {
                     continue;
                 }
                 None => {
-                    sums.extend(fills_word(&step).then_some(Source::Step(steps.len())));
+                    filled.extend(fills_word(&step).then_some(Source::Step(steps.len())));
                     steps.push(on_words(step, &steps));
                     Source::Step(steps.len() - 1)
                 }
@@ -304,12 +304,12 @@ fn fills_word(step: &Step) -> bool {
 }
 
 /// Whether a step widens such a half, or moves its upper bits down: that takes an instruction, which no table has.
-fn widens_sum(step: &Step, sums: &[Source]) -> bool {
+fn needs_mask(step: &Step, filled: &[Source]) -> bool {
     let reads_above = |own: Instruction| {
         own == op::CVT_U32_U16 || own.row().is(op::SHR) && own.last_type() == Some(op::U16)
     };
     step.instruction().is_some_and(reads_above)
-        && step.sources.first().is_some_and(|source| sums.contains(source))
+        && step.sources.first().is_some_and(|source| filled.contains(source))
 }
 
 /// Whether an instruction shifts a word.

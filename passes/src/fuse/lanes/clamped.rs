@@ -8,7 +8,8 @@
 //! the other one by the instruction that packs.
 
 use super::pieces::Pieces;
-use super::samples::Samples;
+use super::sampler::Sampler;
+use super::scaled::WORD;
 use super::words::Words;
 use crate::graph::Join;
 use crate::recipe::{Recipe, Source, Step};
@@ -112,7 +113,7 @@ impl Clamp {
         let lane = if self.inverts { lane ^ 1 << (bits - 1) } else { lane };
         match self.sign {
             Sign::Unsigned => lane.cast_signed(),
-            Sign::Signed => lane.cast_signed() << (64 - bits) >> (64 - bits),
+            Sign::Signed => sign_extended(lane, bits),
         }
     }
 }
@@ -196,16 +197,16 @@ impl Words {
         let words = self.pieces.all_words();
         let all: Vec<Term> = words.iter().chain(&clamped).copied().collect();
         let bits = terms.width(*lanes.first()?);
-        let mut samples = Samples::of(terms, &all, self.lanes)?;
+        let mut sampler = Sampler::of(terms, &all, self.lanes)?;
         // For each way to clamp, those that each lane may still be.
         let of_each = vec![(0..words.len()).collect::<Vec<usize>>(); clamped.len()];
         let ways = Clamp::all().filter(|clamp| !fits || clamp.keeps_what_fits());
         let mut left: Vec<(Clamp, Vec<Vec<usize>>)> = ways.map(|clamp| (clamp, of_each.clone())).collect();
-        samples.each(|results| {
+        sampler.each(|results| {
             let (values, results) = results.split_at(words.len());
             left.retain_mut(|(clamp, of_each)| {
                 for (left, &result) in of_each.iter_mut().zip(results) {
-                    left.retain(|&word| clamp.of(signed(values[word]), bits) == result);
+                    left.retain(|&word| clamp.of(sign_extended(values[word], WORD), bits) == result);
                 }
                 !of_each.iter().any(Vec::is_empty)
             });
@@ -214,7 +215,7 @@ impl Words {
         // Terms are made of earlier ones, so the first numbers have the most of what is computed above them.
         let firsts = |of_each: &[Vec<usize>]| of_each.iter().map(|left| left[0]).collect::<Vec<_>>();
         let (clamp, of_each) = left.iter().min_by_key(|(_, of_each)| firsts(of_each))?;
-        let mut numbers = bounded(*clamp, bits, &firsts(of_each), &mut samples).into_iter();
+        let mut numbers = bounded(*clamp, bits, &firsts(of_each), &mut sampler).into_iter();
         let zero = self.pieces.terms.constant(0, bits);
         let number = |lane: &Term| match clamped.contains(lane) {
             true => {
@@ -258,14 +259,16 @@ impl Words {
 
 /// The numbers that lanes are, clamped, given the first words that are such: where one of these always fits, an earlier
 /// one that it is if that is bounded on one side before.
-fn bounded(clamp: Clamp, bits: u32, firsts: &[usize], samples: &mut Samples) -> Vec<Number> {
-    let bounds = bounds(clamp, bits, firsts, samples);
+fn bounded(clamp: Clamp, bits: u32, firsts: &[usize], sampler: &mut Sampler) -> Vec<Number> {
+    let bounds = bounds(clamp, bits, firsts, sampler);
     let mut earlier: Vec<Vec<usize>> =
         firsts.iter().zip(&bounds).map(|(&first, bound)| (0..bound.map_or(0, |_| first)).collect()).collect();
-    samples.each(|results| {
+    sampler.each(|results| {
         let (words, lanes) = results.split_at(results.len() - firsts.len());
         for ((earlier, bound), &lane) in earlier.iter_mut().zip(&bounds).zip(lanes) {
-            let bounded = |word: usize| bound.map(|bound| clamp.of(bound.apply(signed(words[word])), bits));
+            let bounded = |word: usize| {
+                bound.map(|bound| clamp.of(bound.apply(sign_extended(words[word], WORD)), bits))
+            };
             earlier.retain(|&word| bounded(word) == Some(lane));
         }
         earlier.iter().any(|earlier| !earlier.is_empty())
@@ -278,12 +281,12 @@ fn bounded(clamp: Clamp, bits: u32, firsts: &[usize], samples: &mut Samples) -> 
 }
 
 /// On which side the words that lanes are clamped of are bounded, where they are so on one side and always fit.
-fn bounds(clamp: Clamp, bits: u32, words: &[usize], samples: &mut Samples) -> Vec<Option<Bound>> {
+fn bounds(clamp: Clamp, bits: u32, words: &[usize], sampler: &mut Sampler) -> Vec<Option<Bound>> {
     let mut ends = vec![Some([i64::MAX, i64::MIN]); words.len()];
-    samples.each(|results| {
+    sampler.each(|results| {
         let lanes = &results[results.len() - words.len()..];
         for ((ends, &word), &lane) in ends.iter_mut().zip(words).zip(lanes) {
-            let number = signed(results[word]);
+            let number = sign_extended(results[word], WORD);
             let fits = clamp.number(lane, bits) == number;
             *ends = ends.filter(|_| fits).map(|[least, most]| [least.min(number), most.max(number)]);
         }
@@ -292,10 +295,9 @@ fn bounds(clamp: Clamp, bits: u32, words: &[usize], samples: &mut Samples) -> Ve
     ends.into_iter().map(|ends| Bound::of(ends?, clamp.sign, bits)).collect()
 }
 
-/// A word as a number with a sign.
-fn signed(word: u64) -> i64 {
-    let word = u32::try_from(word & u64::from(u32::MAX)).expect("it was cut to a word");
-    word.cast_signed().into()
+/// The lowest bits of a word as a number with a sign.
+const fn sign_extended(word: u64, bits: u32) -> i64 {
+    word.cast_signed() << (64 - bits) >> (64 - bits)
 }
 
 /// The least and the greatest number of so many bits with a sign.

@@ -8,6 +8,7 @@
 
 use super::operation::Table;
 use super::pieces::Pieces;
+use super::widened::{SIGN, ZERO};
 use super::words::Words;
 use crate::graph::ValueId;
 use crate::recipe::{Recipe, Source, Step};
@@ -23,10 +24,6 @@ const MOST_OPERANDS: usize = 64;
 
 /// How many lanes of a word of bytes may be missing: colours are compared without their alpha.
 const MOST_MISSING: usize = 1;
-
-/// The selector of a byte of zeros where the second operand is zero, and what selects the sign of a byte.
-const ZERO: u32 = 4;
-const SIGN: u32 = 8;
 
 /// The halves of a word changed over.
 const CHANGED_OVER: u64 = 0x1032;
@@ -86,14 +83,14 @@ fn fewest(lanes: Lanes) -> usize {
 }
 
 /// A word, and which of its lanes are compared.
-struct Part {
+struct Compared {
     word: Source,
-    compared: Vec<bool>,
+    lanes: Vec<bool>,
 }
 
 /// How words are reduced to one number.
 #[derive(Clone, Copy)]
-struct Way {
+struct Reduction {
     /// The words to one word, before lanes are compared with others.
     lane_by_lane: bool,
     /// The lanes are compared one by one, where nothing compares halves two at a time; that pays where they are computed
@@ -112,11 +109,13 @@ fn extremum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
     if is_inner(site) {
         return;
     }
-    let all = [true, false].map(|extended| operands(site, extended));
-    let differ = all[0] != all[1];
-    for sources in all.into_iter().take(1 + usize::from(differ)).flatten() {
+    let mut all = vec![operands(site, true), operands(site, false)];
+    all.dedup();
+    for sources in all.into_iter().flatten() {
+        // A number is no lane.
+        let values = sources.iter().filter(|source| matches!(source, Source::Value(_))).count();
         for lanes in Lanes::ALL {
-            if sources.len() < fewest(lanes) {
+            if values < fewest(lanes) {
                 continue;
             }
             Pieces::each(site, lanes.bits(), |pieces| {
@@ -133,7 +132,7 @@ fn extremum(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
 }
 
 /// The value that another one is, extended.
-fn narrow(site: &Site<'_, '_, '_>, source: Source) -> Option<Source> {
+fn unextended(site: &Site<'_, '_, '_>, source: Source) -> Option<Source> {
     let Source::Value(value) = source else { return None };
     let terms = site.graph.terms();
     let op = terms.op(site.graph.made_of(value)?);
@@ -154,7 +153,7 @@ fn is_inner(site: &Site<'_, '_, '_>) -> bool {
         step.sources.contains(&Source::Value(value)).then_some(step)
     };
     let Some(user) = only_user(site.value) else { return false };
-    let extended = narrow(site, Source::Value(user)) == Some(Source::Value(site.value));
+    let extended = unextended(site, Source::Value(user)) == Some(Source::Value(site.value));
     let outer =
         if extended { only_user(user).and_then(|outer| reads(outer, user)) } else { reads(user, site.value) };
     outer.is_some_and(|outer| is_operand_of(site, site.step, &outer))
@@ -182,7 +181,7 @@ fn operands(site: &Site<'_, '_, '_>, extended: bool) -> Option<Vec<Source>> {
     let mut seen = 0;
     while let Some(source) = stack.pop() {
         seen += 1;
-        let inner = narrow(site, source).filter(|_| extended);
+        let inner = unextended(site, source).filter(|_| extended);
         let own = |source| site.definition(source).filter(|step| is_operand_of(site, step, site.step));
         match own(source).or_else(|| own(inner?)) {
             Some(step) => stack.extend(step.sources.iter().rev()),
@@ -225,11 +224,11 @@ impl Words {
         if others.iter().any(is_narrow) {
             return Vec::new();
         }
-        let ways = [false, true]
+        let reductions = [false, true]
             .into_iter()
-            .flat_map(|lane_by_lane| [false, true].map(|one_by_one| Way { lane_by_lane, one_by_one }));
-        let recipes = ways.filter_map(|way| {
-            let total = self.reduced(Which { sign, ..which }, &words, way)?;
+            .flat_map(|lane_by_lane| [false, true].map(|one_by_one| Reduction { lane_by_lane, one_by_one }));
+        let recipes = reductions.filter_map(|by| {
+            let total = self.reduced(Which { sign, ..which }, &words, by)?;
             let total = self.cut(total, width);
             let total =
                 others.iter().fold(total, |total, &other| self.push(Step::wide(own, &[total, other], width)));
@@ -248,7 +247,7 @@ impl Words {
     }
 
     /// The words of which all lanes are there, or enough; what else there is goes to the others.
-    fn whole_words(&mut self, lanes: Vec<(Term, Source)>, others: &mut Vec<Source>) -> Vec<Part> {
+    fn whole_words(&mut self, lanes: Vec<(Term, Source)>, others: &mut Vec<Source>) -> Vec<Compared> {
         let count = usize::from(self.lanes.count());
         let mut groups: Vec<Group> = Vec::new();
         for (lane, source) in lanes {
@@ -272,7 +271,7 @@ impl Words {
             let is_enough = lanes.iter().flatten().count() >= fewest(self.lanes);
             match self.word(&lanes, 1).filter(|_| is_enough) {
                 Some(word) => {
-                    words.push(Part { word, compared: lanes.iter().map(Option::is_some).collect() });
+                    words.push(Compared { word, lanes: lanes.iter().map(Option::is_some).collect() });
                 }
                 None => others.extend(places.into_iter().flatten().map(|(_, source)| source)),
             }
@@ -300,11 +299,11 @@ impl Words {
     }
 
     /// A word with all lanes to be compared: others in the place of those that are not.
-    fn completed(&mut self, Part { word, compared }: &Part) -> Source {
-        let Some(first) = compared.iter().position(|&is| is) else { return *word };
+    fn completed(&mut self, Compared { word, lanes }: &Compared) -> Source {
+        let Some(first) = lanes.iter().position(|&is| is) else { return *word };
         let digit = |(at, &is): (usize, &bool)| if is { at } else { first };
-        let places: Vec<usize> = compared.iter().enumerate().map(digit).collect();
-        if compared.iter().all(|&is| is) {
+        let places: Vec<usize> = lanes.iter().enumerate().map(digit).collect();
+        if lanes.iter().all(|&is| is) {
             return *word;
         }
         let selector = Source::Constant(self.digits(&places));
@@ -312,27 +311,27 @@ impl Words {
     }
 
     /// The lanes of a word that are to be compared, as numbers.
-    fn taken_out(&mut self, Part { word, compared }: &Part, sign: Sign) -> Vec<Source> {
+    fn taken_out(&mut self, Compared { word, lanes }: &Compared, sign: Sign) -> Vec<Source> {
         let bytes = self.lanes.bits() / 8;
         let mut lane = |place: u32| {
             let selected = |at: u32| match (at < bytes, sign) {
-                (true, _) => place * bytes + at,
+                (true, _) => u64::from(place * bytes + at),
                 (false, Sign::Unsigned) => ZERO,
-                (false, Sign::Signed) => SIGN | (place * bytes + bytes - 1),
+                (false, Sign::Signed) => SIGN | u64::from(place * bytes + bytes - 1),
             };
-            let selector = (0..4).rev().fold(0, |all, at| all << 4 | u64::from(selected(at)));
+            let selector = (0..4).rev().fold(0, |all, at| all << 4 | selected(at));
             self.push(Step::plain(op::PRMT_B32, &[*word, Source::Constant(0), Source::Constant(selector)]))
         };
-        (0..).zip(compared).filter(|&(_, &is)| is).map(|(place, _)| lane(place)).collect()
+        (0..).zip(lanes).filter(|&(_, &is)| is).map(|(place, _)| lane(place)).collect()
     }
 
     /// The word of the extrema of all words, lane by lane.
-    fn lane_by_lane(&mut self, which: Which, parts: &[Part]) -> Option<Source> {
+    fn lane_by_lane(&mut self, which: Which, all: &[Compared]) -> Option<Source> {
         let bound = if which.is_greatest { SimdArithmetic::Max } else { SimdArithmetic::Min };
         let extremum = Table::of(self.lanes).extremum(bound, which.sign)?;
         let routing = Routing::plain(self.lanes);
         let simd = Simd { op: extremum.op, atype: which.sign, btype: which.sign, routing };
-        let words: Vec<Source> = parts.iter().map(|part| self.completed(part)).collect();
+        let words: Vec<Source> = all.iter().map(|one| self.completed(one)).collect();
         words.into_iter().reduce(|one, other| {
             let sources = [one, other].map(|word| self.register(word));
             self.push(Step::video(Form::Simd(simd), &sources))
@@ -340,23 +339,19 @@ impl Words {
     }
 
     /// The extremum of all lanes of some words.
-    fn reduced(&mut self, which: Which, parts: &[Part], way: Way) -> Option<Source> {
-        if way.one_by_one {
-            let one = if way.lane_by_lane { Some(self.lane_by_lane(which, parts)?) } else { None };
-            let all: Vec<bool> = vec![true; self.lanes.count().into()];
-            let one = one.map(|word| vec![Part { word, compared: all }]);
+    fn reduced(&mut self, which: Which, all: &[Compared], by: Reduction) -> Option<Source> {
+        let word = if by.lane_by_lane { Some(self.lane_by_lane(which, all)?) } else { None };
+        if by.one_by_one {
+            let lanes = vec![true; self.lanes.count().into()];
+            let one = word.map(|word| Compared { word, lanes });
+            let all = one.as_ref().map_or(all, std::slice::from_ref);
             let own = which.on(op::U32, op::S32);
-            let lanes: Vec<Source> = one
-                .as_deref()
-                .unwrap_or(parts)
-                .iter()
-                .flat_map(|part| self.taken_out(part, which.sign))
-                .collect();
+            let lanes: Vec<Source> = all.iter().flat_map(|one| self.taken_out(one, which.sign)).collect();
             return lanes.into_iter().reduce(|one, other| self.push(Step::plain(own, &[one, other])));
         }
-        let mut words: Vec<Source> = match way.lane_by_lane {
-            true => vec![self.lane_by_lane(which, parts)?],
-            false => parts.iter().map(|part| self.completed(part)).collect(),
+        let mut words: Vec<Source> = match word {
+            Some(word) => vec![word],
+            None => all.iter().map(|one| self.completed(one)).collect(),
         };
         if self.lanes == Lanes::Four {
             let moved = |words: &mut Self, word| {

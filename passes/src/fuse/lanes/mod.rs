@@ -27,7 +27,7 @@ mod narrowed;
 mod operation;
 mod parts;
 mod pieces;
-mod samples;
+mod sampler;
 mod scaled;
 mod sets;
 mod spread;

@@ -15,10 +15,10 @@ use ptxopt_grammar::video::Lanes;
 const BYTE: u32 = 8;
 
 /// The digit of a selector that takes a zero out of the second operand.
-const ZERO: u64 = 4;
+pub(super) const ZERO: u64 = 4;
 
 /// What makes a digit of a selector take copies of a byte's sign instead of the byte.
-const SIGN: u64 = 8;
+pub(super) const SIGN: u64 = 8;
 
 /// A byte of a half, extended to a half.
 #[derive(Clone, Copy)]

@@ -11,14 +11,14 @@ const MOST_EVALUATED: usize = 2000;
 const SAMPLES: u32 = 384;
 
 /// Terms with their values for samples of their inputs.
-pub(super) struct Samples {
+pub(super) struct Sampler {
     program: Program<u64>,
     inputs: Vec<u64>,
     results: Vec<u64>,
     lanes: Lanes,
 }
 
-impl Samples {
+impl Sampler {
     /// Those of terms whose inputs are lanes; `None` if they are made of too many terms.
     pub(super) fn of(terms: &Terms, all: &[Term], lanes: Lanes) -> Option<Self> {
         // Each word is evaluated for each sample, and so is all that it is made of.
