@@ -9,7 +9,7 @@
 //! Where only a part of the graph has terms, nothing is known of the values outside it, and all their bits are demanded.
 
 use crate::facts::{Fact, Facts, Masks, Queue, demanded, forward};
-use crate::fuse::AllPieces;
+use crate::fuse::{AllFunctions, AllPieces};
 use crate::graph::{Graph, Origin, Use, ValueId};
 use crate::recipe::Source;
 use crate::site::Knowledge;
@@ -41,6 +41,11 @@ impl Knowledge {
             signatures: RefCell::default(),
             pieces: AllPieces::default(),
         }
+    }
+
+    /// The same, with what is known of functions of lanes.
+    pub(crate) fn knowing(self, functions: AllFunctions) -> Self {
+        Self { pieces: self.pieces.knowing(functions), ..self }
     }
 
     /// The number that a source is known to be.

@@ -139,14 +139,19 @@ impl Step {
 
     /// The same instruction with other sources.
     #[must_use]
-    pub fn over(&self, source: impl FnMut(&Source) -> Source) -> Self {
-        Self { sources: self.sources.iter().map(source).collect(), ..*self }
+    pub fn over(&self, mut source: impl FnMut(&Source) -> Source) -> Self {
+        let mut step = *self;
+        step.sources.iter_mut().for_each(|of| *of = source(of));
+        step
     }
 
     /// The same with numbers in the place of values; `None` if one has none.
     pub(crate) fn numbered(&self, mut number: impl FnMut(ValueId) -> Option<usize>) -> Option<Self> {
-        let source = |source: &Source| source.numbered(&mut number);
-        Some(Self { sources: self.sources.iter().map(source).collect::<Option<_>>()?, ..*self })
+        let mut step = *self;
+        for source in &mut step.sources {
+            *source = source.numbered(&mut number)?;
+        }
+        Some(step)
     }
 
     /// What it does, if it is neither a video instruction nor a move of a vector.
@@ -199,7 +204,9 @@ impl Step {
 }
 
 fn of(sources: &[Source]) -> Sources {
-    sources.iter().copied().collect()
+    let mut all = Sources::default();
+    all.extend_from_slice(sources);
+    all
 }
 
 /// The move of a register of so many bits. `mov` has none of eight, so that is a conversion which changes nothing.

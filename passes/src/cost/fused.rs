@@ -10,7 +10,7 @@
 use super::table::{self, Cells};
 use super::{Cost, Costs};
 use crate::recipe::{Source, Step};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::table::instruction::{Instruction, Mnemonic, op};
 use std::sync::{LazyLock, OnceLock};
 
@@ -81,13 +81,30 @@ enum Key {
 struct Rows {
     text: &'static str,
     /// Read when they are asked for first.
-    read: OnceLock<HashMap<Key, Vec<Cells>>>,
+    read: OnceLock<Read>,
+}
+
+/// Rows as they are looked up.
+#[derive(Default)]
+struct Read {
+    rows: HashMap<Key, Vec<Cells>>,
+    /// The inner instructions of pairs: most pairs have no row, and that is sooner known by these.
+    inner: HashSet<Instruction>,
 }
 
 impl Rows {
-    fn get(&self, key: &Key) -> Option<&Vec<Cells>> {
-        let row = |(name, columns): (String, _)| (Key::parse(&name), columns);
-        self.read.get_or_init(|| table::rows_of(self.text, []).map(row).collect()).get(key)
+    fn read(&self) -> &Read {
+        self.read.get_or_init(|| {
+            let mut read = Read::default();
+            for (name, columns) in table::rows_of(self.text, []) {
+                let key = Key::parse(&name);
+                if let Key::Pair(_, inner) = key {
+                    read.inner.insert(inner.instruction);
+                }
+                read.rows.insert(key, columns);
+            }
+            read
+        })
     }
 }
 
@@ -168,15 +185,18 @@ impl Shape {
 impl Costs {
     /// The cost of `outer` and `inner`, which is its source number `at` and has no other use, on one GPU.
     pub(super) fn pair(&self, outer: &Step, at: usize, inner: &Step) -> Option<Cost> {
-        let rows = TABLE.pairs.get(&outer.instruction()?.representative())?;
+        let read = TABLE.pairs.get(&outer.instruction()?.representative())?.read();
+        if !read.inner.contains(&inner.instruction()?.representative()) {
+            return None;
+        }
         let key = Key::Pair(Shape::of(outer, Some(at))?, Shape::of(inner, None)?);
-        Some(rows.get(&key)?[self.numbers().next()?].as_deref()?[0])
+        Some(read.rows.get(&key)?[self.numbers().next()?].as_deref()?[0])
     }
 
     /// The cost of a tree of logic with these leaves, on one GPU.
     pub(super) fn tree(&self, leaves: &Leaves) -> Option<Cost> {
         let key = Key::Tree(leaves.places()?);
-        Some(TABLE.trees.get(&key)?[self.numbers().next()?].as_deref()?[0])
+        Some(TABLE.trees.read().rows.get(&key)?[self.numbers().next()?].as_deref()?[0])
     }
 }
 

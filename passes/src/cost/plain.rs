@@ -10,7 +10,6 @@ use hashbrown::HashMap;
 use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::table::types::TypeWord;
 use std::sync::{LazyLock, OnceLock};
-use tinyvec::ArrayVec;
 
 /// By instruction: most programs have few, so the rows of each are read when they are asked for first.
 static TABLE: LazyLock<HashMap<Instruction, Rows>> = LazyLock::new(|| {
@@ -30,22 +29,24 @@ struct Rows {
     read: OnceLock<HashMap<Sources, Vec<Cells>>>,
 }
 
-/// The sources of an instruction, as the table has them.
-type Sources = ArrayVec<[Source; 4]>;
+/// The sources of an instruction, as the table has them; the places that it does not have are [`Source::None`].
+type Sources = [Source; 4];
 
 impl Rows {
     fn get(&self, sources: &Sources) -> Option<&Vec<Cells>> {
         let row = |(name, columns): (String, Vec<Cells>)| {
-            (name.split(' ').skip(1).map(Source::parse).collect(), columns)
+            let mut sources = [Source::None; 4];
+            sources.iter_mut().zip(name.split(' ').skip(1)).for_each(|(to, word)| *to = Source::parse(word));
+            (sources, columns)
         };
         self.read.get_or_init(|| table::rows_of(self.text, []).map(row).collect()).get(sources)
     }
 }
 
 /// A source as the table names it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Source {
-    #[default]
+    None,
     Register,
     Value(i64),
     Kind(Kind),
@@ -130,8 +131,11 @@ pub(super) fn cost(generation: usize, instruction: Instruction, operands: &[Oper
     let constant = operands.iter().any(|operand| matches!(operand, OperandKind::Constant(_)));
     let precisions = [Precision::Value, Precision::Kind, Precision::Any];
     for precision in precisions.into_iter().take(if constant { 3 } else { 1 }) {
-        let source = |at| precision.source(measured(instruction, precision, operands, at));
-        found = rows.get(&(0..operands.len()).map(source).collect());
+        let mut sources = [Source::None; 4];
+        for (at, source) in sources.iter_mut().enumerate().take(operands.len()) {
+            *source = precision.source(measured(instruction, precision, operands, at));
+        }
+        found = rows.get(&sources);
         if found.is_some() {
             break;
         }

@@ -244,36 +244,24 @@ impl<'a> Sequence<'a> {
 
     /// The steps with a constant that has to be in a register and is there already, because an earlier step needed it.
     fn constants_again(&self) -> Vec<usize> {
-        let mut known: Vec<u64> = Vec::new();
+        let constant = |at: usize| only_constant(&self.steps[at]).map(|(place, number)| (number, at, place));
+        let mut all: Vec<(u64, usize, usize)> = (0..self.steps.len()).filter_map(constant).collect();
+        all.sort_unstable();
         let mut again = Vec::new();
-        for (at, step) in self.steps.iter().enumerate() {
-            if let Some(constant) = self.moved(at, step) {
-                if known.contains(&constant) {
-                    again.push(at);
-                } else {
-                    known.push(constant);
-                }
-            }
+        for same in all.chunk_by(|one, other| one.0 == other.0).filter(|same| same.len() > 1) {
+            let moves = same.iter().filter(|&&(_, at, place)| self.moves(at, place));
+            again.extend(moves.skip(1).map(|&(_, at, _)| at));
         }
         again
     }
 
-    /// The constant that a step needs in a register, if it is the only one that it has and costs one instruction.
-    fn moved(&self, at: usize, step: &Step) -> Option<u64> {
-        let pattern = step.has_pattern().then(|| step.sources.len() - 1);
-        let place = |&(place, source): &(usize, &Source)| {
-            Some(place) != pattern && matches!(source, Source::Constant(_))
-        };
-        let mut places = step.sources.iter().enumerate().filter(place);
-        let (place, &Source::Constant(constant)) = places.next()? else { return None };
-        if places.next().is_some() {
-            return None;
-        }
-        let mut without = *step;
+    /// Whether a step needs a constant in a register, and that costs one instruction.
+    fn moves(&self, at: usize, place: usize) -> bool {
+        let mut without = self.steps[at];
         without.sources[place] = Source::Step(usize::MAX);
         let (with, without) = (self.alone[at], self.costs.step(&without));
         let is_exact = |cost: Cost| cost.least == cost.most;
-        (is_exact(with) && is_exact(without) && with.most == without.most + 1).then_some(constant)
+        is_exact(with) && is_exact(without) && with.most == without.most + 1
     }
 
     /// The sources of a step that nothing else reads: their places, and the steps.
@@ -315,6 +303,18 @@ impl<'a> Sequence<'a> {
         }
         best
     }
+}
+
+/// The constant of a step that has one alone, and its place; selectors and tables aside.
+fn only_constant(step: &Step) -> Option<(usize, u64)> {
+    let pattern = step.has_pattern().then(|| step.sources.len() - 1);
+    let constant = |(place, source): (usize, &Source)| match *source {
+        Source::Constant(constant) if Some(place) != pattern => Some((place, constant)),
+        Source::Constant(_) | Source::Value(_) | Source::Step(_) => None,
+    };
+    let mut constants = step.sources.iter().enumerate().filter_map(constant);
+    let first = constants.next()?;
+    constants.next().is_none().then_some(first)
 }
 
 /// What two steps cost together, and the sum of what they cost alone.

@@ -9,7 +9,7 @@ mod booleans;
 mod lanes;
 mod signature;
 
-pub(crate) use lanes::AllPieces;
+pub(crate) use lanes::{AllFunctions, AllPieces};
 pub(crate) use signature::Signatures;
 
 use crate::rules::Rule;

@@ -17,6 +17,9 @@ use ptxopt_grammar::video::{Form, Scalar, Simd};
 /// All bits of a word.
 pub(super) const ALL: u64 = 0xffff_ffff;
 
+/// How many steps a sequence may have in the usual case: room is made for these.
+const USUAL_STEPS: usize = 28;
+
 /// A sequence in the making.
 pub(super) struct Build<'c> {
     pub(super) with: Available,
@@ -51,12 +54,23 @@ impl<'c> Build<'c> {
         values: &'c dyn Fn(ValueId) -> halves::HalfRange,
         choices: &'c mut Choices,
     ) -> Self {
-        let (steps, ranges, zeros, known) = (Vec::new(), Vec::new(), Vec::new(), HashMap::new());
+        let (steps, ranges, zeros) = (Vec::new(), Vec::new(), Vec::new());
+        let known = HashMap::with_capacity(before.len() + USUAL_STEPS);
         let mut build = Self { with, values, steps, ranges, zeros, known, choices };
         for step in before {
             build.append(*step, build.zeros_of(step));
         }
         build
+    }
+
+    /// The same sequence, to be continued with other choices.
+    pub(super) fn again<'n>(&self, choices: &'n mut Choices) -> Build<'n>
+    where
+        'c: 'n,
+    {
+        let Self { with, values, ref steps, ref ranges, ref zeros, ref known, .. } = *self;
+        let (steps, ranges) = (steps.clone(), ranges.clone());
+        Build { with, values, steps, ranges, zeros: zeros.clone(), known: known.clone(), choices }
     }
 
     /// Adds a step, of which these bits are known to be zero.

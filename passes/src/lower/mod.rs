@@ -173,9 +173,10 @@ fn sequences(
     generate: &dyn Fn(&mut Build<'_>) -> Option<Source>,
 ) -> Vec<Recipe> {
     let mut all: Vec<Recipe> = Vec::new();
-    let mut choices = Choices::default();
+    let (mut none, mut choices) = (Choices::default(), Choices::default());
+    let first = Build::after(before, with, values, &mut none);
     for _built in 0..MOST_BUILT {
-        let mut build = Build::after(before, with, values, &mut choices);
+        let mut build = first.again(&mut choices);
         let made = generate(&mut build).map(|result| build.finish(result));
         if let Some(recipe) = made
             && !all.contains(&recipe)

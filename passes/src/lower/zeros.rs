@@ -40,19 +40,20 @@ fn of_move(words: [u32; 2], selector: u64) -> u32 {
 }
 
 /// The bits that may be set in a function of three words, given by its table.
-fn of_table(words: [Source; 3], table: u64, of: &dyn Fn(Source) -> u32) -> u32 {
-    let may_be = |source: Source, set: bool| match source {
-        Source::Constant(_) if !set => of(source),
-        _ if set => !of(source),
-        Source::Value(_) | Source::Step(_) | Source::Constant(_) => u32::MAX,
+fn of_table([x, y, z]: [Source; 3], table: u64, of: &dyn Fn(Source) -> u32) -> u32 {
+    // The bits of a word that may be zero, and those that may be one.
+    let may_be = |source: Source| {
+        let zeros = of(source);
+        [if matches!(source, Source::Constant(_)) { zeros } else { u32::MAX }, !zeros]
     };
-    (0..8).filter(|row| table >> row & 1 == 1).fold(0, |all, row| {
-        let bits = [row & 4, row & 2, row & 1].map(|bit| bit != 0);
-        let words = words.into_iter().zip(bits);
-        // The same word is not two things at once.
-        let is_one = |(word, bit)| words.clone().all(|(other, its)| other != word || its == bit);
-        let can_be = words.clone().all(is_one);
-        all | if can_be { words.fold(u32::MAX, |all, (word, bit)| all & may_be(word, bit)) } else { 0 }
+    let words = [may_be(x), may_be(y), may_be(z)];
+    // The same word is not two things at once.
+    let same = [x == y, y == z, x == z];
+    (0..8).filter(|row| table >> row & 1 == 1).fold(0, |all, row: usize| {
+        let [x, y, z] = [row >> 2 & 1, row >> 1 & 1, row & 1];
+        let differ = [x != y, y != z, x != z];
+        let can_be = !(0..3).any(|pair| same[pair] && differ[pair]);
+        all | if can_be { words[0][x] & words[1][y] & words[2][z] } else { 0 }
     })
 }
 

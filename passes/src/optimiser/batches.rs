@@ -10,7 +10,7 @@ use ptxopt_grammar::function::Function;
 use std::ops::Range;
 
 /// How many statements a batch has at least, but for the last one.
-const LEAST: usize = 4096;
+const LEAST: usize = 512;
 /// How many batches there are at most.
 const MOST: usize = 64;
 

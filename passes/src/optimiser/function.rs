@@ -113,7 +113,7 @@ pub(super) fn run(
         let decl = graph.register_of(value).and_then(|register| graph.declaration(register));
         decl.is_some_and(|decl| shared.fresh.declares_halves(module.decl_name(decl)))
     };
-    let knowledge = Knowledge::with_whole(&graph, &holds_half);
+    let knowledge = Knowledge::with_whole(&graph, &holds_half).knowing(std::mem::take(&mut memo.functions));
     let seeks = shared.seeks && part.is_none();
     let beginning = seeks.then(|| Beginning::of(&graph, &knowledge, shared.declarations, shared.fresh));
     let repeats = Repeats::of(&graph);
@@ -163,7 +163,7 @@ pub(super) fn run(
         let next = settled(&work, stmt).unwrap_or_else(|| work.gather(stmt, &spelled, &mut records));
         spelled.insert(stmt, next);
     }
-    knowledge.pieces.clear();
+    work.memo.functions = knowledge.pieces.clear();
     let open = spelled.values().any(|spelled| spelled.offers.iter().any(|offer| offer.obstacle.is_none()));
     if open || shared.options.explain || !work.dead.is_empty() {
         records.extend(work.settle(&spelled, edits));

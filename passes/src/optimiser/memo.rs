@@ -9,6 +9,7 @@ use super::lowered::Lowered;
 use super::settled::Settled;
 use super::spell::Spelling;
 use crate::facts::Fact;
+use crate::fuse::AllFunctions;
 use crate::graph::{Graph, Join, Origin, ValueId, inputs_of};
 use crate::lanes::Byte;
 use crate::recipe::{Code, Source, Step};
@@ -35,6 +36,8 @@ pub(super) struct Memo {
     pub(super) legal: Known,
     /// The statements for which no rule had another spelling.
     pub(super) settled: Settled,
+    /// What computes functions of lanes.
+    pub(super) functions: AllFunctions,
 }
 
 /// All of a site that rules can depend on.

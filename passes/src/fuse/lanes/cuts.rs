@@ -159,7 +159,7 @@ impl Pieces {
     pub(super) fn function(&mut self, root: Term, cut: &Cut) -> Term {
         let mut made: HashMap<Term, Term> = HashMap::new();
         let lanes = self.operands(cut);
-        let terms = &mut self.functions;
+        let terms = &mut self.functions.terms;
         for leaf in &cut.leaves {
             let number =
                 lanes.iter().zip(0..).find(|(lane, _)| **lane == leaf.lane).map(|(_, number)| number);

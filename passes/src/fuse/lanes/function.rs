@@ -10,6 +10,7 @@ use super::words::Words;
 use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::video::Sign;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// The most terms of a function that is looked at: a product in a field, in eight steps, has a hundred.
 const MOST_TERMS: usize = 300;
@@ -210,10 +211,10 @@ impl Words {
     fn functions(&mut self, lane: Term, cut: &Cut, leaves: &[Term]) -> Vec<Made> {
         let function = self.pieces.function(lane, cut);
         let asked = (function, leaves.len());
-        let known = self.pieces.shapes.get(&asked).map(Rc::clone);
+        let known = self.pieces.functions.shapes.get(&asked).map(Arc::clone);
         let shapes = known.unwrap_or_else(|| {
-            let shapes: Rc<[Shape]> = self.shapes(function, leaves.len()).into();
-            self.pieces.shapes.insert(asked, Rc::clone(&shapes));
+            let shapes: Arc<[Shape]> = self.shapes(function, leaves.len()).into();
+            self.pieces.functions.shapes.insert(asked, Arc::clone(&shapes));
             shapes
         });
         let made = |shape: &Shape| Made {
@@ -242,10 +243,12 @@ impl Words {
     /// What computes a function of so many lanes.
     fn shapes(&self, function: Term, leaves: usize) -> Vec<Shape> {
         let table = Table::of(self.lanes);
-        if !self.pieces.functions.has_at_most(&[function], MOST_TERMS) {
+        if !self.pieces.functions.terms.has_at_most(&[function], MOST_TERMS) {
             return Vec::new();
         }
-        let Some(evaluated) = Evaluated::of(&self.pieces.functions, function) else { return Vec::new() };
+        let Some(evaluated) = Evaluated::of(&self.pieces.functions.terms, function) else {
+            return Vec::new();
+        };
         let run = |pairs: &[[u32; 2]]| evaluated.results(pairs).expect("a lane has few bits");
         let behaviour: Behaviour = run(&table.samples).try_into().expect("there is a result for each sample");
         match leaves {
@@ -297,7 +300,7 @@ impl Words {
     /// The numbers that a lane could be computed with: those of its function and their neighbours. A lane that was left
     /// where it is in its word is compared with a number that lies there too.
     pub(super) fn numbers(&self, function: Term) -> Vec<u32> {
-        let terms = &self.pieces.functions;
+        let terms = &self.pieces.functions.terms;
         let bits = self.lanes.bits();
         let ones = u32::MAX >> (32 - bits);
         let mut all = vec![0, 1, ones];

@@ -9,7 +9,8 @@
 
 use super::cuts::Cuts;
 use super::decided::Decided;
-use super::function::{Made, Shape};
+use super::function::Made;
+use super::functions::{AllFunctions, Functions};
 use super::halves::Sampled;
 use super::linear::{Linear, Plan};
 use super::sums::{Counted, Summand};
@@ -72,10 +73,7 @@ pub(super) struct Pieces {
     pub(super) cuts: HashMap<Term, Cuts>,
     /// What lanes are made of, as functions of their cuts.
     pub(super) made: HashMap<Asked, Rc<[Made]>>,
-    /// Functions of the lanes of cuts, which are its inputs.
-    pub(super) functions: Terms,
-    /// What computes such a function of so many lanes.
-    pub(super) shapes: HashMap<(Term, usize), Rc<[Shape]>>,
+    pub(super) functions: Functions,
     /// What whole words decide, and the inputs that stand for it.
     decided: HashMap<Decided, Term>,
     decided_by: HashMap<Term, Decided>,
@@ -97,17 +95,42 @@ pub(super) struct Pieces {
 
 /// The pieces of a function, for lanes of each size, as far as they were asked for.
 #[derive(Debug, Default)]
-pub(crate) struct AllPieces([RefCell<Option<Pieces>>; 3]);
+pub(crate) struct AllPieces([RefCell<OfSize>; 3]);
+
+/// Those for lanes of one size, if they were asked for, and what is known of functions of such lanes until then.
+#[derive(Debug, Default)]
+struct OfSize {
+    pieces: Option<Pieces>,
+    functions: Functions,
+}
 
 impl AllPieces {
-    /// Forgets them all: they are as much as all else that is known of a function.
-    pub(crate) fn clear(&self) {
-        for pieces in &self.0 {
-            *pieces.borrow_mut() = None;
+    /// The same, with what is known of functions of lanes.
+    pub(crate) fn knowing(self, functions: AllFunctions) -> Self {
+        for (slot, functions) in self.0.iter().zip(functions.0) {
+            slot.borrow_mut().functions = functions;
         }
+        self
     }
 
-    fn of(&self, bits: u32) -> &RefCell<Option<Pieces>> {
+    /// Forgets them all, which are as much as all else that is known of a function of the module, but for what is known
+    /// of functions of lanes.
+    pub(crate) fn clear(&self) -> AllFunctions {
+        let cleared = |slot: &RefCell<OfSize>| {
+            let OfSize { pieces, functions } = slot.take();
+            pieces.map_or(functions, |pieces| pieces.functions).kept()
+        };
+        AllFunctions(self.0.each_ref().map(cleared))
+    }
+
+    /// Those for lanes of so many bits.
+    fn take(&self, bits: u32) -> Pieces {
+        let mut slot = self.of(bits).borrow_mut();
+        let OfSize { pieces, functions } = &mut *slot;
+        pieces.take().unwrap_or_else(|| Pieces::new(bits, std::mem::take(functions)))
+    }
+
+    fn of(&self, bits: u32) -> &RefCell<OfSize> {
         match bits {
             8 => &self.0[0],
             16 => &self.0[1],
@@ -117,7 +140,7 @@ impl AllPieces {
 }
 
 impl Pieces {
-    fn new(bits: u32) -> Self {
+    fn new(bits: u32, functions: Functions) -> Self {
         let mut terms = Terms::new();
         Self {
             root: terms.bit(false),
@@ -137,8 +160,7 @@ impl Pieces {
             depth: 0,
             cuts: HashMap::new(),
             made: HashMap::new(),
-            functions: Terms::new(),
-            shapes: HashMap::new(),
+            functions,
             decided: HashMap::new(),
             decided_by: HashMap::new(),
             plans: HashMap::new(),
@@ -153,8 +175,8 @@ impl Pieces {
     /// Shows the lanes of `bits` bits of the value of a site, with what lies near, and then, if that is not all, with what
     /// lies further away. `see` gives them back.
     pub(super) fn each(site: &Site<'_, '_, '_>, bits: u32, mut see: impl FnMut(Self) -> Self) {
-        let slot = site.knowledge.pieces.of(bits);
-        let mut pieces = slot.take().unwrap_or_else(|| Self::new(bits));
+        let all = &site.knowledge.pieces;
+        let mut pieces = all.take(bits);
         for most in MOST_VALUES {
             let Some(is_all) = pieces.turn_to(site, most) else { break };
             pieces = see(pieces);
@@ -162,7 +184,7 @@ impl Pieces {
                 break;
             }
         }
-        slot.replace(Some(pieces));
+        all.of(bits).borrow_mut().pieces = Some(pieces);
     }
 
     /// Turns to a site, which may read so many values; whether these are all that it is made of. `None` if it has no

@@ -90,7 +90,7 @@ impl Sum {
 
     /// What a function of so many lanes is that is added up.
     fn counted(&self, function: Term, leaves: usize) -> Option<Counted> {
-        let evaluated = Evaluated::of(&self.words.pieces.functions, function)?;
+        let evaluated = Evaluated::of(&self.words.pieces.functions.terms, function)?;
         let Some((kind, weight, exchanged)) = classify(&evaluated, leaves, self.words.lanes) else {
             return if leaves == 1 { self.compared(function, &evaluated) } else { None };
         };
