@@ -8,9 +8,10 @@ use super::function::{Key, Made};
 use super::words::Words;
 use ptxopt_grammar::meaning::term::{Op, Term};
 
-/// Both, and one or the other, bit by bit.
+/// Both, one or the other, and only one of them, bit by bit.
 const AND: u8 = 0b1000;
 const OR: u8 = 0b1110;
+const XOR: u8 = 0b0110;
 
 /// How many conditions that are joined are brought in order, at most.
 const MOST_JOINED: usize = 16;
@@ -36,25 +37,58 @@ impl Words {
     pub(super) fn of_conditions(&mut self, lane: Term) -> Vec<Made> {
         match self.told(lane) {
             Some((condition, told)) => self.of_condition(condition, told),
-            None => self.of_several(lane).into_iter().collect(),
+            None => self.of_bits(lane).or_else(|| self.of_several(lane)).into_iter().collect(),
         }
     }
 
     /// The only condition that a lane tells, and how.
     pub(super) fn told(&self, lane: Term) -> Option<(Term, Told)> {
+        self.told_bit(lane).filter(|&(bit, _)| is_condition(self.pieces.terms.op(bit)))
+    }
+
+    /// A lane that tells a bit of logic of two others, as whether signs of numbers differ.
+    fn of_bits(&mut self, lane: Term) -> Option<Made> {
+        let (bit, told) = self.told_bit(lane)?;
+        let (join, bits) = self.joined_bits(bit)?;
+        let operands = bits.map(|of| self.telling(of, told)).to_vec();
+        Some(Made { function: Key::Logic(join), operands })
+    }
+
+    /// The two bits that another one is made of, which is cut out of logic of words, and how.
+    fn joined_bits(&mut self, bit: Term) -> Option<(u8, [Term; 2])> {
+        let bit = self.pieces.part(bit, 0, 1);
+        let op = self.pieces.terms.op(bit);
+        if let Op::And(x, y) = op {
+            Some((AND, [x, y]))
+        } else if let Op::Or(x, y) = op {
+            Some((OR, [x, y]))
+        } else if let Op::Xor(x, y) = op {
+            Some((XOR, [x, y]))
+        } else {
+            None
+        }
+    }
+
+    /// Whether a bit compares something, or is made of two others.
+    pub(super) fn compares(&mut self, bit: Term) -> bool {
+        is_condition(self.pieces.terms.op(bit)) || self.joined_bits(bit).is_some()
+    }
+
+    /// The only bit that a lane tells, and how.
+    fn told_bit(&self, lane: Term) -> Option<(Term, Told)> {
         let (terms, op) = (&self.pieces.terms, self.pieces.terms.op(lane));
-        let (condition, told) = if let Op::ZeroExtend(condition) = op {
-            (condition, Told::Lowest)
-        } else if let Op::SignExtend(condition) = op {
-            (condition, Told::All)
-        } else if let Op::Concat(condition, zeros) = op
+        let (bit, told) = if let Op::ZeroExtend(bit) = op {
+            (bit, Told::Lowest)
+        } else if let Op::SignExtend(bit) = op {
+            (bit, Told::All)
+        } else if let Op::Concat(bit, zeros) = op
             && terms.value(zeros) == Some(0)
         {
-            (condition, Told::Highest)
+            (bit, Told::Highest)
         } else {
             return None;
         };
-        (terms.width(condition) == 1 && is_condition(terms.op(condition))).then_some((condition, told))
+        (terms.width(bit) == 1).then_some((bit, told))
     }
 
     /// A condition as a lane.

@@ -89,20 +89,34 @@ impl Words {
             (Key::Between(between), &[word, Source::Constant(first), Source::Constant(end)]) => {
                 self.between(between, word, [first, end])
             }
-            (Key::Logic(table), &[x, y]) => {
-                // The table of three inputs that does not depend on the third.
-                let wide = (0..8).fold(0_u64, |wide, at| wide | u64::from(table >> (at >> 1) & 1) << at);
-                let sources = [x, y, Source::Constant(0), Source::Constant(wide)];
-                let step = match table {
-                    0b1000 => Step::plain(op::AND_B32, &[x, y]),
-                    0b1110 => Step::plain(op::OR_B32, &[x, y]),
-                    0b0110 => Step::plain(op::XOR_B32, &[x, y]),
-                    _ => Step::plain(op::LOP3_B32, &sources),
-                };
-                self.push(step)
-            }
+            (Key::Logic(table), &[x, y]) => self.logic(table, [x, y]),
             _ => return None,
         })
+    }
+
+    /// Logic of two words, bit by bit. Of two masks of signs it is the mask of the signs of the logic of these words.
+    fn logic(&mut self, table: u8, [x, y]: [Source; 2]) -> Source {
+        if let (Some(x), Some(y)) = (self.of_signs(x), self.of_signs(y)) {
+            let word = self.logic(table, [x, y]);
+            return self.signs(word);
+        }
+        // The table of three inputs that does not depend on the third.
+        let wide = (0..8).fold(0_u64, |wide, at| wide | u64::from(table >> (at >> 1) & 1) << at);
+        let sources = [x, y, Source::Constant(0), Source::Constant(wide)];
+        let step = match table {
+            0b1000 => Step::plain(op::AND_B32, &[x, y]),
+            0b1110 => Step::plain(op::OR_B32, &[x, y]),
+            0b0110 => Step::plain(op::XOR_B32, &[x, y]),
+            _ => Step::plain(op::LOP3_B32, &sources),
+        };
+        self.push(step)
+    }
+
+    /// The word whose signs the lanes of another one are.
+    fn of_signs(&self, word: Source) -> Option<Source> {
+        let Source::Step(step) = word else { return None };
+        let &of = self.steps[step].sources.first()?;
+        (self.steps[step] == self.sign_of(of)).then_some(of)
     }
 
     /// All lanes shifted: the word is, without the bits that come from another lane.
@@ -114,6 +128,8 @@ impl Words {
         let (instruction, (by, kept)) = match shift {
             Shift::Left(by) => (op::SHL_B32, left(by)),
             Shift::Right(by) => (op::SHR_U32, right(by)),
+            // Nothing is left but the sign.
+            Shift::Signed(by) if by + 1 == bits => return self.signs(word),
             Shift::Signed(by) => {
                 let (by, kept) = right(by);
                 let signs = self.signs(word);
@@ -133,8 +149,12 @@ impl Words {
 
     /// The highest bit of every lane in all of its bits.
     pub(super) fn signs(&mut self, word: Source) -> Source {
+        self.push(self.sign_of(word))
+    }
+
+    fn sign_of(&self, word: Source) -> Step {
         let selector = if self.lanes == Lanes::Four { 0xba98 } else { 0xbb99 };
-        self.push(Step::plain(op::PRMT_B32, &[word, Source::Constant(0), Source::Constant(selector)]))
+        Step::plain(op::PRMT_B32, &[word, Source::Constant(0), Source::Constant(selector)])
     }
 
     /// Half the sum of unsigned lanes, rounded down: what both have, and half of what one of them has.

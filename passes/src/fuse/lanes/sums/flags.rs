@@ -155,9 +155,9 @@ impl Sum {
     /// A number where a condition on lanes holds, else zero.
     pub(super) fn of_condition(&mut self, term: Term) -> Option<Summand> {
         let bits = Lanes::Four.bits();
-        let (condition, number) = self.number_where(term)?;
+        let (condition, number) = self.number_where(term).or_else(|| Some((self.bit(term)?, 1)))?;
         let weight = i64::try_from(number).ok().filter(|number| (1..1 << bits).contains(number))?;
-        if self.words.lanes != Lanes::Four || !is_condition(self.words.pieces.terms.op(condition)) {
+        if self.words.lanes != Lanes::Four || !self.words.compares(condition) {
             return None;
         }
         let (kind, told) = match weight {
@@ -167,6 +167,12 @@ impl Sum {
         let lane = self.words.telling(condition, told);
         let is_made = !self.words.alternatives(lane).is_empty();
         is_made.then(|| Summand { kind, lanes: vec![lane], weight })
+    }
+
+    /// The only bit of a term that may be set, if that is the lowest.
+    fn bit(&mut self, term: Term) -> Option<Term> {
+        let pieces = &mut self.words.pieces;
+        (pieces.fact(term).unsigned().1 == 1).then(|| pieces.part(term, 0, 1))
     }
 
     /// How many of those lanes of a word that there are have a highest bit that is set, all other bits being zero, added to
