@@ -125,7 +125,11 @@ impl Lowered {
         }
         all.sort_by_key(Made::rank);
         forget(&mut all);
-        let all: Arc<[Made]> = all.into();
+        let written = |made: Made| match in_registers(&made.recipe) {
+            Some(recipe) => Made::of(recipe, target, &mut self.having),
+            None => made,
+        };
+        let all: Arc<[Made]> = all.into_iter().map(written).collect();
         self.known.insert(steps, Arc::clone(&all));
         all
     }
@@ -224,6 +228,36 @@ fn with_numbers(recipe: &Recipe, knowledge: &Knowledge) -> Recipe {
     };
     let of = |step: &Step| if is_simd(step).is_some() { step.over(number) } else { *step };
     Recipe::of(recipe.steps.iter().map(of).collect())
+}
+
+/// A recipe with the numbers in registers that SIMD instructions read which are left in it; `None` if they read none.
+fn in_registers(recipe: &Applied) -> Option<Recipe> {
+    let is_number = |source: &Source| matches!(source, Source::Constant(_));
+    let reads_number = |step: &Step| is_simd(step).is_some() && step.sources.iter().any(is_number);
+    if !recipe.steps().any(|step| reads_number(&step)) {
+        return None;
+    }
+    let mut steps: Vec<Step> = Vec::new();
+    let mut places: Vec<usize> = Vec::new();
+    for step in recipe.steps() {
+        let mut step = step.over(|source| match *source {
+            Source::Step(at) => Source::Step(places[at]),
+            Source::Value(_) | Source::Constant(_) => *source,
+        });
+        if reads_number(&step) {
+            for number in step.sources.iter_mut().filter(|source| is_number(source)) {
+                let copy = Step::copy(*number, 32);
+                let known = steps.iter().position(|known| *known == copy);
+                *number = Source::Step(known.unwrap_or_else(|| {
+                    steps.push(copy);
+                    steps.len() - 1
+                }));
+            }
+        }
+        places.push(steps.len());
+        steps.push(step);
+    }
+    Some(Recipe::of(steps))
 }
 
 fn is_simd(step: &Step) -> Option<Simd> {
