@@ -5,9 +5,9 @@
 use super::super::cuts::Cut;
 use super::super::evaluated::Evaluated;
 use super::super::function::Argument;
-use super::super::operation::{Behaviour, Table, WithNumber};
+use super::super::operation::{Behaviour, Operation, Table, WithNumber};
 use super::super::words::Way;
-use super::kind::{Kind, classify};
+use super::kind::{Kind, classify, low};
 use super::{Addend, Counted, Sum, Summand};
 use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::video::{Lanes, Sign};
@@ -92,7 +92,9 @@ impl Sum {
     fn counted(&self, function: Term, leaves: usize) -> Option<Counted> {
         let evaluated = Evaluated::of(&self.words.pieces.functions.terms, function)?;
         let Some((kind, weight, exchanged)) = classify(&evaluated, leaves, self.words.lanes) else {
-            return if leaves == 1 { self.compared(function, &evaluated) } else { None };
+            let with_number =
+                || self.compared(function, &evaluated).or_else(|| self.distance(function, &evaluated));
+            return if leaves == 1 { with_number() } else { None };
         };
         let mut operands: Vec<Argument> = (0..leaves).map(Argument::Leaf).collect();
         if exchanged {
@@ -122,6 +124,25 @@ impl Sum {
         })?;
         let [lane, number] = [Argument::Leaf(0), Argument::Number(number)];
         let operands = if first { vec![number, lane] } else { vec![lane, number] };
+        Some(Counted { kind: Kind::Simd(operation), weight: 0, operands })
+    }
+
+    /// A function of one lane that is how far it is from a number, as a distance of two lanes: magnitudes are distances
+    /// from zero.
+    fn distance(&self, function: Term, evaluated: &Evaluated) -> Option<Counted> {
+        let (table, bits) = (Table::of(self.words.lanes), self.words.lanes.bits());
+        let results = evaluated.results(&table.samples)?;
+        let distances: Vec<Operation> = table.sums().filter(|operation| operation.is_distance()).collect();
+        let found = self.words.numbers(function).into_iter().find_map(|number| {
+            let is = |operation: &&Operation| {
+                let distance = |x: u32| operation.uncut([x], [number], bits)[0];
+                let mut all = table.samples.iter().zip(&results);
+                all.all(|(&[x, _], &result)| low(distance(x).into()) == result)
+            };
+            distances.iter().find(is).map(|&operation| (operation, number))
+        });
+        let (operation, number) = found?;
+        let operands = vec![Argument::Leaf(0), Argument::Number(number)];
         Some(Counted { kind: Kind::Simd(operation), weight: 0, operands })
     }
 
