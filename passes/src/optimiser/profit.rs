@@ -16,7 +16,7 @@ use crate::site::Knowledge;
 use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::ones;
 use ptxopt_grammar::table::Row;
-use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::tree::StmtId;
 use ptxopt_grammar::video::Form;
 use std::cell::RefCell;
@@ -336,7 +336,11 @@ impl Profit<'_, '_, '_> {
         let row = |stmt: StmtId| self.graph.module().row(stmt);
         let joins_halves = |stmt| self.graph.step(stmt).is_some_and(|step| step.code == Code::Pack);
         let is_mask = || row(gain.stmt).is_some_and(|row| row.is(op::AND));
-        let takes_field = |stmt| self.is_byte_move(stmt) || row(stmt).is_some_and(|row| row.is(op::BFE));
+        let takes_field = |stmt| {
+            self.is_byte_move(stmt)
+                || row(stmt).is_some_and(|row| row.is(op::BFE))
+                || self.graph.step(stmt).is_some_and(|step| shifts_half_by_byte(&step))
+        };
         let moves = || gain.gone.iter().filter(|&&stmt| takes_field(stmt) && self.cost_of(stmt).least > 0);
         let packs = joins_halves(gain.stmt) || is_mask() && gain.gone.iter().any(|&stmt| joins_halves(stmt));
         packs && moves().count() > 1
@@ -398,6 +402,12 @@ fn is_negation(step: &Step) -> bool {
 /// Whether a spelling says what code means as video instructions.
 pub(super) fn is_fused(spelling: &Spelling) -> bool {
     spelling.trail.iter().any(|rule| rule.pass == Pass::Fuse)
+}
+
+/// Whether a step moves a byte of a half to where the other one is.
+fn shifts_half_by_byte(step: &Step) -> bool {
+    let shifts = |own: Instruction| own == op::SHL.of(op::B16) || own == op::SHR.of(op::U16);
+    step.instruction().is_some_and(shifts) && step.sources.last() == Some(&Source::Constant(8))
 }
 
 /// The operands that a video instruction takes apart, and into how many lanes.
