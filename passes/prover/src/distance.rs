@@ -69,18 +69,35 @@ impl Distances {
     pub(super) fn made<W: Watch>(&mut self, at: usize, words: [&[Lit]; 2], graph: &mut Aig<W>) -> &Linear {
         let Distance { signed, made, .. } = &mut self.all[at];
         made.get_or_insert_with(|| {
-            let [a, b] = in_order(words);
-            let less = less(graph, a, b, *signed);
-            // It is not negative, and no wider than the words, of which the bits are left out that both have extended.
-            let width = narrowest(a, *signed).max(narrowest(b, *signed));
-            let [a, b] = [a, b].map(|word| wider(&word[..width], *signed));
-            let (up, down) = (minus(&b, &a).bits(graph), minus(&a, &b).bits(graph));
-            let chosen = up.into_iter().zip(down).take(width);
-            let mut distance: Vec<Lit> = chosen.map(|(up, down)| graph.choose(less, up, down)).collect();
+            let mut distance = bits(words, *signed, graph);
             distance.resize(words[0].len() + ROOM, Lit::FALSE);
             Linear::of_bits(&distance)
         })
     }
+}
+
+/// The bits of how far two words of one width are apart.
+fn bits<W: Watch>(words: [&[Lit]; 2], signed: bool, graph: &mut Aig<W>) -> Vec<Lit> {
+    let [a, b] = in_order(words);
+    let less = less(graph, a, b, signed);
+    // It is not negative, and no wider than the words, of which the bits are left out that both have extended.
+    let width = narrowest(a, signed).max(narrowest(b, signed));
+    let [a, b] = [a, b].map(|word| wider(&word[..width], signed));
+    let (up, down) = (minus(&b, &a).bits(graph), minus(&a, &b).bits(graph));
+    let chosen = up.into_iter().zip(down).take(width);
+    chosen.map(|(up, down)| graph.choose(less, up, down)).collect()
+}
+
+/// The bits of a difference of two unsigned words where it is not negative, and of its opposite where it is; `None` if a
+/// sum is no such difference, or has no room for all of them.
+pub(super) fn magnitude<W: Watch>(difference: &Linear, graph: &mut Aig<W>) -> Option<Vec<Lit>> {
+    let [mut a, mut b] = difference.ends()?;
+    let width = a.len().max(b.len()).max(1);
+    a.resize(width, Lit::FALSE);
+    b.resize(width, Lit::FALSE);
+    let mut magnitude = bits([&a, &b], false, graph);
+    magnitude.resize(difference.width() as usize, Lit::FALSE);
+    Some(magnitude)
 }
 
 /// How many bits a word has without those that it was extended by.
@@ -105,6 +122,7 @@ fn minus(a: &Linear, b: &Linear) -> Linear {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use crate::{Proof, Query, Verdict, prove};
     use ptxopt_grammar::meaning::term::{Term, Terms};
 
@@ -196,6 +214,94 @@ mod tests {
     fn differences_of_signed_ends_borrow_from_the_lane_above() {
         let verdict = side_by_side(Terms::signed_less, Terms::signed_less);
         assert!(matches!(verdict, Verdict::Refuted(_)), "{verdict:?}");
+    }
+
+    /// Whether a difference of two halves, in words of so many bits, or its opposite where it is negative, is their
+    /// distance.
+    fn magnitude_of_difference(width: u32, is_greater: bool) -> Verdict {
+        let mut terms = Terms::new();
+        let halves = [0, 1].map(|number| terms.input(number, 16));
+        let [x, y] = halves.map(|half| terms.zero_extend(half, width));
+        let [difference, opposite] = [terms.sub(x, y), terms.sub(y, x)];
+        let zero = terms.constant(0, width);
+        let before = if is_greater {
+            let is_negative = terms.signed_less(opposite, zero);
+            terms.choose(is_negative, difference, opposite)
+        } else {
+            let is_negative = terms.signed_less(difference, zero);
+            let opposite = terms.sub(zero, difference);
+            terms.choose(is_negative, opposite, difference)
+        };
+        let less: Less = Terms::unsigned_less;
+        let [smaller, greater, _] = of(&mut terms, halves, less, less);
+        let after = terms.sub(greater, smaller);
+        let after = terms.zero_extend(after, width);
+        prove(&Query::new(&terms, vec![before], vec![after]))
+    }
+
+    #[test]
+    fn magnitudes_of_differences_are_distances() {
+        for is_greater in [false, true] {
+            let verdict = magnitude_of_difference(32, is_greater);
+            assert_eq!(verdict, Verdict::Proved(Proof::Structural), "{is_greater}");
+            let verdict = magnitude_of_difference(17, is_greater);
+            assert_eq!(verdict, Verdict::Proved(Proof::Structural), "{is_greater}");
+        }
+    }
+
+    #[test]
+    fn magnitudes_of_differences_without_room_for_a_sign_are_no_distances() {
+        assert!(matches!(magnitude_of_difference(16, false), Verdict::Refuted(_)));
+    }
+
+    #[test]
+    fn a_difference_shows_its_words_where_it_has_room_for_a_sign() {
+        let word = |first: u32, count: u32, width: usize| {
+            let mut bits: Vec<Lit> = (first..first + count).map(|node| Lit::new(node, false)).collect();
+            bits.resize(width, Lit::FALSE);
+            bits
+        };
+        let ends = |width: usize| {
+            let [half, byte] = [word(1, 16, width), word(17, 8, width)].map(|bits| Linear::of_bits(&bits));
+            minus(&half, &byte).ends()
+        };
+        assert_eq!(ends(17), Some([word(1, 16, 16), word(17, 8, 8)]));
+        assert_eq!(ends(16), None);
+        let [half, byte] = [word(1, 16, 32), word(17, 8, 32)].map(|bits| Linear::of_bits(&bits));
+        assert_eq!(minus(&half, &byte).plus_constant(1).ends(), None);
+        assert_eq!(minus(&half.times_constant(3), &byte).ends(), None);
+    }
+
+    /// Whether the magnitudes of two differences, added up, are the sum of the distances; `is_other` says that a third
+    /// word is in the place of one.
+    fn sum_of_magnitudes(is_other: bool) -> Verdict {
+        let mut terms = Terms::new();
+        let halves = [0, 1, 2, 3, 4].map(|number| terms.input(number, 16));
+        let zero = terms.constant(0, 32);
+        let magnitude = |terms: &mut Terms, pair: [Term; 2]| {
+            let [x, y] = pair.map(|half| terms.zero_extend(half, 32));
+            let difference = terms.sub(x, y);
+            let is_negative = terms.signed_less(difference, zero);
+            let opposite = terms.sub(zero, difference);
+            terms.choose(is_negative, opposite, difference)
+        };
+        let pairs = [[halves[0], halves[1]], [halves[2], halves[3 + usize::from(is_other)]]];
+        let [one, other] = pairs.map(|pair| magnitude(&mut terms, pair));
+        let before = terms.add(one, other);
+        let less: Less = Terms::unsigned_less;
+        let after = [[halves[2], halves[3]], [halves[0], halves[1]]].into_iter().fold(zero, |sum, pair| {
+            let [smaller, greater, _] = of(&mut terms, pair, less, less);
+            let [smaller, greater] = [smaller, greater].map(|end| terms.zero_extend(end, 32));
+            let sum = terms.add(sum, greater);
+            terms.sub(sum, smaller)
+        });
+        prove(&Query::new(&terms, vec![before], vec![after]))
+    }
+
+    #[test]
+    fn sums_of_magnitudes_are_sums_of_distances_in_any_order() {
+        assert_eq!(sum_of_magnitudes(false), Verdict::Proved(Proof::Structural));
+        assert!(matches!(sum_of_magnitudes(true), Verdict::Refuted(_)));
     }
 
     #[test]

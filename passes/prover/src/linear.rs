@@ -148,6 +148,26 @@ impl Linear {
         Self { width, constant: constant.cast_unsigned(), weights }.reduced()
     }
 
+    /// The bits of two unsigned words whose difference it is, the first less the second, if all of their differences are
+    /// signed numbers of its width.
+    pub(super) fn ends(&self) -> Option<[Vec<Lit>; 2]> {
+        let mut ends = [Vec::new(), Vec::new()];
+        for (lit, weight) in self.terms() {
+            let weight = signed(weight, self.width);
+            let (end, place) = (&mut ends[usize::from(weight < 0)], weight.unsigned_abs());
+            let at = place.trailing_zeros() as usize;
+            if end.len() <= at {
+                end.resize(at + 1, Lit::FALSE);
+            }
+            if !place.is_power_of_two() || end[at] != Lit::FALSE {
+                return None;
+            }
+            end[at] = lit;
+        }
+        let fits = |end: &Vec<Lit>| end.len() < self.width as usize;
+        (self.constant == 0 && ends.iter().all(fits)).then_some(ends)
+    }
+
     /// How many literals it has.
     pub(super) fn len(&self) -> usize {
         self.weights.len()

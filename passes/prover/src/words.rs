@@ -6,7 +6,7 @@
 use super::aig::{Aig, Lit, Watch};
 use super::canonical::{Cone, Kind, Word};
 use super::compared::{Extreme, less};
-use super::distance::Distances;
+use super::distance::{Distances, magnitude};
 use super::extremes::Extremes;
 use super::linear::Linear;
 use super::numbers::parted;
@@ -388,12 +388,29 @@ impl<'c, W: Watch> Circuit<'c, W> {
                     return self.extreme(at, extreme);
                 }
                 let condition = self.bits(a)[0];
+                if let Some(magnitude) = self.magnitude(condition, [b, c]) {
+                    return magnitude;
+                }
                 let (then, otherwise, graph) = self.both(b, c);
                 let pairs = then.iter().zip(otherwise);
                 pairs.map(|(&then, &otherwise)| graph.choose(condition, then, otherwise)).collect()
             }
             Kind::Add | Kind::Mul => unreachable!("sums and products are made as sums"),
         }
+    }
+
+    /// The bits of a choice between a difference and its opposite which is the one that is not negative.
+    fn magnitude(&mut self, condition: Lit, [then, otherwise]: [u32; 2]) -> Option<Vec<Lit>> {
+        let [opposite, difference] = [then, otherwise].map(|of| self.linear[of as usize].clone());
+        let (opposite, difference) = (opposite?, difference?);
+        if opposite != difference.times_constant(u128::MAX) {
+            return None;
+        }
+        let is_negative = |bits: &[Lit]| *bits.last().expect("a word has a bit");
+        // Where both are zero, it does not matter which is chosen.
+        let is_magnitude =
+            condition == is_negative(self.bits(otherwise)) || condition == !is_negative(self.bits(then));
+        if is_magnitude { magnitude(&difference, &mut self.graph) } else { None }
     }
 
     fn extreme(&mut self, at: usize, extreme: Extreme) -> Vec<Lit> {
