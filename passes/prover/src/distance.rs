@@ -100,6 +100,11 @@ pub(super) fn magnitude<W: Watch>(difference: &Linear, graph: &mut Aig<W>) -> Op
     Some(magnitude)
 }
 
+/// Whether a sum is zero less another one. Most that are chosen between differ in the number of their literals.
+pub(super) fn are_opposite(one: &Linear, other: &Linear) -> bool {
+    one.len() == other.len() && *one == other.times_constant(u128::MAX)
+}
+
 /// How many bits a word has without those that it was extended by.
 fn narrowest(bits: &[Lit], signed: bool) -> usize {
     let is_extended =

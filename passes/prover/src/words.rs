@@ -6,7 +6,7 @@
 use super::aig::{Aig, Lit, Watch};
 use super::canonical::{Cone, Kind, Word};
 use super::compared::{Extreme, less};
-use super::distance::{Distances, magnitude};
+use super::distance::{Distances, are_opposite, magnitude};
 use super::extremes::Extremes;
 use super::linear::Linear;
 use super::numbers::parted;
@@ -401,11 +401,9 @@ impl<'c, W: Watch> Circuit<'c, W> {
 
     /// The bits of a choice between a difference and its opposite which is the one that is not negative.
     fn magnitude(&mut self, condition: Lit, [then, otherwise]: [u32; 2]) -> Option<Vec<Lit>> {
-        let [opposite, difference] = [then, otherwise].map(|of| self.linear[of as usize].clone());
+        let [opposite, difference] = [then, otherwise].map(|of| self.linear[of as usize].as_ref());
         let (opposite, difference) = (opposite?, difference?);
-        if opposite != difference.times_constant(u128::MAX) {
-            return None;
-        }
+        let difference = are_opposite(opposite, difference).then(|| difference.clone())?;
         let is_negative = |bits: &[Lit]| *bits.last().expect("a word has a bit");
         // Where both are zero, it does not matter which is chosen.
         let is_magnitude =

@@ -54,7 +54,7 @@ impl Words {
         Some(Made { function: Key::Logic(join), operands })
     }
 
-    /// The two bits that another one is made of, which is cut out of logic of words, and how.
+    /// The two bits that another one is made of, or the logic of words that it is cut out of, and how.
     fn joined_bits(&mut self, bit: Term) -> Option<(u8, [Term; 2])> {
         let bit = self.pieces.part(bit, 0, 1);
         let op = self.pieces.terms.op(bit);
@@ -69,8 +69,8 @@ impl Words {
         }
     }
 
-    /// Whether a bit compares something, or is made of two others.
-    pub(super) fn compares(&mut self, bit: Term) -> bool {
+    /// Whether a lane that tells a bit is made of conditions or of lanes that tell other bits.
+    pub(super) fn can_be_told(&mut self, bit: Term) -> bool {
         is_condition(self.pieces.terms.op(bit)) || self.joined_bits(bit).is_some()
     }
 
@@ -106,25 +106,26 @@ impl Words {
 
     /// A lane that tells one condition: conditions that are joined, or a comparison that is told otherwise.
     fn of_condition(&mut self, condition: Term, told: Told) -> Vec<Made> {
-        let (terms, op) = (&self.pieces.terms, self.pieces.terms.op(condition));
-        let (join, joined) = if let Op::And(x, y) = op {
-            (AND, [x, y])
-        } else if let Op::Or(x, y) = op {
-            (OR, [x, y])
-        } else if let Op::Not(inner) = op
-            && matches!(terms.op(inner), Op::And(..) | Op::Or(..))
-        {
-            return vec![self.inverted(inner, told)];
-        } else if told == Told::Highest {
-            let lowest = self.telling(condition, Told::Lowest);
-            return self.alternatives(lowest).iter().filter_map(Made::told_by_highest).collect();
-        } else {
-            return Vec::new();
-        };
+        let Some((join, joined)) = self.joined_bits(condition) else { return self.of_one(condition, told) };
         let [x, y] = self.in_order(condition, joined).map(|of| self.telling(of, told));
         [[x, y], [y, x]]
             .map(|operands| Made { function: Key::Logic(join), operands: operands.to_vec() })
             .into()
+    }
+
+    /// The same of a condition that joins no others: the opposite of one that does, or a comparison.
+    fn of_one(&mut self, condition: Term, told: Told) -> Vec<Made> {
+        let terms = &self.pieces.terms;
+        if let Op::Not(inner) = terms.op(condition)
+            && matches!(terms.op(inner), Op::And(..) | Op::Or(..))
+        {
+            return vec![self.inverted(inner, told)];
+        }
+        if told != Told::Highest {
+            return Vec::new();
+        }
+        let lowest = self.telling(condition, Told::Lowest);
+        self.alternatives(lowest).iter().filter_map(Made::told_by_highest).collect()
     }
 
     /// What a condition joins, as the first of these conditions and all others. Their order is that of the numbers in them,

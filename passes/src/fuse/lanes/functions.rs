@@ -8,8 +8,9 @@ use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use std::sync::Arc;
 
-/// The most terms that are kept from one function of a module to the next.
-const MOST_KEPT: usize = 1 << 16;
+/// The most terms that are kept from one function of a module to the next. Each batch of functions has its own, and all
+/// are there until the end.
+const MOST_KEPT: usize = 1 << 13;
 
 /// Functions of lanes of one size.
 #[derive(Debug, Default)]

@@ -157,7 +157,7 @@ impl Sum {
         let bits = Lanes::Four.bits();
         let (condition, number) = self.number_where(term).or_else(|| Some((self.bit(term)?, 1)))?;
         let weight = i64::try_from(number).ok().filter(|number| (1..1 << bits).contains(number))?;
-        if self.words.lanes != Lanes::Four || !self.words.compares(condition) {
+        if self.words.lanes != Lanes::Four || !self.words.can_be_told(condition) {
             return None;
         }
         let (kind, told) = match weight {
