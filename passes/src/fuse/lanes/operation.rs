@@ -74,8 +74,8 @@ impl Table {
     fn new(lanes: Lanes) -> Self {
         let bits = lanes.bits();
         let samples = samples(bits);
-        let [first, second] = [0, 1].map(|side| std::array::from_fn(|at| samples[at][side]));
-        let sides = [[first, second], [second, first]];
+        let [first, second]: [Behaviour; 2] = [0, 1].map(|side| std::array::from_fn(|at| samples[at][side]));
+        let sides = [[&first, &second], [&second, &first]];
         let mut operations: Vec<Operation> = Vec::new();
         let mut functions: HashMap<Box<Behaviour>, Function> = HashMap::new();
         for table in 1..15_u8 {
@@ -91,7 +91,7 @@ impl Table {
             for (swapped, [x, y]) in [false, true].into_iter().zip(sides) {
                 let results = operation.all(x, y, bits);
                 if operation.compares() {
-                    let mask = results.map(|bit| (bit << bits) - bit);
+                    let mask = every(&results, |bit| (bit << bits) - bit);
                     functions.entry(Box::new(mask)).or_insert(Function::Mask(operation, swapped));
                 }
                 let new = functions.try_insert(Box::new(results), Function::Simd(operation, swapped));
@@ -107,10 +107,11 @@ impl Table {
         functions.entry(Box::new(behaviour(&samples, signed))).or_insert(Function::Floor(Sign::Signed));
         // Sums that are clamped around half of what a lane can be, and signed means that are rounded up.
         let biased = operations.iter().filter(|operation| operation.clamps() || operation.is_mean());
+        let [first, second] = [first, second].map(|side| every(&side, |lane| lane ^ half));
+        let sides = [[&first, &second], [&second, &first]];
         for &operation in biased {
-            for (swapped, sides) in [false, true].into_iter().zip(sides) {
-                let [x, y] = sides.map(|side| side.map(|lane| lane ^ half));
-                let results = operation.all(x, y, bits).map(|lane| lane ^ half);
+            for (swapped, [x, y]) in [false, true].into_iter().zip(sides) {
+                let results = every(&operation.all(x, y, bits), |lane| lane ^ half);
                 functions.entry(Box::new(results)).or_insert(Function::Biased(operation, swapped));
             }
         }
@@ -243,11 +244,11 @@ impl Operation {
 
     /// The result for two lanes.
     fn compute(self, x: u32, y: u32, bits: u32) -> u32 {
-        self.all([x], [y], bits)[0]
+        self.all(&[x], &[y], bits)[0]
     }
 
     /// The results for many pairs of lanes.
-    fn all<const N: usize>(self, x: [u32; N], y: [u32; N], bits: u32) -> [u32; N] {
+    fn all<const N: usize>(self, x: &[u32; N], y: &[u32; N], bits: u32) -> [u32; N] {
         let ones = u32::MAX >> (32 - bits);
         let half = 1_i32 << (bits - 1);
         let [least, most] = match self.op {
@@ -257,16 +258,22 @@ impl Operation {
             SimdOp::Arithmetic { dtype: Sign::Signed, then: SimdThen::Saturate, .. } => [-half, half - 1],
             SimdOp::Arithmetic { .. } | SimdOp::Set { .. } => [i32::MIN, i32::MAX],
         };
-        self.uncut(x, y, bits).map(|result| result.clamp(least, most).cast_unsigned() & ones)
+        let lane = |result: i32| result.clamp(least, most).cast_unsigned() & ones;
+        every(&self.all_uncut(x, y, bits), lane)
+    }
+
+    /// The result for two lanes, before it becomes a lane.
+    pub(super) fn uncut(self, x: u32, y: u32, bits: u32) -> i32 {
+        self.all_uncut(&[x], &[y], bits)[0]
     }
 
     /// The results for many pairs of lanes, before they become lanes.
-    pub(super) fn uncut<const N: usize>(self, x: [u32; N], y: [u32; N], bits: u32) -> [i32; N] {
+    fn all_uncut<const N: usize>(self, x: &[u32; N], y: &[u32; N], bits: u32) -> [i32; N] {
         let number = |sign: Sign| {
             let half = if sign == Sign::Signed { 1 << (bits - 1) } else { 0 };
             move |lane: u32| (lane ^ half).cast_signed() - half.cast_signed()
         };
-        let (x, y) = (x.map(number(self.atype)), y.map(number(self.btype)));
+        let (x, y) = (&every(x, number(self.atype)), &every(y, number(self.btype)));
         // One loop for each operation, so that the compiler can compute several results at a time.
         match self.op {
             SimdOp::Arithmetic { op, .. } => match op {
@@ -290,8 +297,17 @@ impl Operation {
 }
 
 /// What a function gives for each pair.
-fn each<const N: usize>(x: [i32; N], y: [i32; N], result: impl Fn(i32, i32) -> i32) -> [i32; N] {
-    std::array::from_fn(|at| result(x[at], y[at]))
+fn each<const N: usize>(x: &[i32; N], y: &[i32; N], result: impl Fn(i32, i32) -> i32) -> [i32; N] {
+    let mut results = [0; N];
+    results.iter_mut().zip(x).zip(y).for_each(|((to, &x), &y)| *to = result(x, y));
+    results
+}
+
+/// What a function gives for each number. Unlike for `map` of an array, the compiler computes several at a time.
+fn every<T: Copy, R: Copy + Default, const N: usize>(numbers: &[T; N], result: impl Fn(T) -> R) -> [R; N] {
+    let mut results = [R::default(); N];
+    results.iter_mut().zip(numbers).for_each(|(to, &number)| *to = result(number));
+    results
 }
 
 /// The function of a table, bit by bit.

@@ -66,8 +66,8 @@ impl Kind {
         let (bits, [x, y]) = (lanes.bits(), if exchanged { [y, x] } else { [x, y] });
         let word = match self {
             Self::Product(one, other) => value(x, one, bits) * value(y, other, bits),
-            Self::SquaredDifference(operation) => i64::from(operation.uncut([x], [y], bits)[0]).pow(2),
-            Self::Simd(operation) => operation.uncut([x], [y], bits)[0].into(),
+            Self::SquaredDifference(operation) => i64::from(operation.uncut(x, y, bits)).pow(2),
+            Self::Simd(operation) => operation.uncut(x, y, bits).into(),
             Self::Weighted(_) | Self::Square(_) | Self::Told => unreachable!("these are of one lane"),
         };
         low(word)

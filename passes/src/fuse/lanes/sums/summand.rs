@@ -135,7 +135,7 @@ impl Sum {
         let distances: Vec<Operation> = table.sums().filter(|operation| operation.is_distance()).collect();
         let found = self.words.numbers(function).into_iter().find_map(|number| {
             let is = |operation: &&Operation| {
-                let distance = |x: u32| operation.uncut([x], [number], bits)[0];
+                let distance = |x: u32| operation.uncut(x, number, bits);
                 let mut all = table.samples.iter().zip(&results);
                 all.all(|(&[x, _], &result)| low(distance(x).into()) == result)
             };
