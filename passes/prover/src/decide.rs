@@ -63,11 +63,20 @@ fn search(question: &Question, budget: Budget) -> Searched {
         return Searched::Proved(Proof::Structural);
     }
     if question.cone.multiplies() {
-        if are_the_same_apart(question) {
+        let (are_same, abstracted) = taken_apart(question);
+        if are_same {
             return Searched::Proved(Proof::Structural);
         }
         if tried::are_equal(&mut plain.graph, &question.cone.inputs, &plain.inputs, &plain.pairs) {
             return Searched::Proved(Proof::Parts);
+        }
+        if let Some(abstracted) = abstracted {
+            match search(&abstracted, budget) {
+                Searched::Proved(proof) => return Searched::Proved(proof),
+                // The products would only be in the way.
+                Searched::Unknown => return Searched::Unknown,
+                Searched::Found(..) => {}
+            }
         }
         if let Some(proof) = Renamed::of(question).and_then(|renamed| renamed.proved(question, budget, seed))
         {
@@ -91,14 +100,16 @@ pub(super) fn are_the_same(pairs: &[(Lit, Lit)]) -> bool {
     pairs.iter().all(|(before, after)| before == after)
 }
 
-/// Whether the demanded bits of both sides are the same gates where products are taken apart.
-fn are_the_same_apart(question: &Question) -> bool {
+/// Whether the demanded bits of both sides are the same gates where products are taken apart, and if not, the question in
+/// which parts of these are inputs.
+fn taken_apart(question: &Question) -> (bool, Option<Question>) {
     let mut graph = Aig::new(Numbers::default());
     let inputs = input_bits(&question.cone.inputs, &mut graph);
     name_ranges(&question.cone.inputs, &inputs, &mut graph);
     let mut circuit = Circuit::new(graph, &question.cone, &inputs, Sums::Apart);
     let [before, after] = sides(&question.cone, &mut circuit);
-    are_the_same(&pairs(question, &before, &after))
+    let are_same = are_the_same(&pairs(question, &before, &after));
+    (are_same, if are_same { None } else { question.abstracted(&mut circuit) })
 }
 
 /// Whether they are where extremes of extremes are taken in one order; `None` if there are too many.

@@ -8,6 +8,8 @@
 //! question alone, on no clock or address; but if the same was asked before with more effort, that answer is the better
 //! one. Whatever was not proved is not claimed: out of budget means [`Verdict::Unproved`].
 
+mod above;
+mod abstracted;
 mod aig;
 mod apart;
 pub mod around;
@@ -19,6 +21,7 @@ mod counterexample;
 mod cut;
 mod decide;
 mod distance;
+mod extracted;
 mod extremes;
 pub mod fragment;
 mod intermediate;

@@ -19,10 +19,10 @@ const MOST_PRODUCTS: usize = 5400;
 /// A constant and weighted literals, modulo a power of two.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Linear {
-    width: u32,
-    constant: u128,
+    pub(super) width: u32,
+    pub(super) constant: u128,
     /// Nodes in ascending order, none inverted, with weights that are not zero.
-    weights: Vec<(u32, u128)>,
+    pub(super) weights: Vec<(u32, u128)>,
 }
 
 impl Linear {
@@ -33,7 +33,7 @@ impl Linear {
     }
 
     /// The sum of a constant and weighted literals.
-    fn collect(width: u32, constant: u128, terms: impl Iterator<Item = (Lit, u128)>) -> Self {
+    pub(super) fn collect(width: u32, constant: u128, terms: impl Iterator<Item = (Lit, u128)>) -> Self {
         let mut constant = constant;
         let mut weights = Vec::with_capacity(terms.size_hint().0);
         for (lit, weight) in terms {
@@ -233,61 +233,6 @@ impl Linear {
         Some(Self { width, constant: constant.cast_unsigned(), weights }.reduced())
     }
 
-    /// The bits from `low` upwards, if what is below them is known to carry nothing into them.
-    pub(super) fn above(&self, low: u32, width: u32) -> Option<Self> {
-        let unit = 1_u128 << low;
-        let mut high = Self { width: self.width - low, constant: self.constant >> low, weights: Vec::new() };
-        let mut most = self.constant % unit;
-        for &(node, weight) in &self.weights {
-            match (weight / unit, weight % unit) {
-                (weight, 0) => high.weights.push((node, weight)),
-                (0, weight) => most = most.checked_add(weight)?,
-                (_, _) => return None,
-            }
-        }
-        (most < unit).then(|| high.cut(width))
-    }
-
-    /// The bits from `low` upwards as a sum of whole units and the carries of what is below them, where a literal counts
-    /// for both: so that `x + (77 * (y - x) >> 8)` is the same as `179 * x + 77 * y >> 8`, from bit 8 upwards.
-    ///
-    /// For any weights, the sum is that of `weight / unit`, in units, and of `weight % unit`; these remainders do not
-    /// depend on how many units were added to a weight.
-    pub(super) fn above_carries<W: Watch>(&self, low: u32, width: u32, graph: &mut Aig<W>) -> Option<Self> {
-        let unit = 1_u128.checked_shl(low).filter(|_| self.width <= 64)?;
-        if !self.weights.iter().any(|&(_, weight)| weight > unit && is_factor(weight, self.width)) {
-            return None;
-        }
-        let part = |of: &dyn Fn(u128) -> u128| -> Vec<(u32, u128)> {
-            self.weights
-                .iter()
-                .map(|&(node, weight)| (node, of(weight)))
-                .filter(|&(_, part)| part != 0)
-                .collect()
-        };
-        let (units, below) = (part(&|weight| weight / unit), part(&|weight| weight % unit));
-        let high =
-            Self { width: self.width - low, constant: self.constant >> low, weights: units }.cut(width);
-        let (constant, weights, low) = without_lowest(self.constant % unit, &below, low);
-        let most = weights.iter().fold(constant, |sum, &(_, weight)| sum + weight);
-        let rest = Self { width: u128::BITS - most.leading_zeros(), constant, weights };
-        let carries = rest.bits(graph);
-        let carries = carries.get(low as usize..).unwrap_or_default().iter();
-        let carries = carries.take(width as usize).enumerate().map(|(at, &carry)| (carry, 1 << at));
-        Some(high.plus(&Self::collect(width, 0, carries)))
-    }
-
-    /// The bits from `low` upwards, made of no more of the sum than they need: without what lies above them, and without
-    /// the lanes below them that are known to carry nothing and to borrow nothing. So the bits of a sum are the same
-    /// gates whether it stands alone or in the upper half of a word.
-    pub(super) fn lane<W: Watch>(&self, low: u32, width: u32, graph: &mut Aig<W>) -> Option<Self> {
-        let lane =
-            (0..=low).rev().find_map(|place| Some((place, self.rising_from(place, low + width, graph)?)));
-        let (place, sum) = lane?;
-        let bits = sum.bits_within(graph);
-        Some(Self::of_bits(&bits[(low - place) as usize..]))
-    }
-
     /// The bits from `low` to below `high` as a sum, if what is below them is known to carry or borrow nothing.
     pub(super) fn rising_from<W: Watch>(&self, low: u32, high: u32, graph: &Aig<W>) -> Option<Self> {
         let is_looked_at = self.width <= 64 && low <= MOST_BELOW;
@@ -352,12 +297,16 @@ impl Linear {
 
     /// The bits of the sum, where those above its greatest value are known to be zeros if it is a sum of products.
     pub(super) fn bits_within<W: Watch>(&self, graph: &mut Aig<W>) -> Vec<Lit> {
-        let is_looked_at = self.width <= 64 && self.has_products(graph);
-        let bounded = if is_looked_at { self.bounded(graph) } else { None };
-        let kept = bounded.map_or(self.width, |sum| u128::BITS - sum.most.leading_zeros());
-        let mut bits = self.cut(kept.min(self.width)).bits(graph);
+        let mut bits = self.cut(self.width_within(graph)).bits(graph);
         bits.resize(self.width as usize, Lit::FALSE);
         bits
+    }
+
+    /// How many bits the sum has at most, if it is a sum of products, and otherwise how many the word has.
+    pub(super) fn width_within<W: Watch>(&self, graph: &Aig<W>) -> u32 {
+        let is_looked_at = self.width <= 64 && self.has_products(graph);
+        let bounded = if is_looked_at { self.bounded(graph) } else { None };
+        bounded.map_or(self.width, |sum| self.width.min(u128::BITS - sum.most.leading_zeros()))
     }
 
     /// The bits of the sum.
@@ -444,28 +393,8 @@ impl Bounded {
     }
 }
 
-/// A sum of weights below `1 << low` without its lowest lanes, if those are known to carry nothing into the others; and
-/// where the bits from `low` upwards are then.
-fn without_lowest(constant: u128, weights: &[(u32, u128)], low: u32) -> (u128, Vec<(u32, u128)>, u32) {
-    let carries_nothing = |&place: &u32| {
-        let unit = 1 << place;
-        let below = weights.iter().filter(|&&(_, weight)| weight % unit != 0);
-        below.clone().all(|&(_, weight)| weight < unit)
-            && below.fold(constant % unit, |sum, &(_, weight)| sum + weight) < unit
-    };
-    let place = (0..low).rev().find(carries_nothing).unwrap_or(0);
-    let kept = weights.iter().filter(|&&(_, weight)| weight >> place != 0);
-    (constant >> place, kept.map(|&(node, weight)| (node, weight >> place)).collect(), low - place)
-}
-
-/// Whether a weight is that of a bit in a product, and not the place of a bit, added or subtracted, or of a lane of ones.
-fn is_factor(weight: u128, width: u32) -> bool {
-    let (up, down) = signed_digits(weight, width);
-    up.count_ones() + down.count_ones() > 2
-}
-
 /// A weight as powers of two to add and to subtract, no two of them neighbours: the fewest that there can be.
-fn signed_digits(weight: u128, width: u32) -> (u128, u128) {
+pub(super) fn signed_digits(weight: u128, width: u32) -> (u128, u128) {
     let (mut rest, mut up, mut down) = (signed(weight, width), 0, 0);
     for place in 0..width {
         match rest & 3 {

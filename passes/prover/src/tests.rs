@@ -3,6 +3,7 @@
 //! Circuits are made in every mode that the prover has: sums at the end or at once, and gates taken as they are or
 //! merged by sweeping. A gate that is simplified or merged wrongly shows as a wrong bit.
 
+mod abstracted;
 mod blends;
 #[path = "../../../tests/support/fragments.rs"]
 mod fragments;
@@ -200,6 +201,10 @@ fn gates_compute_what_lanes_of_products_are() {
             if numbers.below(2) == 0 {
                 let most = terms.constant(u128::from(below(&mut numbers, 80)), width);
                 factor = terms.sub(most, factor);
+            }
+            if numbers.below(2) == 0 {
+                let low = terms.extract(factor, 0, width / 2);
+                factor = terms.zero_extend(low, width);
             }
             let by = terms.constant(1 << below(&mut numbers, width), width);
             let product = terms.mul(lane, factor);

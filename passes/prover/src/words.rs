@@ -11,7 +11,6 @@ use super::extremes::Extremes;
 use super::linear::Linear;
 use super::numbers::parted;
 use hashbrown::HashMap;
-use ptxopt_grammar::meaning::term::ones;
 
 /// When the bits of a sum are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,15 +28,13 @@ pub(super) enum Sums {
 /// How many distances are put into one sum.
 const MOST_DISTANCES: usize = 16;
 
-/// How many sums of sums are taken apart, one in the other.
-const MOST_SUMS: u32 = 6;
-
 pub(super) struct Circuit<'c, W> {
     pub(super) graph: Aig<W>,
-    cone: &'c Cone,
+    pub(super) cone: &'c Cone,
     sums: Sums,
     bits: Vec<Option<Vec<Lit>>>,
-    linear: Vec<Option<Linear>>,
+    /// The sums that words were made as.
+    pub(super) linear: Vec<Option<Linear>>,
     /// Sums by their bits without the copies of the highest; the first that was made stands for all.
     named: HashMap<Vec<Lit>, Linear>,
     distances: Distances,
@@ -257,87 +254,9 @@ impl<'c, W: Watch> Circuit<'c, W> {
         }
     }
 
-    fn takes_apart(&self) -> bool {
+    /// Whether what lies above a product is taken apart.
+    pub(super) fn takes_apart(&self) -> bool {
         matches!(self.sums, Sums::Apart | Sums::Named)
-    }
-
-    /// Bits of a sum as a sum of whole units and carries, or of the lane that they lie in.
-    fn apart(&mut self, at: u32, low: u32, width: u32) -> Option<Linear> {
-        let (at, low) = self.behind_moves(at, low, width);
-        let lowest = self.lowest(at, low + width, MOST_SUMS);
-        let sum = lowest.as_ref().or(self.linear[at as usize].as_ref())?;
-        let above = sum.above(low, width);
-        let carries = above.or_else(|| sum.above_carries(low, width, &mut self.graph));
-        carries.or_else(|| sum.lane(low, width, &mut self.graph))
-    }
-
-    /// The word from which these bits of a word are moved, and where they are there.
-    fn behind_moves(&self, at: u32, low: u32, width: u32) -> (u32, u32) {
-        let (mut at, mut low) = (at, low);
-        loop {
-            let word = self.cone.words[at as usize];
-            let [a, b, _] = word.operands;
-            let width_of = |at: u32| self.cone.words[at as usize].width;
-            (at, low) = match word.kind {
-                Kind::Extract => (a, low + u32::try_from(word.low()).expect("a bit's number is small")),
-                Kind::Concat if low >= width_of(b) => (a, low - width_of(b)),
-                Kind::Concat if low + width <= width_of(b) => (b, low),
-                Kind::ZeroExtend | Kind::SignExtend if low + width <= width_of(a) => (a, low),
-                Kind::Input
-                | Kind::Constant
-                | Kind::Not
-                | Kind::And
-                | Kind::Or
-                | Kind::Xor
-                | Kind::Add
-                | Kind::Mul
-                | Kind::UnsignedDivide
-                | Kind::UnsignedRemainder
-                | Kind::Shl
-                | Kind::Lshr
-                | Kind::Ashr
-                | Kind::Concat
-                | Kind::ZeroExtend
-                | Kind::SignExtend
-                | Kind::Equal
-                | Kind::UnsignedLess
-                | Kind::SignedLess
-                | Kind::Choose => return (at, low),
-            };
-        }
-    }
-
-    /// The same bits where they are, with zeros around them, if the mask of a word is one run of ones.
-    fn apart_in_place(&mut self, a: u32, b: u32) -> Option<Vec<Lit>> {
-        let (sum, mask) = self.cone.with_constant(a, b).filter(|_| self.takes_apart())?;
-        let (low, count) = (mask.trailing_zeros(), mask.count_ones());
-        if count == 0 || mask >> low != ones(count) {
-            return None;
-        }
-        let middle = self.apart(sum, low, count)?.bits(&mut self.graph);
-        let mut bits = vec![Lit::FALSE; low as usize];
-        bits.extend(middle);
-        bits.resize(self.cone.words[sum as usize].width as usize, Lit::FALSE);
-        Some(bits)
-    }
-
-    /// The lowest bits of a sum of words which were extended from at least as many bits: they are a sum of the lowest
-    /// bits of the words, even where the extended ones are no sums. `None` if there is no such word in it.
-    fn lowest(&mut self, at: u32, width: u32, depth: u32) -> Option<Linear> {
-        let Word { kind, operands: [a, b, _], .. } = self.cone.words[at as usize];
-        if matches!(kind, Kind::ZeroExtend | Kind::SignExtend) {
-            let inner = self.linear[a as usize].as_ref().filter(|inner| inner.width() >= width)?;
-            return Some(inner.cut(width));
-        }
-        if kind != Kind::Add || depth == 0 {
-            return None;
-        }
-        let [x, y] = [a, b].map(|part| self.lowest(part, width, depth - 1));
-        if x.is_none() && y.is_none() {
-            return None;
-        }
-        let x = x.unwrap_or_else(|| self.as_linear(a).cut(width));
-        Some(x.plus(&y.unwrap_or_else(|| self.as_linear(b).cut(width))))
     }
 
     fn as_bits(&mut self, at: usize, word: &Word, inputs: &[Vec<Lit>]) -> Vec<Lit> {

@@ -124,8 +124,11 @@ impl Found {
     }
 }
 
-/// Whether a value is computed of these alone.
+/// Whether a value is computed of these and of constants alone.
 fn is_made_of(graph: &Graph<'_, '_>, value: ValueId, of: &BTreeSet<ValueId>) -> bool {
-    let inputs = graph.made_of(value).map(|def| inputs_of(graph.terms(), def));
-    inputs.is_some_and(|inputs| !inputs.is_empty() && inputs.is_subset(of))
+    let inputs = |value: ValueId| graph.made_of(value).map(|def| inputs_of(graph.terms(), def));
+    let is_constant = |value: &ValueId| inputs(*value).is_some_and(|inputs| inputs.is_empty());
+    let Some(mut inputs) = inputs(value) else { return false };
+    inputs.retain(|input| !is_constant(input));
+    !inputs.is_empty() && inputs.is_subset(of)
 }

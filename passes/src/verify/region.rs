@@ -331,11 +331,28 @@ impl<'b, 'r, 'm, 't> Building<'b, 'r, 'm, 't> {
             None => self.fresh(width, format!("undemanded bits of value {}", value.number())),
         };
         self.junk.insert(value, junk);
-        let mask = self.terms.constant(demanded, width);
-        let kept = self.terms.and(term, mask);
-        let mask = self.terms.constant(!demanded, width);
-        let junk = self.terms.and(junk, mask);
-        self.terms.or(kept, junk)
+        self.joined(demanded, term, junk)
+    }
+
+    /// The bits of one word where a mask has ones, and of another elsewhere. They are put together run by run, so that a
+    /// part that lies in one run is a part of that word.
+    fn joined(&mut self, mask: u128, of_ones: Term, of_zeros: Term) -> Term {
+        let width = self.terms.width(of_ones);
+        let mut joined: Option<Term> = None;
+        let mut low = 0;
+        while low < width {
+            let rest = mask >> low;
+            let (from, run) = if rest & 1 == 1 {
+                (of_ones, rest.trailing_ones())
+            } else {
+                (of_zeros, rest.trailing_zeros())
+            };
+            let run = run.min(width - low);
+            let part = self.terms.extract(from, low, run);
+            joined = Some(joined.map_or(part, |below| self.terms.concat(part, below)));
+            low += run;
+        }
+        joined.expect("a word has a bit")
     }
 
     fn import_value(&mut self, value: ValueId) -> Term {

@@ -38,6 +38,39 @@ fn a_step_of_a_blend_is_a_sum_of_weighted_bytes() {
     }
 }
 
+/// A step of a blend by a number that nothing is known of, `x + ((y - x) * factor >> 8)`, and `x * (most - factor) + y *
+/// factor >> 8`, where only the lower halves of both weights are multiplied; as bytes.
+fn faded(most: u128, by: u32) -> Verdict {
+    let mut terms = Terms::new();
+    let bytes = [0, 1].map(|number| terms.input(number, 8));
+    let [x, y] = bytes.map(|byte| terms.zero_extend(byte, 32));
+    let factor = terms.input(2, 32);
+    let difference = terms.sub(y, x);
+    let part = terms.mul(difference, factor);
+    let part = terms.extract(part, by, 8);
+    let before = terms.add(bytes[0], part);
+    let most = terms.constant(most, 32);
+    let rest = terms.sub(most, factor);
+    let weights = [rest, factor].map(|weight| {
+        let half = terms.extract(weight, 0, 16);
+        terms.zero_extend(half, 32)
+    });
+    let products = [terms.mul(x, weights[0]), terms.mul(y, weights[1])];
+    let sum = terms.add(products[0], products[1]);
+    let after = terms.extract(sum, by, 8);
+    prove(&Query::new(&terms, vec![before], vec![after]))
+}
+
+#[test]
+fn a_step_of_a_blend_by_any_number_is_a_sum_of_products_of_halves() {
+    assert_eq!(faded(256, 8), Verdict::Proved(Proof::Structural));
+    assert_eq!(faded(128, 7), Verdict::Proved(Proof::Structural));
+    for (most, by) in [(255, 8), (257, 8), (256, 7), (512, 9)] {
+        let verdict = faded(most, by);
+        assert!(matches!(verdict, Verdict::Refuted(_)), "{most} {by}: {verdict:?}");
+    }
+}
+
 /// The products of a blend by a byte, `x * a + y * (most - a) + added`.
 struct Blend {
     a: Term,

@@ -14,7 +14,7 @@ const DEEPEST: usize = 24;
 const HALF: u32 = 16;
 
 /// A lane as bits of a sum: where they begin, and the sum.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Scaled {
     pub(super) shift: u32,
     pub(super) number: i64,
@@ -103,11 +103,17 @@ impl Scaled {
             self.addends.iter_mut().find(|addend| addend.lane == lane && addend.factor.is_none())
         {
             same.weight = same.weight.checked_add(weight)?;
-        } else if self.addends.len() < MOST_ADDENDS {
-            self.addends.push(Addend { weight, lane, factor: None });
-        } else {
+            return Some(());
+        }
+        self.push(Addend { weight, lane, factor: None })
+    }
+
+    /// Adds a lane as it is; `None` if there are too many.
+    pub(super) fn push(&mut self, addend: Addend) -> Option<()> {
+        if self.addends.len() == MOST_ADDENDS {
             return None;
         }
+        self.addends.push(addend);
         Some(())
     }
 
@@ -123,7 +129,7 @@ impl Scaled {
 }
 
 /// Something of each sum that there is.
-pub(super) fn of_each(sums: &[Option<Scaled>], of: impl Fn(&Scaled) -> Term) -> Vec<Option<Term>> {
+pub(super) fn of_all<T>(sums: &[Option<Scaled>], of: impl Fn(&Scaled) -> T) -> Vec<Option<T>> {
     sums.iter().map(|sum| sum.as_ref().map(&of)).collect()
 }
 
@@ -136,21 +142,22 @@ impl Words {
         let terms = &self.pieces.terms;
         let shifted =
             |term: Term| if let Op::Extract(sum, shift) = terms.op(term) { Some((sum, shift)) } else { None };
-        // What is added to the bits of a sum may be added to the sum instead.
-        let (sum, shift, more) = match (terms.op(lane), shifted(lane)) {
-            (_, Some((sum, shift))) => (sum, shift, None),
-            (Op::Add(a, b), None) => match (shifted(a), shifted(b)) {
-                (Some((sum, shift)), _) => (sum, shift, Some(b)),
-                (None, Some((sum, shift))) => (sum, shift, Some(a)),
-                (None, None) => return None,
-            },
-            (_, None) => return None,
+        let is_computed = |term: Term| {
+            shifted(term).is_some_and(|(sum, _)| matches!(terms.op(sum), Op::Add(..) | Op::Mul(..)))
         };
+        // What is added to the bits of a sum may be added to the sum instead.
+        let (bits, more) = match terms.op(lane) {
+            Op::Add(a, b) if is_computed(b) => (b, Some(a)),
+            Op::Add(a, b) => (a, Some(b)),
+            _ => (lane, None),
+        };
+        let (sum, shift) = shifted(bits)?;
         let mut scaled = Scaled { shift, number: 0, addends: Vec::new(), division: None };
         self.collect(sum, 1, 0, &mut scaled)?;
         if let Some(more) = more {
             self.collect(more, 1 << shift, 0, &mut scaled)?;
         }
+        self.join_opposites(&mut scaled);
         scaled.reduce();
         let multiplied = scaled.addends.iter().filter(|addend| addend.factor.is_some());
         let is_weighted = scaled.shift > 0 || scaled.addends.iter().any(|addend| addend.weight != 1);
@@ -215,7 +222,7 @@ impl Words {
     }
 
     /// Adds the addends of a term, times a weight, to those of a sum; `None` if it is no such sum.
-    fn collect(&mut self, term: Term, weight: i64, depth: usize, sum: &mut Scaled) -> Option<()> {
+    pub(super) fn collect(&mut self, term: Term, weight: i64, depth: usize, sum: &mut Scaled) -> Option<()> {
         if depth > DEEPEST || weight.unsigned_abs() > u64::from(u32::MAX) {
             return None;
         }
@@ -235,7 +242,7 @@ impl Words {
             let (factor, other) = match (terms.value(a), terms.value(b)) {
                 (_, Some(factor)) => (factor, a),
                 (Some(factor), _) => (factor, b),
-                (None, None) => return self.collect_product([a, b], weight, sum),
+                (None, None) => return self.collect_product([a, b], weight, depth, sum),
             };
             let weight = weight.checked_mul(signed(factor)?)?;
             self.collect(other, weight, depth + 1, sum)?;
@@ -252,10 +259,19 @@ impl Words {
     }
 
     /// The same of a lane times something.
-    fn collect_product(&mut self, [a, b]: [Term; 2], weight: i64, sum: &mut Scaled) -> Option<()> {
+    fn collect_product(
+        &mut self,
+        [a, b]: [Term; 2],
+        weight: i64,
+        depth: usize,
+        sum: &mut Scaled,
+    ) -> Option<()> {
         let width = self.pieces.terms.width(a);
-        if sum.addends.len() == MOST_ADDENDS || !(16..=WORD).contains(&width) {
+        if !(16..=WORD).contains(&width) {
             return None;
+        }
+        if self.collect_difference([a, b], weight, depth, sum).is_some() {
+            return Some(());
         }
         let (lane, up, factor) = match (self.moved_up(a), self.moved_up(b)) {
             // The same number may have been extended from any width.
@@ -266,8 +282,7 @@ impl Words {
         };
         let weight = weight.checked_mul(1 << up)?;
         let factor = self.pieces.terms.zero_extend(factor, WORD);
-        sum.addends.push(Addend { weight, lane, factor: Some(factor) });
-        Some(())
+        sum.push(Addend { weight, lane, factor: Some(factor) })
     }
 
     /// The only byte of a term that is not zero, wherever it begins, and how far up it is.

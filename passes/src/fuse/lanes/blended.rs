@@ -1,11 +1,11 @@
-//! Lanes that are weighted sums whose lanes cannot be multiplied two at a time: of two others by weights of any size, as
+//! Lanes that are weighted sums whose lanes cannot be multiplied two at a time: of others by weights of any size, as
 //! where images are blended by a number that nothing is known of, and of others by weights that differ from lane to
 //! lane, as where an image is multiplied by another one.
 //!
 //! Each sum is a dot product of its own, and its lanes need not be taken out of their words. Only the lower half of a
 //! sum is of use, so the lower halves of weights are enough.
 
-use super::addends::{Addend, Scaled, of_each};
+use super::addends::{Addend, Scaled, of_all};
 use super::scaled::Weight;
 use super::words::Words;
 use crate::recipe::{Source, Step};
@@ -26,25 +26,28 @@ const PAIRS: [u64; 2] = [0x5140, 0x7362];
 const LOWER_HALVES: u64 = 0x5410;
 
 impl Words {
-    /// The word whose lanes are these sums of two lanes each, which differ in nothing but these lanes and a number.
+    /// The word whose lanes are these sums of lanes in pairs, which differ in nothing but these lanes and a number.
     pub(super) fn blended(&mut self, sums: &[Option<Scaled>], depth: usize) -> Option<Source> {
         let first = sums.iter().flatten().next()?;
-        let [one, other] = first.addends[..] else { return None };
-        if first.division.is_some() {
+        let count = first.addends.len();
+        if first.division.is_some() || count == 0 || count % 2 == 1 {
             return None;
         }
-        let weights = [self.lower_half(one, depth)?, self.lower_half(other, depth)?];
-        let weights = self.both_halves(weights);
-        let lanes = [0, 1].map(|at| of_each(sums, |sum| sum.addends[at].lane));
-        let words = [self.word(&lanes[0], depth + 1)?, self.word(&lanes[1], depth + 1)?];
-        let unsigned = Sign::Unsigned.modifier();
-        let dots = sums.iter().enumerate().map(|(at, sum)| {
-            let total = Source::Constant(sum.as_ref()?.number.cast_unsigned() & HALF);
-            let pairs = self.in_pairs(words, at);
-            let dot = op::DP2A.with(&[[op::LO, op::HI][at % 2], unsigned, unsigned]);
-            Some(self.push(Step::plain(dot, &[weights, pairs, total])))
-        });
-        let dots: Vec<Option<Source>> = dots.collect();
+        let mut dots = of_all(sums, |sum| Source::Constant(sum.number.cast_unsigned() & HALF));
+        for at in (0..count).step_by(2) {
+            let weights =
+                [self.lower_half(first.addends[at], depth)?, self.lower_half(first.addends[at + 1], depth)?];
+            let weights = self.both_halves(weights);
+            let lanes = [at, at + 1].map(|at| of_all(sums, |sum| sum.addends[at].lane));
+            let words = [self.word(&lanes[0], depth + 1)?, self.word(&lanes[1], depth + 1)?];
+            let unsigned = Sign::Unsigned.modifier();
+            for (lane, dot) in dots.iter_mut().enumerate() {
+                let Some(total) = *dot else { continue };
+                let pairs = self.in_pairs(words, lane);
+                let product = op::DP2A.with(&[[op::LO, op::HI][lane % 2], unsigned, unsigned]);
+                *dot = Some(self.push(Step::plain(product, &[weights, pairs, total])));
+            }
+        }
         self.of_dots(&dots, first)
     }
 
@@ -63,8 +66,8 @@ impl Words {
         let mut words = Vec::with_capacity(first.addends.len());
         for at in 0..first.addends.len() {
             let [ones, others] = [
-                of_each(sums, |sum| sum.addends[at].lane),
-                of_each(sums, |sum| sum.addends[at].factor.expect("these are products")),
+                of_all(sums, |sum| sum.addends[at].lane),
+                of_all(sums, |sum| sum.addends[at].factor.expect("these are products")),
             ];
             let others: Vec<Option<Term>> =
                 others.into_iter().map(|lane| Some(self.pieces.part(lane?, 0, 8))).collect();

@@ -13,6 +13,7 @@ mod clamped;
 mod conditions;
 mod cuts;
 mod decided;
+mod differences;
 mod evaluated;
 mod extrema;
 mod field;

@@ -8,7 +8,7 @@
 //! image is faded, or a pixel is multiplied by its own alpha. Halves that are divided by 255 get their own upper bytes
 //! added, and are divided by 256.
 
-use super::addends::{Addend, Scaled, of_each};
+use super::addends::{Addend, Scaled, of_all};
 use super::words::{Way, Words};
 use crate::graph::ValueId;
 use crate::recipe::{Source, Step};
@@ -103,7 +103,7 @@ impl Words {
         let mut words = Vec::with_capacity(first.addends.len());
         for (at, &addend) in first.addends.iter().enumerate() {
             let weight = self.weight(addend, depth)?;
-            let lanes = of_each(all, |sum| sum.addends[at].lane);
+            let lanes = of_all(all, |sum| sum.addends[at].lane);
             words.push((weight, self.word(&lanes, depth + 1)?));
         }
         let both = |low: i64, high: i64| low + (high << 16);
@@ -136,9 +136,10 @@ impl Words {
     }
 
     /// A word that lanes are multiplied by.
-    fn factor(&mut self, factor: Term, depth: usize) -> Option<Source> {
+    pub(super) fn factor(&mut self, factor: Term, depth: usize) -> Option<Source> {
         if self.pieces.fact(factor).unsigned().1 > u128::from(u8::MAX) {
-            return self.pieces.word(factor).map(Source::Value);
+            let word = self.pieces.word(factor).map(Source::Value);
+            return word.or_else(|| self.complement(factor, depth));
         }
         let zero = self.pieces.terms.constant(0, 8);
         let lane = self.pieces.part(factor, 0, 8);

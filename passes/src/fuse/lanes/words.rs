@@ -292,6 +292,9 @@ impl Words {
             let rest: Vec<Option<Term>> = lanes.iter().zip(&numbers).map(is_rest).collect();
             return self.merged(word, &rest, depth);
         }
+        if let Some(word) = self.faded(lanes, depth) {
+            return Some(word);
+        }
         let alike = self.alike(lanes);
         let is_whole = |alike: &Alike| alike.mask.count_ones() as usize == lanes.iter().flatten().count();
         // Lanes of two functions of words are shorter than what puts their bits together one by one.

@@ -185,13 +185,20 @@ impl Halves {
 }
 
 /// Whether halves can be numbers within these limits.
-pub(super) const fn fit([least, most]: &Limits) -> bool {
-    if *least < 0 { *least >= -BIAS && *most < BIAS } else { *most <= MOST }
+pub(super) const fn fit(limits: &Limits) -> bool {
+    let bias = bias_of(*limits);
+    limits[0] + bias >= 0 && limits[1] + bias <= MOST
 }
 
-/// The bias of numbers within these limits.
-pub(super) const fn bias_of([least, _]: Limits) -> i64 {
-    if least < 0 { BIAS } else { 0 }
+/// The bias of numbers within these limits: one bit, the highest if that leaves room for the greatest number.
+pub(super) const fn bias_of([least, most]: Limits) -> i64 {
+    if least >= 0 {
+        0
+    } else if least < -BIAS || most < BIAS {
+        BIAS
+    } else {
+        least.unsigned_abs().next_power_of_two().cast_signed()
+    }
 }
 
 /// A number of 32 bits.

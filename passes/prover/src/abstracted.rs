@@ -1,0 +1,144 @@
+//! A question in which parts of sums of products are inputs: what is left of it has no products.
+//!
+//! Both sides often compute the same lanes of products in their own way, and then something of these lanes. That the
+//! lanes are the same shows in their gates, where products are taken apart. What is made of them is a question of its
+//! own: the lanes are inputs of which nothing is known, the same for the same gates. Whatever values the lanes can have,
+//! these inputs can have too, and others besides. So what is equal for all of these is equal for the lanes, and a
+//! difference that is found may be one that the lanes never show.
+
+use super::Question;
+use super::aig::{Lit, Watch};
+use super::canonical::{self, Cone, Kind, Word};
+use super::query::Assumption;
+use super::words::Circuit;
+use hashbrown::HashMap;
+use ptxopt_grammar::meaning::term::{Term, Terms};
+
+impl Question {
+    /// The question in which parts of sums of products are inputs, given a circuit in which these are taken apart; `None`
+    /// if there are none.
+    pub(super) fn abstracted<W: Watch>(&self, circuit: &mut Circuit<'_, W>) -> Option<Self> {
+        let cone = &self.cone;
+        let mut abstracting = Abstracting {
+            circuit,
+            terms: Terms::new(),
+            made: Vec::with_capacity(cone.words.len()),
+            known: HashMap::new(),
+            inputs: u32::try_from(cone.inputs.len()).ok()?,
+        };
+        let sums = sums_of_products(cone);
+        for (word, at) in cone.words.iter().zip(0..) {
+            let [a, b, _] = word.operands;
+            let sum = match word.kind {
+                Kind::Extract => Some(a),
+                Kind::And => cone.with_constant(a, b).map(|(other, _)| other),
+                _ => None,
+            };
+            let is_part = sum.is_some_and(|sum| sums[sum as usize]);
+            let term = if is_part { abstracting.part(at) } else { abstracting.same(word) };
+            abstracting.made.push(term);
+        }
+        let Abstracting { terms, made, known, .. } = abstracting;
+        if known.is_empty() {
+            return None;
+        }
+        let of = |words: &[u32]| words.iter().map(|&at| made[at as usize]).collect::<Vec<_>>();
+        let assumption =
+            |number: u32| cone.inputs.get(number as usize).map_or(Assumption::NONE, |input| input.assumption);
+        let (cone, _) = canonical::cone(&terms, &of(&cone.before), &of(&cone.after), assumption, |_| false);
+        Some(Self { cone, demanded: self.demanded.clone() })
+    }
+}
+
+/// The words of a cone that are sums of products, or the lowest bits of some.
+fn sums_of_products(cone: &Cone) -> Vec<bool> {
+    let mut sums: Vec<bool> = Vec::with_capacity(cone.words.len());
+    for word in &cone.words {
+        let [a, b, _] = word.operands.map(|at| sums.get(at as usize) == Some(&true));
+        sums.push(match word.kind {
+            Kind::Mul => true,
+            Kind::Add => a || b,
+            Kind::Not | Kind::ZeroExtend | Kind::SignExtend => a,
+            Kind::Extract => word.value == 0 && a,
+            _ => false,
+        });
+    }
+    sums
+}
+
+struct Abstracting<'a, 'c, W> {
+    circuit: &'a mut Circuit<'c, W>,
+    terms: Terms,
+    /// The terms of the words so far.
+    made: Vec<Term>,
+    /// The inputs that stand for bits.
+    known: HashMap<Vec<Lit>, Term>,
+    /// How many inputs there are.
+    inputs: u32,
+}
+
+impl<W: Watch> Abstracting<'_, '_, W> {
+    /// A word as inputs that stand for its bits, but for those that are constant.
+    fn part(&mut self, at: u32) -> Term {
+        let bits = self.circuit.bits(at).to_vec();
+        let mut word: Option<Term> = None;
+        for run in bits.chunk_by(|a, b| a.is_constant() == b.is_constant()) {
+            let part = if run[0].is_constant() { self.constant(run) } else { self.input(run) };
+            word = Some(word.map_or(part, |low| self.terms.concat(part, low)));
+        }
+        word.expect("a word has a bit")
+    }
+
+    fn constant(&mut self, bits: &[Lit]) -> Term {
+        let value = bits.iter().rev().fold(0, |value, &bit| value << 1 | u128::from(bit == Lit::TRUE));
+        self.terms.constant(value, width(bits))
+    }
+
+    fn input(&mut self, bits: &[Lit]) -> Term {
+        let Self { terms, known, inputs, .. } = self;
+        *known.entry(bits.to_vec()).or_insert_with(|| {
+            *inputs += 1;
+            terms.input(*inputs - 1, width(bits))
+        })
+    }
+
+    /// The same operation on what was made of its operands.
+    fn same(&mut self, word: &Word) -> Term {
+        let [a, b, c] = word.operands.map(|at| self.made.get(at as usize).copied());
+        let operand = |term: Option<Term>| term.expect("operands are made first");
+        let terms = &mut self.terms;
+        let number = |value: u128| u32::try_from(value).expect("it is small");
+        match word.kind {
+            Kind::Input => return terms.input(number(word.value), word.width),
+            Kind::Constant => return terms.constant(word.value, word.width),
+            _ => {}
+        }
+        let a = operand(a);
+        match word.kind {
+            Kind::Input | Kind::Constant => unreachable!("they have no operands"),
+            Kind::Not => terms.not(a),
+            Kind::Extract => terms.extract(a, number(word.value), word.width),
+            Kind::ZeroExtend => terms.zero_extend(a, word.width),
+            Kind::SignExtend => terms.sign_extend(a, word.width),
+            Kind::And => terms.and(a, operand(b)),
+            Kind::Or => terms.or(a, operand(b)),
+            Kind::Xor => terms.xor(a, operand(b)),
+            Kind::Add => terms.add(a, operand(b)),
+            Kind::Mul => terms.mul(a, operand(b)),
+            Kind::UnsignedDivide => terms.unsigned_divide(a, operand(b)),
+            Kind::UnsignedRemainder => terms.unsigned_remainder(a, operand(b)),
+            Kind::Shl => terms.shl(a, operand(b)),
+            Kind::Lshr => terms.lshr(a, operand(b)),
+            Kind::Ashr => terms.ashr(a, operand(b)),
+            Kind::Concat => terms.concat(a, operand(b)),
+            Kind::Equal => terms.equal(a, operand(b)),
+            Kind::UnsignedLess => terms.unsigned_less(a, operand(b)),
+            Kind::SignedLess => terms.signed_less(a, operand(b)),
+            Kind::Choose => terms.choose(a, operand(b), operand(c)),
+        }
+    }
+}
+
+fn width(bits: &[Lit]) -> u32 {
+    u32::try_from(bits.len()).expect("a word has at most 128 bits")
+}
