@@ -50,7 +50,7 @@ pub struct Tally {
     unending: u64,
     remembered: u64,
     replayed: Replayed,
-    /// How long all proofs took.
+    /// How long all proofs took, those that failed included.
     pub proofs: Duration,
 }
 
@@ -65,6 +65,7 @@ impl Tally {
             rounds: u64::from(outcome.rounds),
             estimate: outcome.estimate(),
             remembered: outcome.remembered,
+            proofs: outcome.proving,
             replayed: outcome.replayed,
             seen: outcome.seen,
             ..Self::default()
@@ -80,7 +81,6 @@ impl Tally {
 
     fn count(&mut self, remark: &Remark<'_>) {
         let record = remark.record;
-        self.proofs += record.time;
         match &record.kind {
             Kind::Passed(how @ How::Raised { .. }) => {
                 let after = remark.record.after.join(" ");

@@ -8,6 +8,7 @@ use super::memo::Memo;
 use crate::verify::{Check, Verifier};
 use ptxopt_grammar::function::Function;
 use std::ops::Range;
+use std::time::Duration;
 
 /// How many statements a batch has at least, but for the last one.
 const LEAST: usize = 512;
@@ -41,6 +42,11 @@ pub(super) fn batches(functions: &[Function], check: Check) -> Vec<Batch> {
 /// How many proofs were not made because they were remembered.
 pub(super) fn remembered(batches: &[Batch]) -> u64 {
     batches.iter().map(|batch| batch.verifier.remembered()).sum()
+}
+
+/// How long proofs took, those that failed included.
+pub(super) fn proving(batches: &[Batch]) -> Duration {
+    batches.iter().map(|batch| batch.verifier.spent()).sum()
 }
 
 #[cfg(test)]

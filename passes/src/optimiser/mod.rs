@@ -132,6 +132,8 @@ pub struct Outcome {
     pub gpus: Vec<Gpu>,
     /// How many questions to the prover were answered from memory.
     pub remembered: u64,
+    /// How long proofs took, those that failed included, where there is a clock; of all threads together.
+    pub proving: Duration,
     /// What replays of the changed functions have covered.
     pub replayed: Replayed,
     /// What there was to look at.
@@ -149,6 +151,7 @@ impl Outcome {
             rounds: 0,
             gpus,
             remembered: 0,
+            proving: Duration::ZERO,
             replayed: Replayed::default(),
             seen,
             potential: None,

@@ -281,6 +281,7 @@ impl Work<'_, '_, '_> {
                     settling.lemmas.note(graph, stmt, value, recipe);
                 }
                 let time = (self.clock)().saturating_sub(start);
+                self.verifier.spend(time);
                 match kind {
                     Some(Kind::Passed(how)) => passed = Some((how, time)),
                     Some(kind) => told.push(Record { kind, time, ..record }),

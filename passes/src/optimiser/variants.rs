@@ -8,7 +8,7 @@
 
 mod carrying;
 
-use super::batches::{Batch, batches, remembered};
+use super::batches::{Batch, batches, proving, remembered};
 use super::beginning::Beginning;
 use super::carried::Carried;
 use super::guard::restored;
@@ -109,6 +109,7 @@ pub(super) fn best(
         best = task.carried_best(best, &carried, &words, &mut run);
     }
     best.outcome.remembered = remembered(&batches);
+    best.outcome.proving = proving(&batches);
     if let Some(watch) = watch {
         best.rounds.iter().for_each(|(round, text)| watch(*round, text));
     }
@@ -330,11 +331,5 @@ fn joined(module: &Module<'_>, plain: Outcome, variant: Outcome, names: &BTreeSe
     let counts = |record: &Record| is_named(record) || record.kind.is_bug();
     records.extend(variant.records.into_iter().filter(counts));
     records.sort_by_key(|record| record.offset);
-    Outcome {
-        text: Some(text),
-        records,
-        rounds: plain.rounds.max(variant.rounds),
-        remembered: plain.remembered + variant.remembered,
-        ..plain
-    }
+    Outcome { text: Some(text), records, rounds: plain.rounds.max(variant.rounds), ..plain }
 }

@@ -31,6 +31,7 @@ use reach::{Extent, Reach};
 use region::{Most, New, Region, Rest, Snippet};
 use sampled::sampled;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// How a rewrite is checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -113,6 +114,8 @@ pub struct Verifier {
     unanswered: HashMap<String, u32>,
     /// The function at hand.
     function: String,
+    /// How long all verdicts took, as far as the caller says.
+    spent: Duration,
 }
 
 impl std::fmt::Debug for Verifier {
@@ -158,6 +161,17 @@ impl Verifier {
     #[must_use]
     pub fn remembered(&self) -> u64 {
         self.prover.remembered()
+    }
+
+    /// Notes how long a verdict took.
+    pub fn spend(&mut self, time: Duration) {
+        self.spent += time;
+    }
+
+    /// How long all verdicts took.
+    #[must_use]
+    pub const fn spent(&self) -> Duration {
+        self.spent
     }
 
     /// Whether the text may stand in the place of the statement.
