@@ -242,13 +242,16 @@ impl Operation {
         (self.atype != self.btype || self.clamps(), signed, self.clamps())
     }
 
-    /// The result for two lanes.
-    fn compute(self, x: u32, y: u32, bits: u32) -> u32 {
-        self.all(&[x], &[y], bits)[0]
+    /// The results for many pairs of lanes.
+    fn all(self, x: &Behaviour, y: &Behaviour, bits: u32) -> Behaviour {
+        let mut results = [0; SAMPLES];
+        results.iter_mut().zip(x).zip(y).for_each(|((to, &x), &y)| *to = self.compute(x, y, bits));
+        results
     }
 
-    /// The results for many pairs of lanes.
-    fn all<const N: usize>(self, x: &[u32; N], y: &[u32; N], bits: u32) -> [u32; N] {
+    /// The result for two lanes.
+    #[inline]
+    fn compute(self, x: u32, y: u32, bits: u32) -> u32 {
         let ones = u32::MAX >> (32 - bits);
         let half = 1_i32 << (bits - 1);
         let [least, most] = match self.op {
@@ -258,54 +261,41 @@ impl Operation {
             SimdOp::Arithmetic { dtype: Sign::Signed, then: SimdThen::Saturate, .. } => [-half, half - 1],
             SimdOp::Arithmetic { .. } | SimdOp::Set { .. } => [i32::MIN, i32::MAX],
         };
-        let lane = |result: i32| result.clamp(least, most).cast_unsigned() & ones;
-        every(&self.all_uncut(x, y, bits), lane)
+        self.uncut(x, y, bits).clamp(least, most).cast_unsigned() & ones
     }
 
     /// The result for two lanes, before it becomes a lane.
+    #[inline]
     pub(super) fn uncut(self, x: u32, y: u32, bits: u32) -> i32 {
-        self.all_uncut(&[x], &[y], bits)[0]
-    }
-
-    /// The results for many pairs of lanes, before they become lanes.
-    fn all_uncut<const N: usize>(self, x: &[u32; N], y: &[u32; N], bits: u32) -> [i32; N] {
-        let number = |sign: Sign| {
+        let number = |lane: u32, sign: Sign| {
             let half = if sign == Sign::Signed { 1 << (bits - 1) } else { 0 };
-            move |lane: u32| (lane ^ half).cast_signed() - half.cast_signed()
+            (lane ^ half).cast_signed() - half.cast_signed()
         };
-        let (x, y) = (&every(x, number(self.atype)), &every(y, number(self.btype)));
-        // One loop for each operation, so that the compiler can compute several results at a time.
+        let (x, y) = (number(x, self.atype), number(y, self.btype));
         match self.op {
             SimdOp::Arithmetic { op, .. } => match op {
-                SimdArithmetic::Add => each(x, y, |x, y| x + y),
-                SimdArithmetic::Sub => each(x, y, |x, y| x - y),
-                SimdArithmetic::AbsDiff => each(x, y, |x, y| (x - y).abs()),
-                SimdArithmetic::Min => each(x, y, Ord::min),
-                SimdArithmetic::Max => each(x, y, Ord::max),
-                SimdArithmetic::Average => each(x, y, |x, y| (x + y + i32::from(x + y >= 0)) >> 1),
+                SimdArithmetic::Add => x + y,
+                SimdArithmetic::Sub => x - y,
+                SimdArithmetic::AbsDiff => (x - y).abs(),
+                SimdArithmetic::Min => x.min(y),
+                SimdArithmetic::Max => x.max(y),
+                SimdArithmetic::Average => (x + y + i32::from(x + y >= 0)) >> 1,
             },
-            SimdOp::Set { compare, .. } => match compare {
-                Compare::Eq => each(x, y, |x, y| i32::from(x == y)),
-                Compare::Ne => each(x, y, |x, y| i32::from(x != y)),
-                Compare::Lt => each(x, y, |x, y| i32::from(x < y)),
-                Compare::Le => each(x, y, |x, y| i32::from(x <= y)),
-                Compare::Gt => each(x, y, |x, y| i32::from(x > y)),
-                Compare::Ge => each(x, y, |x, y| i32::from(x >= y)),
-            },
+            SimdOp::Set { compare, .. } => i32::from(match compare {
+                Compare::Eq => x == y,
+                Compare::Ne => x != y,
+                Compare::Lt => x < y,
+                Compare::Le => x <= y,
+                Compare::Gt => x > y,
+                Compare::Ge => x >= y,
+            }),
         }
     }
 }
 
-/// What a function gives for each pair.
-fn each<const N: usize>(x: &[i32; N], y: &[i32; N], result: impl Fn(i32, i32) -> i32) -> [i32; N] {
-    let mut results = [0; N];
-    results.iter_mut().zip(x).zip(y).for_each(|((to, &x), &y)| *to = result(x, y));
-    results
-}
-
-/// What a function gives for each number. Unlike for `map` of an array, the compiler computes several at a time.
-fn every<T: Copy, R: Copy + Default, const N: usize>(numbers: &[T; N], result: impl Fn(T) -> R) -> [R; N] {
-    let mut results = [R::default(); N];
+/// What a function gives for each number. Unlike `map` of an array, this is compiled to a loop over several at a time.
+fn every(numbers: &Behaviour, result: impl Fn(u32) -> u32) -> Behaviour {
+    let mut results = [0; SAMPLES];
     results.iter_mut().zip(numbers).for_each(|(to, &number)| *to = result(number));
     results
 }
