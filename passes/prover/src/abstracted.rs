@@ -16,7 +16,7 @@ use ptxopt_grammar::meaning::term::{Term, Terms};
 
 impl Question {
     /// The question in which parts of sums of products are inputs, given a circuit in which these are taken apart; `None`
-    /// if there are none.
+    /// if it has not fewer products.
     pub(super) fn abstracted<W: Watch>(&self, circuit: &mut Circuit<'_, W>) -> Option<Self> {
         let cone = &self.cone;
         let mut abstracting = Abstracting {
@@ -29,24 +29,23 @@ impl Question {
         let sums = sums_of_products(cone);
         for (word, at) in cone.words.iter().zip(0..) {
             let [a, b, _] = word.operands;
-            let sum = match word.kind {
-                Kind::Extract => Some(a),
-                Kind::And => cone.with_constant(a, b).map(|(other, _)| other),
-                _ => None,
+            let sum = if word.kind == Kind::Extract {
+                Some(a)
+            } else if word.kind == Kind::And {
+                cone.with_constant(a, b).map(|(other, _)| other)
+            } else {
+                None
             };
             let is_part = sum.is_some_and(|sum| sums[sum as usize]);
             let term = if is_part { abstracting.part(at) } else { abstracting.same(word) };
             abstracting.made.push(term);
         }
-        let Abstracting { terms, made, known, .. } = abstracting;
-        if known.is_empty() {
-            return None;
-        }
+        let Abstracting { terms, made, .. } = abstracting;
         let of = |words: &[u32]| words.iter().map(|&at| made[at as usize]).collect::<Vec<_>>();
         let assumption =
             |number: u32| cone.inputs.get(number as usize).map_or(Assumption::NONE, |input| input.assumption);
-        let (cone, _) = canonical::cone(&terms, &of(&cone.before), &of(&cone.after), assumption, |_| false);
-        Some(Self { cone, demanded: self.demanded.clone() })
+        let (less, _) = canonical::cone(&terms, &of(&cone.before), &of(&cone.after), assumption, |_| false);
+        (less.products() < cone.products()).then(|| Self { cone: less, demanded: self.demanded.clone() })
     }
 }
 
@@ -55,13 +54,10 @@ fn sums_of_products(cone: &Cone) -> Vec<bool> {
     let mut sums: Vec<bool> = Vec::with_capacity(cone.words.len());
     for word in &cone.words {
         let [a, b, _] = word.operands.map(|at| sums.get(at as usize) == Some(&true));
-        sums.push(match word.kind {
-            Kind::Mul => true,
-            Kind::Add => a || b,
-            Kind::Not | Kind::ZeroExtend | Kind::SignExtend => a,
-            Kind::Extract => word.value == 0 && a,
-            _ => false,
-        });
+        let extends = matches!(word.kind, Kind::Not | Kind::ZeroExtend | Kind::SignExtend);
+        let is_lowest = word.kind == Kind::Extract && word.value == 0;
+        let is_sum = word.kind == Kind::Add && (a || b) || (extends || is_lowest) && a;
+        sums.push(word.kind == Kind::Mul || is_sum);
     }
     sums
 }
@@ -104,37 +100,31 @@ impl<W: Watch> Abstracting<'_, '_, W> {
 
     /// The same operation on what was made of its operands.
     fn same(&mut self, word: &Word) -> Term {
-        let [a, b, c] = word.operands.map(|at| self.made.get(at as usize).copied());
-        let operand = |term: Option<Term>| term.expect("operands are made first");
-        let terms = &mut self.terms;
+        let Self { terms, made, .. } = self;
+        let of = |at: usize| made[word.operands[at] as usize];
         let number = |value: u128| u32::try_from(value).expect("it is small");
         match word.kind {
-            Kind::Input => return terms.input(number(word.value), word.width),
-            Kind::Constant => return terms.constant(word.value, word.width),
-            _ => {}
-        }
-        let a = operand(a);
-        match word.kind {
-            Kind::Input | Kind::Constant => unreachable!("they have no operands"),
-            Kind::Not => terms.not(a),
-            Kind::Extract => terms.extract(a, number(word.value), word.width),
-            Kind::ZeroExtend => terms.zero_extend(a, word.width),
-            Kind::SignExtend => terms.sign_extend(a, word.width),
-            Kind::And => terms.and(a, operand(b)),
-            Kind::Or => terms.or(a, operand(b)),
-            Kind::Xor => terms.xor(a, operand(b)),
-            Kind::Add => terms.add(a, operand(b)),
-            Kind::Mul => terms.mul(a, operand(b)),
-            Kind::UnsignedDivide => terms.unsigned_divide(a, operand(b)),
-            Kind::UnsignedRemainder => terms.unsigned_remainder(a, operand(b)),
-            Kind::Shl => terms.shl(a, operand(b)),
-            Kind::Lshr => terms.lshr(a, operand(b)),
-            Kind::Ashr => terms.ashr(a, operand(b)),
-            Kind::Concat => terms.concat(a, operand(b)),
-            Kind::Equal => terms.equal(a, operand(b)),
-            Kind::UnsignedLess => terms.unsigned_less(a, operand(b)),
-            Kind::SignedLess => terms.signed_less(a, operand(b)),
-            Kind::Choose => terms.choose(a, operand(b), operand(c)),
+            Kind::Input => terms.input(number(word.value), word.width),
+            Kind::Constant => terms.constant(word.value, word.width),
+            Kind::Not => terms.not(of(0)),
+            Kind::Extract => terms.extract(of(0), number(word.value), word.width),
+            Kind::ZeroExtend => terms.zero_extend(of(0), word.width),
+            Kind::SignExtend => terms.sign_extend(of(0), word.width),
+            Kind::And => terms.and(of(0), of(1)),
+            Kind::Or => terms.or(of(0), of(1)),
+            Kind::Xor => terms.xor(of(0), of(1)),
+            Kind::Add => terms.add(of(0), of(1)),
+            Kind::Mul => terms.mul(of(0), of(1)),
+            Kind::UnsignedDivide => terms.unsigned_divide(of(0), of(1)),
+            Kind::UnsignedRemainder => terms.unsigned_remainder(of(0), of(1)),
+            Kind::Shl => terms.shl(of(0), of(1)),
+            Kind::Lshr => terms.lshr(of(0), of(1)),
+            Kind::Ashr => terms.ashr(of(0), of(1)),
+            Kind::Concat => terms.concat(of(0), of(1)),
+            Kind::Equal => terms.equal(of(0), of(1)),
+            Kind::UnsignedLess => terms.unsigned_less(of(0), of(1)),
+            Kind::SignedLess => terms.signed_less(of(0), of(1)),
+            Kind::Choose => terms.choose(of(0), of(1), of(2)),
         }
     }
 }

@@ -37,7 +37,7 @@ impl Share {
     }
 }
 
-/// The least and the greatest value of a weighted sum; `None` if it is too long. No weight has more than 50 bits.
+/// The least and the greatest value of a weighted sum; `None` if it is too long. No weight has more than 64 bits.
 pub(super) fn bounds<W: Watch>(weights: &[(u32, i128)], graph: &Aig<W>) -> Option<(i128, i128)> {
     if weights.len() > MOST_LITERALS {
         return None;

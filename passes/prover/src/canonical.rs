@@ -90,9 +90,9 @@ pub(super) struct Cone {
 }
 
 impl Cone {
-    /// Whether there is a product in it.
-    pub(super) fn multiplies(&self) -> bool {
-        self.words.iter().any(|word| word.kind == Kind::Mul)
+    /// How many products there are in it.
+    pub(super) fn products(&self) -> usize {
+        self.words.iter().filter(|word| word.kind == Kind::Mul).count()
     }
 
     /// Whether there are several words that are the smaller or the greater of two.

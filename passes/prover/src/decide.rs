@@ -62,7 +62,7 @@ fn search(question: &Question, budget: Budget) -> Searched {
     if in_order == Some(true) {
         return Searched::Proved(Proof::Structural);
     }
-    if question.cone.multiplies() {
+    if question.cone.products() > 0 {
         let (are_same, abstracted) = taken_apart(question);
         if are_same {
             return Searched::Proved(Proof::Structural);

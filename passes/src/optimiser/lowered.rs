@@ -246,18 +246,15 @@ fn in_registers(recipe: &Applied) -> Option<Recipe> {
         });
         if reads_number(&step) {
             for number in step.sources.iter_mut().filter(|source| is_number(source)) {
-                let copy = Step::copy(*number, 32);
-                let known = steps.iter().position(|known| *known == copy);
-                *number = Source::Step(known.unwrap_or_else(|| {
-                    steps.push(copy);
-                    steps.len() - 1
-                }));
+                steps.push(Step::copy(*number, 32));
+                *number = Source::Step(steps.len() - 1);
             }
         }
         places.push(steps.len());
         steps.push(step);
     }
-    Some(Recipe::of(steps))
+    // A number may be in a register for others already.
+    Some(Recipe::of(steps).shared())
 }
 
 fn is_simd(step: &Step) -> Option<Simd> {

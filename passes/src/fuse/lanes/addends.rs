@@ -146,10 +146,10 @@ impl Words {
             shifted(term).is_some_and(|(sum, _)| matches!(terms.op(sum), Op::Add(..) | Op::Mul(..)))
         };
         // What is added to the bits of a sum may be added to the sum instead.
-        let (bits, more) = match terms.op(lane) {
-            Op::Add(a, b) if is_computed(b) => (b, Some(a)),
-            Op::Add(a, b) => (a, Some(b)),
-            _ => (lane, None),
+        let (bits, more) = if let Op::Add(a, b) = terms.op(lane) {
+            if is_computed(b) { (b, Some(a)) } else { (a, Some(b)) }
+        } else {
+            (lane, None)
         };
         let (sum, shift) = shifted(bits)?;
         let mut scaled = Scaled { shift, number: 0, addends: Vec::new(), division: None };

@@ -59,9 +59,9 @@ impl Words {
     /// Takes a lane that is also multiplied by the opposite of something as multiplied by the difference.
     pub(super) fn join_opposites(&mut self, sum: &mut Scaled) {
         let terms = &mut self.pieces.terms;
-        let is_opposite = |factor: Term, terms: &Terms| match terms.op(factor) {
-            Op::Add(inner, one) => matches!(terms.op(inner), Op::Not(_)) && terms.value(one) == Some(1),
-            _ => false,
+        let is_opposite = |factor: Term, terms: &Terms| {
+            let Op::Add(inner, one) = terms.op(factor) else { return false };
+            matches!(terms.op(inner), Op::Not(_)) && terms.value(one) == Some(1)
         };
         for at in 0..sum.addends.len() {
             let Addend { weight: 1, lane, factor: Some(factor) } = sum.addends[at] else { continue };
