@@ -23,13 +23,11 @@ impl Linear {
         (most < unit).then(|| high.cut(width))
     }
 
-    /// The bits from `low` upwards as a sum of whole units and carries, where a literal counts for both: so that
-    /// `x + (77 * (y - x) >> 8)` is the same as `179 * x + 77 * y >> 8`, from bit 8 upwards.
-    pub(super) fn above_carries<W: Watch>(&self, low: u32, width: u32, graph: &mut Aig<W>) -> Option<Self> {
-        let unit = 1_u128.checked_shl(low).filter(|_| self.width <= 64)?;
-        let is_one = |weight: u128| weight > unit && is_factor(weight, self.width);
-        let counts_for_both = self.weights.iter().any(|&(_, weight)| is_one(weight));
-        counts_for_both.then(|| self.with_carries(low, width, graph))
+    /// Whether a literal counts both for the bits from `low` upwards and for those below, as in
+    /// `x + (77 * (y - x) >> 8)`, which is the same as `179 * x + 77 * y >> 8`, from bit 8 upwards.
+    fn counts_for_both(&self, low: u32) -> bool {
+        let unit = 1_u128 << low;
+        self.weights.iter().any(|&(_, weight)| weight > unit && is_factor(weight, self.width))
     }
 
     /// Whether a product is subtracted that borrows from the bits from `low` upwards, as in `x + (t * (y - x) >> 8)`.
@@ -72,7 +70,7 @@ impl Linear {
             (0..=low).rev().find_map(|place| Some((place, self.rising_from(place, low + width, graph)?)));
         let (place, sum) = lane?;
         let below = low - place;
-        if !sum.borrows(below, graph) {
+        if !sum.counts_for_both(below) && !sum.borrows(below, graph) {
             let bits = sum.bits_within(graph);
             return Some(Self::of_bits(&bits[below as usize..]));
         }

@@ -70,6 +70,10 @@ fn search(question: &Question, budget: Budget) -> Searched {
         if tried::are_equal(&mut plain.graph, &question.cone.inputs, &plain.inputs, &plain.pairs) {
             return Searched::Proved(Proof::Parts);
         }
+        if let Some(proof) = Renamed::of(question).and_then(|renamed| renamed.proved(question, budget, seed))
+        {
+            return Searched::Proved(proof);
+        }
         if let Some(abstracted) = abstracted {
             match search(&abstracted, budget) {
                 Searched::Proved(proof) => return Searched::Proved(proof),
@@ -77,10 +81,6 @@ fn search(question: &Question, budget: Budget) -> Searched {
                 Searched::Unknown => return Searched::Unknown,
                 Searched::Found(..) => {}
             }
-        }
-        if let Some(proof) = Renamed::of(question).and_then(|renamed| renamed.proved(question, budget, seed))
-        {
-            return Searched::Proved(proof);
         }
     }
     let again = in_order.map(|_| lanes.clone());

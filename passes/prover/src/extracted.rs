@@ -19,9 +19,7 @@ impl<W: Watch> Circuit<'_, W> {
         let (at, low) = self.behind_moves(at, low, width);
         let lowest = self.lowest(at, low + width, MOST_SUMS);
         let sum = lowest.as_ref().or(self.linear[at as usize].as_ref())?;
-        let above = sum.above(low, width);
-        let carries = above.or_else(|| sum.above_carries(low, width, &mut self.graph));
-        carries.or_else(|| sum.lane(low, width, &mut self.graph))
+        sum.above(low, width).or_else(|| sum.lane(low, width, &mut self.graph))
     }
 
     /// The word from which these bits of a word are moved, and where they are there.

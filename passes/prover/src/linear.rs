@@ -276,11 +276,23 @@ impl Linear {
         };
         let (mut constant, mut named) = (0_u128, Vec::with_capacity(32));
         for (sum, place) in parts {
-            let (number, more) = sum.named(graph)?;
+            let Named { bits, times, more } = sum.named(graph)?;
             constant += more << place;
-            named.extend(number.into_iter().zip(place..).map(|(bit, at)| (bit, 1 << at)));
+            named.extend(bits.into_iter().zip(place..).map(|(bit, at)| (bit, times << at)));
         }
         Some(Self::collect(self.width, constant, named.into_iter()))
+    }
+
+    /// Whether it is a number of much else: of products, or of more bits than it has.
+    pub(super) fn may_be_named<W: Watch>(&self, graph: &Aig<W>) -> bool {
+        self.has_products(graph) || self.weights.len() > self.width_of_number()
+    }
+
+    /// How many bits the number has that the sum is a multiple of, unless it is negative or does not fit.
+    fn width_of_number(&self) -> usize {
+        let times = self.weights.iter().fold(0, |times, &(_, weight)| gcd(times, weight)).max(1);
+        let most: u128 = self.weights.iter().map(|(_, weight)| weight / times).fold(0, u128::saturating_add);
+        (u128::BITS - most.leading_zeros()) as usize
     }
 
     /// Whether some of its literals are no bits of inputs.
@@ -380,17 +392,36 @@ impl Bounded {
         (most < unit.cast_unsigned()).then_some(Self { weights, constant, least, most })
     }
 
-    /// The bits of the number by which the sum is greater than its least value, which is given as well: what is added to
-    /// a sum makes no other number of it.
-    fn named<W: Watch>(self, graph: &mut Aig<W>) -> Option<(Vec<Lit>, u128)> {
-        let most = u16::try_from(self.most - self.least).ok()?;
-        let width = u16::BITS - most.leading_zeros();
+    /// The number by which the sum is greater than its least value, without what all weights have in common: what is added
+    /// to a sum, and what it is multiplied by, make no other number of it.
+    fn named<W: Watch>(self, graph: &mut Aig<W>) -> Option<Named> {
         let constant = self.constant - self.least.cast_signed();
-        let weights = self.weights.into_iter().map(|(node, weight)| (node, weight.cast_unsigned())).collect();
-        let sum = Linear { width, constant: constant.cast_unsigned(), weights };
+        let all = self.weights.iter().map(|&(_, weight)| weight).chain([constant]);
+        let times = all.fold(0, |times, weight| gcd(times, weight.unsigned_abs())).max(1);
+        let most = u16::try_from((self.most - self.least) / times).ok()?;
+        let width = u16::BITS - most.leading_zeros();
+        let parts = |weight: i128| (weight / times.cast_signed()).cast_unsigned();
+        let weights = self.weights.into_iter().map(|(node, weight)| (node, parts(weight))).collect();
+        let sum = Linear { width, constant: parts(constant), weights };
         let bits = sum.reduced().bits(graph);
-        Some((graph.named(bits, most), self.least))
+        Some(Named { bits: graph.named(bits, most), times, more: self.least })
     }
+}
+
+/// A sum as a number: its bits, what it is multiplied by, and what is added then.
+struct Named {
+    bits: Vec<Lit>,
+    times: u128,
+    more: u128,
+}
+
+/// The greatest number that two are multiples of; of zero and another one it is that one.
+fn gcd(one: u128, other: u128) -> u128 {
+    let (mut one, mut other) = (one, other);
+    while other != 0 {
+        (one, other) = (other, one % other);
+    }
+    one
 }
 
 /// A weight as powers of two to add and to subtract, no two of them neighbours: the fewest that there can be.

@@ -14,8 +14,8 @@ use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::ones;
 use std::rc::Rc;
 
-/// The most gates that get a table.
-const MOST_TABLES: usize = 4096;
+/// The most words that all tables have: 32 MiB.
+const MOST_WORDS: usize = 1 << 22;
 
 /// One bit for each value of a number, in words.
 type Table = Rc<[u64]>;
@@ -58,6 +58,8 @@ impl Number {
 #[derive(Default)]
 pub(super) struct Numbers {
     all: Vec<Number>,
+    /// How many words all tables have.
+    words: usize,
     /// The number that a gate is a function of, and the function.
     tables: HashMap<u32, (usize, Table)>,
     /// The first gate with a table whose first row is not set.
@@ -100,6 +102,7 @@ impl Numbers {
         let own = new.inverted_if(flipped);
         let known = *self.known.entry((number, upright)).or_insert(own);
         if known == own {
+            self.words += table.len();
             self.tables.insert(new.node(), (number, table));
         }
         known.inverted_if(flipped)
@@ -111,7 +114,7 @@ impl Watch for Numbers {
         let new = last(gates);
         let Some(&(Gate::And(a, b) | Gate::Xor(a, b))) = gates.last() else { return new };
         let (Some((number, x)), Some((other, y))) = (self.table(a), self.table(b)) else { return new };
-        if number != other || self.tables.len() >= MOST_TABLES {
+        if number != other || self.words >= MOST_WORDS {
             return new;
         }
         let is_and = matches!(gates.last(), Some(Gate::And(..)));

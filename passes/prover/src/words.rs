@@ -166,9 +166,9 @@ impl<'c, W: Watch> Circuit<'c, W> {
         }
     }
 
-    /// Makes a number of a sum with products.
+    /// Makes a number of a sum of much else.
     fn name(&mut self, at: usize) {
-        if let Some(sum) = self.linear[at].as_ref().filter(|sum| sum.has_products(&self.graph))
+        if let Some(sum) = self.linear[at].as_ref().filter(|sum| sum.may_be_named(&self.graph))
             && let Some(named) = sum.named(&mut self.graph)
         {
             self.linear[at] = Some(named);

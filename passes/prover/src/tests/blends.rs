@@ -71,6 +71,45 @@ fn a_step_of_a_blend_by_any_number_is_a_sum_of_products_of_halves() {
     }
 }
 
+/// A third of the sums of three bytes; and two such sums as halves of a word, so many times, with as much added, and
+/// divided by 255.
+fn third(times: u128, added: u128) -> Verdict {
+    let mut terms = Terms::new();
+    let words = [0, 1, 2].map(|number| terms.input(number, 32));
+    let (factor, by) = (terms.constant(0xaaaa_aaab, 64), 33);
+    let before = [0, 16].map(|low| {
+        let lanes = words.map(|word| {
+            let lane = terms.extract(word, low, 8);
+            terms.zero_extend(lane, 64)
+        });
+        let sum = lanes.into_iter().reduce(|sum, lane| terms.add(sum, lane)).expect("there are lanes");
+        let product = terms.mul(sum, factor);
+        terms.extract(product, by, 8)
+    });
+    let (mask, times) = (terms.constant(0x00ff_00ff, 32), terms.constant(times, 32));
+    let added = terms.constant(added * 0x0001_0001, 32);
+    let sum = words.into_iter().fold(added, |sum, word| {
+        let halves = terms.and(word, mask);
+        let product = terms.mul(halves, times);
+        terms.add(sum, product)
+    });
+    let eight = terms.constant(8, 32);
+    let high = terms.lshr(sum, eight);
+    let high = terms.and(high, mask);
+    let folded = terms.add(sum, high);
+    let after = [8, 24].map(|low| terms.extract(folded, low, 8));
+    prove(&Query::new(&terms, before.to_vec(), after.to_vec()))
+}
+
+#[test]
+fn a_third_is_85_times_as_much_divided_by_255() {
+    assert_eq!(third(85, 1), Verdict::Proved(Proof::Structural));
+    for (times, added) in [(85, 0), (84, 1), (86, 1), (85, 600)] {
+        let verdict = third(times, added);
+        assert!(matches!(verdict, Verdict::Refuted(_)), "{times} {added}: {verdict:?}");
+    }
+}
+
 /// The products of a blend by a byte, `x * a + y * (most - a) + added`.
 struct Blend {
     a: Term,

@@ -55,6 +55,9 @@ pub(super) enum Division {
 }
 
 impl Division {
+    /// That of numbers of 16 bits by 255, rounded down.
+    const BY_255: Self = Self::Multiplied { factor: 0x8081, added: 0, low: 23 };
+
     /// The quotient of a number of 16 bits.
     fn of(self, number: u64) -> Option<u64> {
         Some(match self {
@@ -63,6 +66,20 @@ impl Division {
             }
             Self::Folded { added } => number.checked_add(number >> 8)?.checked_add(added)? >> 8,
         })
+    }
+
+    /// The same quotient of a multiple, and what that is multiplied by: a third is 85 times the number, divided by 255.
+    fn by_255(self) -> (i64, Self) {
+        let is_by = |divisor: u64| {
+            let edges =
+                (1..=u64::from(u8::MAX)).flat_map(|multiple| [multiple * divisor - 1, multiple * divisor]);
+            edges.into_iter().all(|number| self.of(number) == Some(number / divisor))
+        };
+        // Quotients by 255 are left as they are, in any rounding.
+        let found = [(3, 85), (5, 51), (15, 17), (17, 15), (51, 5), (85, 3)]
+            .into_iter()
+            .find(|&(divisor, _)| is_by(divisor));
+        found.map_or((1, self), |(_, times)| (times, Self::BY_255))
     }
 
     /// What must be added to numbers up to the greatest one, so that folding alone divides them in the same way. It is
@@ -171,8 +188,9 @@ impl Words {
     fn quotient(&mut self, lane: Term) -> Option<Scaled> {
         let Op::Extract(of, low) = self.pieces.terms.op(lane) else { return None };
         let quotient = self.multiplied(of, low).or_else(|| self.folding(of, low))?;
-        let mut sum = Scaled { shift: 8, number: 0, addends: Vec::new(), division: Some(quotient.division) };
-        self.collect(quotient.of, 1, 0, &mut sum)?;
+        let (times, division) = quotient.division.by_255();
+        let mut sum = Scaled { shift: 8, number: 0, addends: Vec::new(), division: Some(division) };
+        self.collect(quotient.of, times, 0, &mut sum)?;
         let are_plain = sum.addends.iter().all(|addend| addend.weight == 1 || addend.factor.is_none());
         are_plain.then_some(sum)
     }
