@@ -105,7 +105,7 @@ fn set_lanes(code: &mut Code<'_, '_>, shape: Shape, compare: Compare) -> Option<
             terms.sign_extend(holds, shape.bits)
         };
         let lanes: Vec<Term> = (0..shape.lanes).map(&mut lane).collect();
-        lanes.into_iter().reduce(|under, above| terms.concat(above, under)).expect("there are lanes")
+        terms.side_by_side(lanes).expect("there are lanes")
     })
 }
 

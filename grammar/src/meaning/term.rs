@@ -514,6 +514,11 @@ impl Terms {
         }
     }
 
+    /// Parts side by side, the lowest first; `None` if there are none.
+    pub fn side_by_side(&mut self, parts: impl IntoIterator<Item = Term>) -> Option<Term> {
+        parts.into_iter().reduce(|low, high| self.concat(high, low))
+    }
+
     /// `high` above `low`.
     pub fn concat(&mut self, high: Term, low: Term) -> Term {
         let width = self.width(high) + self.width(low);

@@ -77,12 +77,10 @@ impl<W: Watch> Abstracting<'_, '_, W> {
     /// A word as inputs that stand for its bits, but for those that are constant.
     fn part(&mut self, at: u32) -> Term {
         let bits = self.circuit.bits(at).to_vec();
-        let mut word: Option<Term> = None;
-        for run in bits.chunk_by(|a, b| a.is_constant() == b.is_constant()) {
-            let part = if run[0].is_constant() { self.constant(run) } else { self.input(run) };
-            word = Some(word.map_or(part, |low| self.terms.concat(part, low)));
-        }
-        word.expect("a word has a bit")
+        let runs = bits.chunk_by(|a, b| a.is_constant() == b.is_constant());
+        let parts: Vec<Term> =
+            runs.map(|run| if run[0].is_constant() { self.constant(run) } else { self.input(run) }).collect();
+        self.terms.side_by_side(parts).expect("a word has a bit")
     }
 
     fn constant(&mut self, bits: &[Lit]) -> Term {

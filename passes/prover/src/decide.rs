@@ -63,7 +63,7 @@ fn search(question: &Question, budget: Budget) -> Searched {
         return Searched::Proved(Proof::Structural);
     }
     if question.cone.products() > 0 {
-        let (are_same, abstracted) = taken_apart(question);
+        let (mut circuit, are_same) = taken_apart(question);
         if are_same {
             return Searched::Proved(Proof::Structural);
         }
@@ -74,7 +74,7 @@ fn search(question: &Question, budget: Budget) -> Searched {
         {
             return Searched::Proved(proof);
         }
-        if let Some(abstracted) = abstracted {
+        if let Some(abstracted) = question.abstracted(&mut circuit) {
             match search(&abstracted, budget) {
                 Searched::Proved(proof) => return Searched::Proved(proof),
                 // The products would only be in the way.
@@ -100,16 +100,15 @@ pub(super) fn are_the_same(pairs: &[(Lit, Lit)]) -> bool {
     pairs.iter().all(|(before, after)| before == after)
 }
 
-/// Whether the demanded bits of both sides are the same gates where products are taken apart, and if not, the question in
-/// which parts of these are inputs.
-fn taken_apart(question: &Question) -> (bool, Option<Question>) {
+/// The circuit of both sides in which products are taken apart, and whether the demanded bits are the same gates there.
+fn taken_apart(question: &Question) -> (Circuit<'_, Numbers>, bool) {
     let mut graph = Aig::new(Numbers::default());
     let inputs = input_bits(&question.cone.inputs, &mut graph);
     name_ranges(&question.cone.inputs, &inputs, &mut graph);
     let mut circuit = Circuit::new(graph, &question.cone, &inputs, Sums::Apart);
     let [before, after] = sides(&question.cone, &mut circuit);
     let are_same = are_the_same(&pairs(question, &before, &after));
-    (are_same, if are_same { None } else { question.abstracted(&mut circuit) })
+    (circuit, are_same)
 }
 
 /// Whether they are where extremes of extremes are taken in one order; `None` if there are too many.

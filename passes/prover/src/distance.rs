@@ -182,7 +182,7 @@ mod tests {
         });
         let [smaller, greater] = [0, 1].map(|at| {
             let lanes = lanes.map(|ends| ends[at]).into_iter();
-            lanes.reduce(|low, high| terms.concat(high, low)).expect("there are four")
+            terms.side_by_side(lanes).expect("there are four")
         });
         let difference = terms.sub(greater, smaller);
         let after = [0, 8, 16, 24].into_iter().fold(zero, |sum, low| {

@@ -130,7 +130,7 @@ mod tests {
             terms.extract(result, 8, 8)
         });
         let lanes: Vec<Term> = lanes.collect();
-        lanes.into_iter().reduce(|low, high| terms.concat(high, low)).expect("there are lanes")
+        terms.side_by_side(lanes).expect("there are lanes")
     }
 
     /// `(x | y)²`, and the same multiplied out, where `x | y` is `x + y - (x & y)`; with mixed products `more` times.

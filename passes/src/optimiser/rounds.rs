@@ -4,7 +4,7 @@
 //! that the last sweep left: rewrites take none away, so they correspond one to one.
 
 use super::again::Earlier;
-use super::batches::{Batch, remembered};
+use super::batches::Batch;
 use super::beginning::Beginning;
 use super::function::{self, Shared};
 use super::raise::{Heads, Potential};
@@ -212,7 +212,6 @@ impl<'r> Run<'r> {
             edits = self.next(module, &parsed(&text));
             self.outcome.text = Some(text);
         }
-        self.outcome.remembered = remembered(self.batches);
         self.outcome.records = last_words(self.told, &self.states, module);
         self.outcome
     }

@@ -331,14 +331,14 @@ impl<'b, 'r, 'm, 't> Building<'b, 'r, 'm, 't> {
             None => self.fresh(width, format!("undemanded bits of value {}", value.number())),
         };
         self.junk.insert(value, junk);
-        self.joined(demanded, term, junk)
+        self.by_mask(demanded, term, junk)
     }
 
     /// The bits of one word where a mask has ones, and of another elsewhere. They are put together run by run, so that a
     /// part that lies in one run is a part of that word.
-    fn joined(&mut self, mask: u128, of_ones: Term, of_zeros: Term) -> Term {
+    fn by_mask(&mut self, mask: u128, of_ones: Term, of_zeros: Term) -> Term {
         let width = self.terms.width(of_ones);
-        let mut joined: Option<Term> = None;
+        let mut parts = Vec::new();
         let mut low = 0;
         while low < width {
             let rest = mask >> low;
@@ -348,11 +348,10 @@ impl<'b, 'r, 'm, 't> Building<'b, 'r, 'm, 't> {
                 (of_zeros, rest.trailing_zeros())
             };
             let run = run.min(width - low);
-            let part = self.terms.extract(from, low, run);
-            joined = Some(joined.map_or(part, |below| self.terms.concat(part, below)));
+            parts.push(self.terms.extract(from, low, run));
             low += run;
         }
-        joined.expect("a word has a bit")
+        self.terms.side_by_side(parts).expect("a word has a bit")
     }
 
     fn import_value(&mut self, value: ValueId) -> Term {

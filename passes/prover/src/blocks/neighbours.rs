@@ -19,7 +19,7 @@ use super::events::Event;
 use super::questions::Answer;
 use super::shape::{Class, Shape};
 use super::walk::Walk;
-use super::words::{WORD, concat};
+use super::words::WORD;
 use ptxopt_grammar::meaning::term::{Term, ones};
 use ptxopt_grammar::tree::StmtId;
 
@@ -44,7 +44,7 @@ impl Walk<'_, '_> {
         self.is_aligned(stmt, shape)?;
         let results: Vec<Term> = parts.iter().map(|&at| self.events[at].results[0]).collect();
         parts.into_iter().for_each(|at| self.take(at, shape));
-        Ok(Some(concat(&mut self.arena.terms, &results)))
+        Ok(self.arena.terms.side_by_side(results))
     }
 
     /// How many ordered events of the old block, from number `first` on, a store of a word is together, if these store
@@ -75,7 +75,7 @@ impl Walk<'_, '_> {
         };
         self.is_aligned(stmt, shape)?;
         let values: Vec<Term> = ordered.iter().map(|&at| self.events[at].shape.operands[2]).collect();
-        let old = concat(&mut self.arena.terms, &values);
+        let old = self.arena.terms.side_by_side(values).expect("there is at least one part");
         if self.questions.equal(&mut self.arena, old, shape.operands[2], ones(WORD)) != Answer::Equal {
             let why = "stores a word that was not proved to be the parts that the first file stores";
             return Err(Stop::at(stmt, why).beside(self.events[first].stmt));

@@ -84,7 +84,9 @@ pub(super) fn join(terms: &mut Terms, opcode: &str, address: &str, shape: &mut S
             if stored.iter().any(|&value| terms.width(value) != access.bits) {
                 return;
             }
-            let parts = stored.chunks(per_word as usize).map(|parts| concat(terms, parts));
+            let parts = stored
+                .chunks(per_word as usize)
+                .map(|parts| terms.side_by_side(parts.iter().copied()).expect("there is at least one part"));
             let parts: Vec<Term> = parts.collect();
             let words = parts.into_iter().flat_map(|part| cut(terms, part));
             shape.operands = [guard, at].into_iter().chain(words).collect();
@@ -104,7 +106,7 @@ pub(super) fn pieces(terms: &mut Terms, loaded: &[Term], widths: &[u32]) -> Vec<
     if loaded.iter().map(|&term| terms.width(term)).eq(widths.iter().copied()) {
         return loaded.to_vec();
     }
-    let all = concat(terms, loaded);
+    let all = terms.side_by_side(loaded.iter().copied()).expect("there is at least one part");
     let mut low = 0;
     let mut piece = |&width: &u32| {
         low += width;
@@ -117,12 +119,6 @@ pub(super) fn pieces(terms: &mut Terms, loaded: &[Term], widths: &[u32]) -> Vec<
 fn cut(terms: &mut Terms, term: Term) -> Vec<Term> {
     let width = terms.width(term);
     (0..width).step_by(WORD as usize).map(|low| terms.extract(term, low, WORD.min(width - low))).collect()
-}
-
-/// Terms side by side, the lowest first.
-pub(super) fn concat(terms: &mut Terms, parts: &[Term]) -> Term {
-    let (&lowest, rest) = parts.split_first().expect("there is at least one part");
-    rest.iter().fold(lowest, |low, &high| terms.concat(high, low))
 }
 
 /// A weak access to elements that fill words, or less than one.

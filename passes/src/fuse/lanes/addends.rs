@@ -71,15 +71,12 @@ impl Division {
     /// The same quotient of a multiple, and what that is multiplied by: a third is 85 times the number, divided by 255.
     fn by_255(self) -> (i64, Self) {
         let is_by = |divisor: u64| {
-            let edges =
-                (1..=u64::from(u8::MAX)).flat_map(|multiple| [multiple * divisor - 1, multiple * divisor]);
-            edges.into_iter().all(|number| self.of(number) == Some(number / divisor))
+            let mut edges = (1..=255).flat_map(|multiple| [multiple * divisor - 1, multiple * divisor]);
+            edges.all(|number| self.of(number) == Some(number / divisor))
         };
         // Quotients by 255 are left as they are, in any rounding.
-        let found = [(3, 85), (5, 51), (15, 17), (17, 15), (51, 5), (85, 3)]
-            .into_iter()
-            .find(|&(divisor, _)| is_by(divisor));
-        found.map_or((1, self), |(_, times)| (times, Self::BY_255))
+        let found = [3_u8, 5, 15, 17, 51, 85].into_iter().find(|&divisor| is_by(divisor.into()));
+        found.map_or((1, self), |divisor| ((u8::MAX / divisor).into(), Self::BY_255))
     }
 
     /// What must be added to numbers up to the greatest one, so that folding alone divides them in the same way. It is
@@ -146,7 +143,7 @@ impl Scaled {
 }
 
 /// Something of each sum that there is.
-pub(super) fn of_all<T>(sums: &[Option<Scaled>], of: impl Fn(&Scaled) -> T) -> Vec<Option<T>> {
+pub(super) fn of_each<T>(sums: &[Option<Scaled>], of: impl Fn(&Scaled) -> T) -> Vec<Option<T>> {
     sums.iter().map(|sum| sum.as_ref().map(&of)).collect()
 }
 

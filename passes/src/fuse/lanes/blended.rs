@@ -5,7 +5,7 @@
 //! Each sum is a dot product of its own, and its lanes need not be taken out of their words. Only the lower half of a
 //! sum is of use, so the lower halves of weights are enough.
 
-use super::addends::{Addend, Scaled, of_all};
+use super::addends::{Addend, Scaled, of_each};
 use super::scaled::Weight;
 use super::words::Words;
 use crate::recipe::{Source, Step};
@@ -33,12 +33,12 @@ impl Words {
         if first.division.is_some() || count == 0 || count % 2 == 1 {
             return None;
         }
-        let mut dots = of_all(sums, |sum| Source::Constant(sum.number.cast_unsigned() & HALF));
+        let mut dots = of_each(sums, |sum| Source::Constant(sum.number.cast_unsigned() & HALF));
         for at in (0..count).step_by(2) {
             let weights =
                 [self.lower_half(first.addends[at], depth)?, self.lower_half(first.addends[at + 1], depth)?];
             let weights = self.both_halves(weights);
-            let lanes = [at, at + 1].map(|at| of_all(sums, |sum| sum.addends[at].lane));
+            let lanes = [at, at + 1].map(|at| of_each(sums, |sum| sum.addends[at].lane));
             let words = [self.word(&lanes[0], depth + 1)?, self.word(&lanes[1], depth + 1)?];
             let unsigned = Sign::Unsigned.modifier();
             for (lane, dot) in dots.iter_mut().enumerate() {
@@ -66,8 +66,8 @@ impl Words {
         let mut words = Vec::with_capacity(first.addends.len());
         for at in 0..first.addends.len() {
             let [ones, others] = [
-                of_all(sums, |sum| sum.addends[at].lane),
-                of_all(sums, |sum| sum.addends[at].factor.expect("these are products")),
+                of_each(sums, |sum| sum.addends[at].lane),
+                of_each(sums, |sum| sum.addends[at].factor.expect("these are products")),
             ];
             let others: Vec<Option<Term>> =
                 others.into_iter().map(|lane| Some(self.pieces.part(lane?, 0, 8))).collect();

@@ -8,7 +8,7 @@
 //! image is faded, or a pixel is multiplied by its own alpha. Halves that are divided by 255 get their own upper bytes
 //! added, and are divided by 256.
 
-use super::addends::{Addend, Scaled, of_all};
+use super::addends::{Addend, Scaled, of_each};
 use super::words::{Way, Words};
 use crate::graph::ValueId;
 use crate::recipe::{Source, Step};
@@ -103,7 +103,7 @@ impl Words {
         let mut words = Vec::with_capacity(first.addends.len());
         for (at, &addend) in first.addends.iter().enumerate() {
             let weight = self.weight(addend, depth)?;
-            let lanes = of_all(all, |sum| sum.addends[at].lane);
+            let lanes = of_each(all, |sum| sum.addends[at].lane);
             words.push((weight, self.word(&lanes, depth + 1)?));
         }
         let both = |low: i64, high: i64| low + (high << 16);

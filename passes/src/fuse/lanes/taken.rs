@@ -265,16 +265,13 @@ impl Pieces {
         if !width.is_multiple_of(8) || !is_one && !bytes.clone().all(|byte| matches!(byte, 0 | 0xff)) {
             return term;
         }
-        let mut whole: Option<Term> = None;
-        for (byte, at) in bytes.zip((0..).step_by(8)) {
-            let part = match byte {
-                0 => self.terms.constant(0, 8),
-                0xff => self.terms.extract(inner, at, 8),
-                _ => self.kept(inner, byte, at, 8),
-            };
-            whole = Some(whole.map_or(part, |low| self.terms.concat(part, low)));
-        }
-        whole.unwrap_or(term)
+        let part = |(byte, at): (u128, u32)| match byte {
+            0 => self.terms.constant(0, 8),
+            0xff => self.terms.extract(inner, at, 8),
+            _ => self.kept(inner, byte, at, 8),
+        };
+        let parts: Vec<Term> = bytes.zip((0..).step_by(8)).map(part).collect();
+        self.terms.side_by_side(parts).unwrap_or(term)
     }
 
     /// A value without a term: its lanes one by one, if it has any.
@@ -286,9 +283,8 @@ impl Pieces {
         if !width.is_multiple_of(self.bits) || width > 64 {
             return input(width);
         }
-        let first = input(self.bits);
-        let others: Vec<Term> = (1..width / self.bits).map(|_| input(self.bits)).collect();
-        others.into_iter().fold(first, |low, high| self.terms.concat(high, low))
+        let lanes: Vec<Term> = (0..width / self.bits).map(|_| input(self.bits)).collect();
+        self.terms.side_by_side(lanes).expect("a value has a bit")
     }
 }
 
