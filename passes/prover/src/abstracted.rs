@@ -16,7 +16,7 @@ use ptxopt_grammar::meaning::term::{Term, Terms};
 
 impl Question {
     /// The question in which parts of sums of products are inputs, given a circuit in which these are taken apart; `None`
-    /// if it has not fewer products.
+    /// if that leaves as many products.
     pub(super) fn abstracted<W: Watch>(&self, circuit: &mut Circuit<'_, W>) -> Option<Self> {
         let cone = &self.cone;
         let mut abstracting = Abstracting {

@@ -283,12 +283,13 @@ impl Linear {
         Some(Self::collect(self.width, constant, named.into_iter()))
     }
 
-    /// Whether it is a number of much else: of products, or of more bits than it has.
+    /// Whether it pays to name it: it is a sum of products, or of more literals than the number has bits.
     pub(super) fn may_be_named<W: Watch>(&self, graph: &Aig<W>) -> bool {
         self.has_products(graph) || self.weights.len() > self.width_of_number()
     }
 
-    /// How many bits the number has that the sum is a multiple of, unless it is negative or does not fit.
+    /// How many bits the sum has at most once it is divided by what all weights have in common; more than it really has
+    /// where weights are negative.
     fn width_of_number(&self) -> usize {
         let times = self.weights.iter().fold(0, |times, &(_, weight)| gcd(times, weight)).max(1);
         let most: u128 = self.weights.iter().map(|(_, weight)| weight / times).fold(0, u128::saturating_add);

@@ -166,7 +166,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
         }
     }
 
-    /// Makes a number of a sum of much else.
+    /// Names a sum of products, or of more literals than it has bits.
     fn name(&mut self, at: usize) {
         if let Some(sum) = self.linear[at].as_ref().filter(|sum| sum.may_be_named(&self.graph))
             && let Some(named) = sum.named(&mut self.graph)

@@ -11,7 +11,7 @@ use ptxopt_grammar::meaning::term::{Op, Term, Terms};
 use ptxopt_grammar::table::instruction::op;
 
 impl Words {
-    /// A word whose lanes are others with products added, as one sum: so lanes that fade into others are.
+    /// A word whose lanes are other lanes with products added to them, computed as one sum.
     pub(super) fn faded(&mut self, lanes: &[Option<Term>], depth: usize) -> Option<Source> {
         let first = *lanes.iter().flatten().next()?;
         if !matches!(self.pieces.terms.op(first), Op::Add(..)) {
@@ -56,7 +56,8 @@ impl Words {
         (lanes.number == 0 && weights == [(true, -1), (true, 1)]).then_some(lanes.addends)
     }
 
-    /// Takes a lane that is also multiplied by the opposite of something as multiplied by the difference.
+    /// Joins a lane times a number and the same lane times the opposite of a factor: that is the lane times the number
+    /// less the factor.
     pub(super) fn join_opposites(&mut self, sum: &mut Scaled) {
         let terms = &mut self.pieces.terms;
         let is_opposite = |factor: Term, terms: &Terms| {
