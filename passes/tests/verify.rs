@@ -1,13 +1,15 @@
-//! What must not be proved though both texts compute the same: text that relies on undemanded bits.
+//! What must not be proved though both texts compute the same: text that relies on undemanded bits. And what is proved in
+//! two steps.
 //!
-//! Another edit of the same round may change those bits, so each of the two edits alone would be right, and both
+//! Another edit of the same round may change undemanded bits, so each of the two edits alone would be right, and both
 //! wrong.
 
 use ptxopt_grammar::function::functions;
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::{Module, StmtId};
-use ptxopt_passes::graph::Graph;
+use ptxopt_grammar::video::{Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
+use ptxopt_passes::graph::{Graph, ValueId};
 use ptxopt_passes::recipe::{Recipe, Source, Step};
 use ptxopt_passes::site::Knowledge;
 use ptxopt_passes::verify::{Check, Judgement, Rewrite, Verifier};
@@ -22,6 +24,15 @@ fn text(body: &str) -> String {
 
 /// What verification finds of a recipe over the sources of the only statement that begins with `opcode`.
 fn verify(body: &str, opcode: &str, recipe: impl Fn(&[Source]) -> Recipe) -> Judgement {
+    verify_with(body, opcode, |_, sources| (recipe(sources), None))
+}
+
+/// The same of a recipe over any values, given by the names of their registers, and what it is said to spell.
+fn verify_with(
+    body: &str,
+    opcode: &str,
+    recipes: impl Fn(&dyn Fn(&str) -> Source, &[Source]) -> (Recipe, Option<Recipe>),
+) -> Judgement {
     let text = text(body);
     let module: Module<'_> = ptxopt_grammar::parse(text.as_bytes()).expect("the body is legal");
     let function = functions(&module).remove(0);
@@ -31,15 +42,24 @@ fn verify(body: &str, opcode: &str, recipe: impl Fn(&[Source]) -> Recipe) -> Jud
     let graph = Graph::new(&module, function, Semantics::Undisputed).expect("the body can be modelled");
     let knowledge = Knowledge::of(&graph);
     let sources = graph.step(stmt).expect("it is one step").sources;
-    let recipe = recipe(&sources);
+    let of_register = |name: &str| {
+        let is_it = |&value: &ValueId| {
+            graph.register_of(value).and_then(|of| graph.register_text(of)).as_deref() == Some(name)
+        };
+        Source::Value(graph.values().find(is_it).expect("a value is in the register"))
+    };
+    let (recipe, meant) = recipes(&of_register, &sources);
     let value = graph.results(stmt).next().expect("it has a result");
     let to = graph.register_of(value).and_then(|register| graph.register_text(register));
-    let text = recipe.text(&graph, &to.expect("a result has a register"), &|step| format!("%new{step}"));
-    let text = text.expect("it can be written");
+    let to = to.expect("a result has a register");
+    let text =
+        |recipe: &Recipe| recipe.text(&graph, &to, &|step| format!("%new{step}")).expect("it can be written");
+    let (text, of_meant) = (text(&recipe), meant.as_ref().map(text));
+    let meant = meant.as_ref().zip(of_meant.as_ref());
     Verifier::new(Check::Proved).verify(
         &graph,
         &knowledge,
-        &Rewrite { stmt, value, recipe: &recipe, text: &text, guessed: false },
+        &Rewrite { stmt, value, recipe: &recipe, text: &text, meant, guessed: meant.is_some() },
     )
 }
 
@@ -78,4 +98,112 @@ fn an_undefined_register_is_read_once() {
     assert_eq!(verify(undefined, "shl", twice), Judgement::Unfounded);
     let defined = "shl.b32 %x, %a, 1;\nst.global.b32 [%in], %x;";
     assert!(is_proved(&verify(defined, "shl", twice)));
+}
+
+/// The greatest of sixteen bytes, one after the other: `%x` of `%a`, `%b`, `%c` and `%d`.
+fn greatest_of_sixteen() -> String {
+    let mut body = String::from(
+        ".reg .b32 %c, %d, %m<16>;\nld.global.b32 %c, [%in+8];\nld.global.b32 %d, [%in+12];\nmov.b32 %y, 0;\n",
+    );
+    for at in 0..16 {
+        let (word, low) = (["%a", "%b", "%c", "%d"][at / 4], at % 4 * 8);
+        body.push_str(&format!("bfe.u32 %m{at}, {word}, {low}, 8;\n"));
+    }
+    for at in 1..15 {
+        body.push_str(&format!("max.u32 %m0, %m0, %m{at};\n"));
+    }
+    body.push_str("max.u32 %x, %m0, %m15;\nst.global.b32 [%in], %x;");
+    body
+}
+
+type Greater = fn(&mut Vec<Step>, Source, Source) -> Source;
+
+fn push(steps: &mut Vec<Step>, step: Step) -> Source {
+    steps.push(step);
+    Source::Step(steps.len() - 1)
+}
+
+/// The greater bytes of two words, as an instruction.
+fn by_instruction(steps: &mut Vec<Step>, a: Source, b: Source) -> Source {
+    let unsigned = Sign::Unsigned;
+    let op = SimdOp::Arithmetic { op: SimdArithmetic::Max, dtype: unsigned, then: SimdThen::Store };
+    let form = Simd { op, atype: unsigned, btype: unsigned, routing: Routing::plain(Lanes::Four) };
+    push(steps, Step::video(Form::Simd(form), &[a, b]))
+}
+
+/// The same spelled by others, with a table by which the greater ones are taken.
+fn spelled_by(table: u64, steps: &mut Vec<Step>, a: Source, b: Source) -> Source {
+    let number = Source::Constant;
+    let shared = push(steps, Step::plain(op::LOP3_B32, &[a, b, number(0xfefe_fefe), number(0x82)]));
+    let above = push(steps, Step::plain(op::LOP3_B32, &[a, b, a, number(0x30)]));
+    let half = push(steps, Step::plain(op::SHR_U32, &[shared, number(1)]));
+    let sum = push(steps, Step::plain(op::ADD_U32, &[above, half]));
+    let mask = push(steps, Step::plain(op::PRMT_B32, &[sum, number(0), number(0xba98)]));
+    push(steps, Step::plain(op::LOP3_B32, &[a, b, mask, number(table)]))
+}
+
+fn spelled(steps: &mut Vec<Step>, a: Source, b: Source) -> Source {
+    spelled_by(0xe4, steps, a, b)
+}
+
+/// The same, but the lesser bytes.
+fn other_way_round(steps: &mut Vec<Step>, a: Source, b: Source) -> Source {
+    spelled_by(0xd8, steps, a, b)
+}
+
+/// The greatest byte of four words, of which the greater ones are made lane by lane.
+fn by_words(greater: Greater, words: [Source; 4]) -> Recipe {
+    let mut steps = Vec::new();
+    let [a, b, c, d] = words;
+    let [left, right] = [[a, b], [c, d]].map(|[a, b]| greater(&mut steps, a, b));
+    let all = greater(&mut steps, left, right);
+    let lane = |steps: &mut Vec<Step>, at: u64| {
+        let selector = Source::Constant(0x4440 + at);
+        push(steps, Step::plain(op::PRMT_B32, &[all, Source::Constant(0), selector]))
+    };
+    let mut greatest = lane(&mut steps, 0);
+    for at in 1..4 {
+        let next = lane(&mut steps, at);
+        greatest = push(&mut steps, Step::plain(op::MAX_S32, &[greatest, next]));
+    }
+    Recipe::of(steps)
+}
+
+/// What is found of a text that is made in one way and is said to spell what is made in another one.
+fn greatest(text: Greater, meant: Option<Greater>) -> Judgement {
+    verify_with(&greatest_of_sixteen(), "max.u32 %x", |of_register, _| {
+        let words = ["%a", "%b", "%c", "%d"].map(of_register);
+        (by_words(text, words), meant.map(|meant| by_words(meant, words)))
+    })
+}
+
+#[test]
+fn what_is_hard_to_prove_is_proved_by_what_it_spells() {
+    assert_eq!(greatest(spelled, None), Judgement::Unproved);
+    assert!(is_proved(&greatest(by_instruction, None)));
+    assert!(is_proved(&greatest(spelled, Some(by_instruction))));
+}
+
+#[test]
+fn what_does_not_spell_what_it_is_said_to_is_not_proved() {
+    assert!(!is_proved(&greatest(other_way_round, Some(by_instruction))));
+}
+
+#[test]
+fn what_spells_something_else_than_is_computed_is_not_proved() {
+    assert_eq!(greatest(other_way_round, Some(other_way_round)), Judgement::Unfounded);
+}
+
+/// The text reads the register twice, each time it may be another number; what it is said to spell reads it once.
+#[test]
+fn what_reads_undefined_registers_is_not_proved_by_what_it_spells() {
+    let sum = |of: Source| Step::plain(op::ADD_U32, &[of, of]);
+    let shift = |of: Source| Step::plain(op::SHL_B32, &[of, Source::Constant(1)]);
+    let both = |_: &dyn Fn(&str) -> Source, sources: &[Source]| {
+        (Recipe::one(sum(sources[0])), Some(Recipe::one(shift(sources[0]))))
+    };
+    let undefined = "shl.b32 %x, %u, 1;\nst.global.b32 [%in], %x;";
+    assert_eq!(verify_with(undefined, "shl", both), Judgement::Unfounded);
+    let defined = "shl.b32 %x, %a, 1;\nst.global.b32 [%in], %x;";
+    assert!(is_proved(&verify_with(defined, "shl", both)));
 }

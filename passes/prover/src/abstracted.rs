@@ -8,8 +8,9 @@
 
 use super::Question;
 use super::aig::{Lit, Watch};
-use super::canonical::{self, Cone, Kind, Word};
+use super::canonical::{self, Cone, Kind};
 use super::query::Assumption;
+use super::remade::remade;
 use super::words::Circuit;
 use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::{Term, Terms};
@@ -37,7 +38,11 @@ impl Question {
                 None
             };
             let is_part = sum.is_some_and(|sum| sums[sum as usize]);
-            let term = if is_part { abstracting.part(at) } else { abstracting.same(word) };
+            let Abstracting { ref mut terms, ref made, .. } = abstracting;
+            let term = match is_part {
+                true => abstracting.part(at),
+                false => remade(terms, word, |operand| made[operand as usize]),
+            };
             abstracting.made.push(term);
         }
         let Abstracting { terms, made, .. } = abstracting;
@@ -94,36 +99,6 @@ impl<W: Watch> Abstracting<'_, '_, W> {
             *inputs += 1;
             terms.input(*inputs - 1, width(bits))
         })
-    }
-
-    /// The same operation on what was made of its operands.
-    fn same(&mut self, word: &Word) -> Term {
-        let Self { terms, made, .. } = self;
-        let of = |at: usize| made[word.operands[at] as usize];
-        let number = |value: u128| u32::try_from(value).expect("it is small");
-        match word.kind {
-            Kind::Input => terms.input(number(word.value), word.width),
-            Kind::Constant => terms.constant(word.value, word.width),
-            Kind::Not => terms.not(of(0)),
-            Kind::Extract => terms.extract(of(0), number(word.value), word.width),
-            Kind::ZeroExtend => terms.zero_extend(of(0), word.width),
-            Kind::SignExtend => terms.sign_extend(of(0), word.width),
-            Kind::And => terms.and(of(0), of(1)),
-            Kind::Or => terms.or(of(0), of(1)),
-            Kind::Xor => terms.xor(of(0), of(1)),
-            Kind::Add => terms.add(of(0), of(1)),
-            Kind::Mul => terms.mul(of(0), of(1)),
-            Kind::UnsignedDivide => terms.unsigned_divide(of(0), of(1)),
-            Kind::UnsignedRemainder => terms.unsigned_remainder(of(0), of(1)),
-            Kind::Shl => terms.shl(of(0), of(1)),
-            Kind::Lshr => terms.lshr(of(0), of(1)),
-            Kind::Ashr => terms.ashr(of(0), of(1)),
-            Kind::Concat => terms.concat(of(0), of(1)),
-            Kind::Equal => terms.equal(of(0), of(1)),
-            Kind::UnsignedLess => terms.unsigned_less(of(0), of(1)),
-            Kind::SignedLess => terms.signed_less(of(0), of(1)),
-            Kind::Choose => terms.choose(of(0), of(1), of(2)),
-        }
     }
 }
 

@@ -64,6 +64,30 @@ impl Hash for Word {
 }
 
 impl Word {
+    /// The places of its operands.
+    pub(super) fn operands(&self) -> &[u32] {
+        let count = match self.kind {
+            Kind::Input | Kind::Constant => 0,
+            Kind::Not | Kind::Extract | Kind::ZeroExtend | Kind::SignExtend => 1,
+            Kind::Choose => 3,
+            Kind::And
+            | Kind::Or
+            | Kind::Xor
+            | Kind::Add
+            | Kind::Mul
+            | Kind::UnsignedDivide
+            | Kind::UnsignedRemainder
+            | Kind::Shl
+            | Kind::Lshr
+            | Kind::Ashr
+            | Kind::Concat
+            | Kind::Equal
+            | Kind::UnsignedLess
+            | Kind::SignedLess => 2,
+        };
+        &self.operands[..count]
+    }
+
     pub(super) fn number(&self) -> usize {
         usize::try_from(self.value).expect("an input's number is small")
     }

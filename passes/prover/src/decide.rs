@@ -15,6 +15,7 @@ use super::tried;
 use super::vectors::{GROUPS, Lane, seed, vectors};
 use super::words::{Circuit, Sums};
 use super::{Brief, Proof, Question, Verdict};
+use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::ones;
 
 pub(super) fn decide(question: &Question, budget: Budget) -> Verdict {
@@ -43,6 +44,17 @@ enum Searched {
 }
 
 fn search(question: &Question, budget: Budget) -> Searched {
+    steps(question, budget, Lanes::Compared)
+}
+
+/// Whether words that are extremes lane by lane are looked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Lanes {
+    Compared,
+    AsTheyAre,
+}
+
+fn steps(question: &Question, budget: Budget, lanes_are: Lanes) -> Searched {
     if question.cone.before == question.cone.after {
         return Searched::Proved(Proof::Structural);
     }
@@ -61,6 +73,12 @@ fn search(question: &Question, budget: Budget) -> Searched {
     let in_order = question.cone.has_several_extremes().then(|| are_the_same_in_order(question)).flatten();
     if in_order == Some(true) {
         return Searched::Proved(Proof::Structural);
+    }
+    if in_order.is_some()
+        && lanes_are == Lanes::Compared
+        && let Some(proof) = by_lanes(question, budget)
+    {
+        return Searched::Proved(proof);
     }
     if question.cone.products() > 0 {
         let (mut circuit, are_same) = taken_apart(question);
@@ -92,6 +110,25 @@ fn search(question: &Question, budget: Budget) -> Searched {
         Swept::Proved { conflicts } => Searched::Proved(Proof::Sat { conflicts }),
         Swept::Found(bits) => Searched::Found(plain, values_of(&question.cone, &bits)),
         Swept::Unknown => Searched::Unknown,
+    }
+}
+
+/// How a question is proved with words that are extremes lane by lane as such, if it is.
+fn by_lanes(question: &Question, budget: Budget) -> Option<Proof> {
+    let mut of_lanes: HashMap<Question, Option<Proof>> = HashMap::new();
+    let mut all = Proof::Structural;
+    let compared = question.with_lanes_compared(|lanes| {
+        let proof =
+            of_lanes.entry(lanes.clone()).or_insert_with(|| match steps(lanes, budget, Lanes::AsTheyAre) {
+                Searched::Proved(proof) => Some(proof),
+                Searched::Found(..) | Searched::Unknown => None,
+            });
+        all = proof.map_or(all, |proof| all.and(proof));
+        proof.is_some()
+    })?;
+    match steps(&compared, budget, Lanes::AsTheyAre) {
+        Searched::Proved(proof) => Some(all.and(proof)),
+        Searched::Found(..) | Searched::Unknown => None,
     }
 }
 

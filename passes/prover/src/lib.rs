@@ -25,10 +25,12 @@ mod extracted;
 mod extremes;
 pub mod fragment;
 mod intermediate;
+mod lanewise;
 mod linear;
 mod numbers;
 mod possible;
 mod query;
+mod remade;
 mod renamed;
 mod sat;
 mod sliced;
@@ -63,6 +65,22 @@ pub enum Proof {
         /// How many conflicts it took.
         conflicts: u64,
     },
+}
+
+impl Proof {
+    /// How something is proved that follows from two proofs.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        let conflicts = |proof| match proof {
+            Self::Structural | Self::Parts => 0,
+            Self::Sat { conflicts } => conflicts,
+        };
+        match (self, other) {
+            (Self::Structural, Self::Structural) => Self::Structural,
+            (Self::Structural | Self::Parts, Self::Structural | Self::Parts) => Self::Parts,
+            (_, _) => Self::Sat { conflicts: conflicts(self) + conflicts(other) },
+        }
+    }
 }
 
 impl std::fmt::Display for Proof {

@@ -30,6 +30,43 @@ pub(super) fn choose(nodes: &(impl ByPlace + ?Sized), facts: &impl Known, node: 
     branch(then, true).join(&branch(otherwise, false))
 }
 
+/// What is known of the sum of a number and of something that is made of its sign, if it is one: what is known for either
+/// sign. Where compilers divide by a power of two, they add as much less one to negative numbers only, so no sum is
+/// greater than the number can be.
+pub(super) fn of_either_sign(
+    nodes: &(impl ByPlace + ?Sized),
+    facts: &impl Known,
+    node: &Node,
+) -> Option<Fact> {
+    let [a, b, _] = node.operands;
+    let sign = [(a, b), (b, a)].into_iter().find_map(|(number, made)| {
+        let (sign, whole) = sign_in(nodes, made)?;
+        let is_extended = || matches!(nodes.node(number).op, Op::SignExtend(_));
+        (number == whole || is_extended() && nodes.node(number).operands[0] == whole).then_some(sign)
+    })?;
+    let under = |is_negative| {
+        let under = Under::new(nodes, facts, sign, is_negative);
+        transfer(node.op, node.width, &under.fact(a), &under.fact(b))
+    };
+    Some(under(false).join(&under(true)))
+}
+
+/// The places of a sign that a term is made of, and of the number that has it, if they are found in a few steps.
+fn sign_in(nodes: &(impl ByPlace + ?Sized), mut place: u32) -> Option<(u32, u32)> {
+    for _ in 0..DEPTH {
+        let node = nodes.node(place);
+        let whole = node.operands[0];
+        if let Op::Extract(_, low) = node.op
+            && node.width == 1
+            && low + 1 == nodes.node(whole).width
+        {
+            return Some((place, whole));
+        }
+        place = whole;
+    }
+    None
+}
+
 /// An order that a condition says two terms to have.
 #[derive(Clone, Copy)]
 struct Order {
@@ -250,4 +287,34 @@ fn without(x: Fact, y: &Fact) -> Fact {
         highest.saturating_sub((highest == number).into()),
     )
     .refined()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::forward;
+    use super::*;
+    use ptxopt_grammar::meaning::term::Terms;
+
+    /// What is known of the sum of a signed byte and seven where a byte is negative: the same or another one.
+    fn quotient(of_same: bool, extended_to: u32) -> (i128, i128) {
+        let mut terms = Terms::new();
+        let [byte, other] = [0, 1].map(|number| terms.input(number, 8));
+        let sign = terms.extract(if of_same { byte } else { other }, 7, 1);
+        let seven = terms.sign_extend(sign, 3);
+        let [number, added] = [terms.sign_extend(byte, extended_to), terms.zero_extend(seven, extended_to)];
+        let sum = terms.add(number, added);
+        forward(&terms, sum, &mut |_, width| Fact::top(width)).signed()
+    }
+
+    #[test]
+    fn what_is_added_to_negative_numbers_only_leaves_the_greatest_sum_as_it_is() {
+        for width in [9, 16, 32] {
+            assert_eq!(quotient(true, width), (-121, 127), "{width}");
+        }
+    }
+
+    #[test]
+    fn what_is_added_by_another_sign_may_be_added_to_the_greatest() {
+        assert_eq!(quotient(false, 32), (-128, 134));
+    }
 }

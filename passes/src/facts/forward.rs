@@ -2,7 +2,7 @@
 //!
 //! One loop over the cone, operands first. Each fact contains every value that its term takes on inputs that are as
 //! given, since each operation's does on its operands; two operations look further than their operands: sums, with
-//! which terms spell differences and blends, and choices, which know their condition.
+//! which terms spell differences, blends and quotients, and choices, which know their condition.
 
 use super::arithmetic;
 use super::blend::blend;
@@ -55,7 +55,10 @@ pub(super) fn evaluate(
                     let fact = sum.meet(&difference.fact(node.width, |place| facts.at(place)));
                     distance(nodes, facts, &difference, node.width).map_or(fact, |apart| fact.meet(&apart))
                 }
-                None => blend(nodes, facts, node).map_or(sum, |blend| sum.meet(&blend)),
+                None => {
+                    let others = [blend(nodes, facts, node), branch::of_either_sign(nodes, facts, node)];
+                    others.into_iter().flatten().fold(sum, |all, other| all.meet(&other))
+                }
             }
         }
         Op::Choose(..) => branch::choose(nodes, facts, node),

@@ -79,9 +79,8 @@ impl Chains {
     ) -> Vec<Spelling> {
         let (before, sources, values) = numbered(before, sources);
         let named = |all: &[Spelling]| -> Vec<Spelling> {
-            let name =
-                |spelling: &Spelling| Spelling { recipe: spelling.recipe.over(&values), ..spelling.clone() };
-            all.iter().map(name).collect()
+            let name = |spelling: &Spelling| spelling.over(|recipe| Some(recipe.over(&values)));
+            all.iter().filter_map(name).collect()
         };
         let ranges = values.iter().map(|&value| range(value)).collect();
         let key = ChainShape { before, last, sources, ranges };

@@ -247,8 +247,12 @@ impl Work<'_, '_, '_> {
         };
         let steps = lost.iter().map(copy).chain(spelling.recipe.steps().map(|step| step.over(from)));
         let costs = lost.iter().map(|_| Cost::NOTHING).chain(spelling.costs.iter().copied());
-        let spelling =
-            Spelling { recipe: Recipe::of(steps.collect()).into(), costs: costs.collect(), ..spelling };
+        let spelling = Spelling {
+            recipe: Recipe::of(steps.collect()).into(),
+            meant: None,
+            costs: costs.collect(),
+            ..spelling
+        };
         (spelling, lost.into_iter().map(|(stmt, _)| stmt).collect())
     }
 

@@ -4,6 +4,7 @@
 //! made and priced once for all spellings that are the same up to the numbers of their values in order.
 
 use super::applied::Applied;
+use super::profit::is_fused;
 use super::raise::{Having, Reach};
 use super::spell::{self, Spelling, Target, Trail};
 use crate::cost::Cost;
@@ -168,6 +169,7 @@ impl Lowered {
     ) -> Vec<Spelling> {
         let from: Vec<&Spelling> =
             all.iter().filter(|spelling| has_simd(spelling.recipe.steps())).take(MOST_LOWERED).collect();
+        let mut meant: Vec<Option<Applied>> = Vec::new();
         let mut made: Vec<(usize, Arc<[Made]>, usize, Applied)> = Vec::new();
         let mut seen: HashSet<Recipe> = HashSet::new();
         for (number, spelling) in from.iter().enumerate() {
@@ -175,6 +177,8 @@ impl Lowered {
             let mut values: Vec<ValueId> = recipe.values().collect();
             values.sort_unstable();
             values.dedup();
+            let own = Applied::from(recipe.clone());
+            meant.push(is_fused(spelling).then(|| in_registers(&own).map_or(own, Applied::from)));
             let found = self.of(&recipe.steps, &values, target);
             let values: Arc<[ValueId]> = values.into();
             for (at, one) in found.iter().enumerate() {
@@ -209,7 +213,8 @@ impl Lowered {
             .chain(blocked)
             .map(|(of, found, at, recipe)| {
                 let Made { ref costs, lacks, reach, .. } = found[at];
-                Spelling { recipe, trail: Arc::clone(&trails[of]), costs: Arc::clone(costs), lacks, reach }
+                let (trail, meant, costs) = (Arc::clone(&trails[of]), meant[of].clone(), Arc::clone(costs));
+                Spelling { recipe, trail, meant, costs, lacks, reach }
             })
             .collect()
     }

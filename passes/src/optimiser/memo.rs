@@ -187,19 +187,14 @@ impl Memo {
     /// What was found for a shape, about the values of this site.
     pub(super) fn get(&self, shape: &SiteShape, numbers: &Numbers) -> Option<Vec<Spelling>> {
         let spellings = self.known.get(shape)?;
-        let here = |spelling: &Spelling| Spelling {
-            recipe: spelling.recipe.over(&numbers.values),
-            ..spelling.clone()
-        };
-        Some(spellings.iter().map(here).collect())
+        let here = |spelling: &Spelling| spelling.over(|recipe| Some(recipe.over(&numbers.values)));
+        spellings.iter().map(here).collect()
     }
 
     /// Remembers what was found, unless it is about other values too.
     pub(super) fn put(&mut self, shape: SiteShape, numbers: &Numbers, spellings: &[Spelling]) {
-        let shaped = |spelling: &Spelling| {
-            let recipe = spelling.recipe.numbered(|value| numbers.place(value))?;
-            Some(Spelling { recipe, ..spelling.clone() })
-        };
+        let shaped =
+            |spelling: &Spelling| spelling.over(|recipe| recipe.numbered(|value| numbers.place(value)));
         if let Some(spellings) = spellings.iter().map(shaped).collect::<Option<_>>() {
             self.known.insert(shape, spellings);
         }

@@ -23,6 +23,7 @@ mod lemmas;
 mod lowered;
 mod memo;
 mod profit;
+mod proved;
 mod raise;
 mod record;
 mod repeats;

@@ -7,19 +7,17 @@
 
 use super::function::Work;
 use super::gather::{Offer, Spelled};
-use super::lemmas::{Lemmas, Shortened};
+use super::lemmas::Lemmas;
 use super::raise::Reach;
 use super::record::{How, Kind, Record, Why, one_line};
-use super::spell::{self, Target};
+use super::spell::Target;
 use super::splice;
 use super::spliced::Spliced;
 use super::stays::Stays;
 use crate::cost::{Cost, Costs};
 use crate::graph::ValueId;
 use crate::recipe::Text;
-use crate::rules::Pass;
 use crate::select::{Candidate, Gain, Near, Nodes, Place, Price, Search, StepId, Uses};
-use crate::verify::Rewrite;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::table::instruction::Instruction;
@@ -42,17 +40,17 @@ pub(super) struct Settling<'s> {
     pub(super) nodes: Nodes,
     pub(super) places: Vec<Place>,
     /// The registers that hold the results of nodes: their widths and numbers.
-    names: HashMap<StepId, (u32, u32)>,
+    pub(super) names: HashMap<StepId, (u32, u32)>,
     /// The spellings that were tried: how each was proved and how long that took, if it was.
-    tried: HashMap<(StmtId, usize), Option<(How, Duration)>>,
+    pub(super) tried: HashMap<(StmtId, usize), Option<(How, Duration)>>,
     /// What was proved so far.
-    lemmas: Lemmas,
+    pub(super) lemmas: Lemmas,
     /// The records of each statement.
-    told: BTreeMap<StmtId, Vec<Record>>,
+    pub(super) told: BTreeMap<StmtId, Vec<Record>>,
 }
 
 /// Whether all that is left to do is to move a register to itself.
-fn is_idle(lines: &[String]) -> bool {
+pub(super) fn is_idle(lines: &[String]) -> bool {
     let [line] = lines else { return false };
     let Some((words, operands)) = line.strip_suffix(';').and_then(|line| line.split_once(' ')) else {
         return false;
@@ -100,12 +98,12 @@ impl<'s> Settling<'s> {
         settling
     }
 
-    fn offer(&self, stmt: StmtId, number: usize) -> &'s Offer {
+    pub(super) fn offer(&self, stmt: StmtId, number: usize) -> &'s Offer {
         &self.spelled[&stmt].offers[number]
     }
 
     /// The result of a statement that has spellings.
-    fn value(&self, stmt: StmtId) -> ValueId {
+    pub(super) fn value(&self, stmt: StmtId) -> ValueId {
         self.spelled[&stmt].own.expect("a statement with spellings has a result")
     }
 
@@ -251,103 +249,6 @@ impl Work<'_, '_, '_> {
             self.explain(&mut settling, &mut uses, &pays);
         }
         settling.told()
-    }
-
-    /// Whether a chosen spelling may be written.
-    fn verify(&mut self, settling: &mut Settling<'_>, stmt: StmtId, candidate: &Candidate) -> bool {
-        let key = (stmt, candidate.number);
-        if let Some(&passed) = settling.tried.get(&key) {
-            return passed.is_some();
-        }
-        let offer = settling.offer(stmt, candidate.number);
-        let (spelling, value) = (&offer.spelling, settling.value(stmt));
-        let recipe = &spelling.recipe.recipe();
-        let mut told = Vec::new();
-        let mut passed = None;
-        if self.is_legal(stmt, value, (recipe, spelling), &mut told) {
-            let text = self.text(settling, stmt, candidate);
-            let record = self.rewritten(stmt, offer, text.as_ref().map_or(&[], |text| &text.lines));
-            if let Some(fault) = spell::faulty(recipe, self.module.guard(stmt).is_some()) {
-                told.push(Record { kind: Kind::Missed(Why::Faulty(fault)), ..record });
-            } else if let Some(text) = text {
-                let start = (self.clock)();
-                let guessed = spelling.trail.iter().any(|rule| rule.pass == Pass::Fuse);
-                let rewrite = Rewrite { stmt, value, recipe, text: &text, guessed };
-                let graph = self.profit.graph;
-                let by_lemmas = self.by_lemmas(settling, candidate, &rewrite);
-                let kind =
-                    by_lemmas.or_else(|| Kind::of(self.verifier.verify(graph, self.knowledge, &rewrite)));
-                if matches!(kind, Some(Kind::Passed(_))) {
-                    settling.lemmas.note(graph, stmt, value, recipe);
-                }
-                let time = (self.clock)().saturating_sub(start);
-                self.verifier.spend(time);
-                match kind {
-                    Some(Kind::Passed(how)) => passed = Some((how, time)),
-                    Some(kind) => told.push(Record { kind, time, ..record }),
-                    None => {}
-                }
-            }
-        }
-        settling.tried.insert(key, passed);
-        settling.told.entry(stmt).or_default().extend(told);
-        passed.is_some()
-    }
-
-    /// How a rewrite is proved with what was proved before, if it is.
-    fn by_lemmas(
-        &mut self,
-        settling: &Settling<'_>,
-        candidate: &Candidate,
-        rewrite: &Rewrite<'_>,
-    ) -> Option<Kind> {
-        let graph = self.profit.graph;
-        let Shortened { recipe, numbers } = settling.lemmas.shorten(graph, rewrite.stmt, rewrite.recipe)?;
-        let to = graph.register_text(graph.register_of(rewrite.value)?)?;
-        let name = |step: usize| {
-            let (width, number) = settling.names[&candidate.nodes[numbers[step]]];
-            self.fresh.name(width, number)
-        };
-        let text = recipe.text(graph, &to, &name)?;
-        // That it is not proved like this says nothing against it.
-        let rewrite = Rewrite { recipe: &recipe, text: &text, guessed: true, ..*rewrite };
-        let kind = Kind::of(self.verifier.verify(graph, self.knowledge, &rewrite));
-        kind.filter(|kind| matches!(kind, Kind::Passed(_)))
-    }
-
-    /// A record about a spelling of a statement, with the lines that are written for it.
-    fn rewritten(&self, stmt: StmtId, offer: &Offer, lines: &[String]) -> Record {
-        let mut record = self.missed(stmt, Why::Unproved);
-        record.pass = offer.spelling.trail.last().map_or(Pass::Simplify, |rule| rule.pass);
-        record.rules = offer.spelling.trail.iter().map(|rule| rule.name).collect();
-        if !is_idle(lines) {
-            record.after = lines.to_vec();
-        }
-        if let Some(last) = record.after.last_mut() {
-            *last = one_line(&format!("{}{last}", splice::guard(self.module, stmt)));
-        }
-        record.cost = Some((self.profit.cost_of(stmt), offer.spelling.cost()));
-        record
-    }
-
-    /// The text of a spelling; `None` if it cannot be written.
-    fn text(&mut self, settling: &mut Settling<'_>, stmt: StmtId, candidate: &Candidate) -> Option<Text> {
-        let recipe = settling.offer(stmt, candidate.number).spelling.recipe.recipe();
-        for (&node, step) in candidate.nodes.iter().zip(&recipe.steps) {
-            let count = self.counts.entry(step.width).or_default();
-            settling.names.entry(node).or_insert_with(|| {
-                *count += 1;
-                (step.width, *count - 1)
-            });
-        }
-        let graph = self.profit.graph;
-        let to =
-            graph.register_of(settling.value(stmt)).and_then(|register| graph.register_text(register))?;
-        let name = |step: usize| {
-            let (width, number) = settling.names[&candidate.nodes[step]];
-            self.fresh.name(width, number)
-        };
-        recipe.text(graph, &to, &name)
     }
 
     /// Takes back the rewrites beyond the limit.

@@ -33,6 +33,8 @@ pub(super) type Trail = Arc<[&'static Rule]>;
 pub(super) struct Spelling {
     pub(super) recipe: Applied,
     pub(super) trail: Trail,
+    /// What it was before its SIMD instructions were spelled by others, if it was found to be that before.
+    pub(super) meant: Option<Applied>,
     /// What each step costs where it stands in the recipe.
     pub(super) costs: Arc<[Cost]>,
     /// An instruction of the recipe that the module must not contain.
@@ -51,7 +53,17 @@ impl Spelling {
     pub(super) fn reaching(reach: Option<Reach>, recipe: Recipe, trail: Trail, target: &Target) -> Self {
         let has = reach.is_some_and(|reach| reach <= target.heads.limit());
         let lacks = if has { None } else { target.lacks(&recipe) };
-        Self { costs: target.costs(&recipe).into(), lacks, reach, recipe: recipe.into(), trail }
+        let (costs, recipe) = (target.costs(&recipe).into(), recipe.into());
+        Self { recipe, trail, meant: None, costs, lacks, reach }
+    }
+
+    /// The same over other values; `None` if one of them has none.
+    pub(super) fn over(&self, over: impl Fn(&Applied) -> Option<Applied>) -> Option<Self> {
+        let meant = match &self.meant {
+            Some(meant) => Some(over(meant)?),
+            None => None,
+        };
+        Some(Self { recipe: over(&self.recipe)?, meant, ..self.clone() })
     }
 
     /// The same, where its steps that are like the statement's own instruction cost what that costs at least: however

@@ -61,7 +61,8 @@ pub(super) fn all_proposals(rules: &[&'static Rule], text: &str) -> Vec<Tried> {
                 let register = graph.register_of(value).and_then(|register| graph.register_text(register));
                 let to = register.expect("a result has a register");
                 let Some(text) = recipe.text(&graph, &to, &|step| format!("%new{step}")) else { continue };
-                let rewrite = Rewrite { stmt, value, recipe: &recipe, text: &text, guessed: false };
+                let rewrite =
+                    Rewrite { stmt, value, recipe: &recipe, text: &text, meant: None, guessed: false };
                 let judgement = verifier.verify(&graph, &knowledge, &rewrite);
                 let held = recipe.values().all(|value| graph.holds(value, stmt));
                 let stmt = String::from_utf8_lossy(module.stmt_text(stmt)).into_owned();

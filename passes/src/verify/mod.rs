@@ -16,6 +16,7 @@
 //! **Facts.** Facts about phis are assumed, since a region does not look behind a phi. No other fact is: it follows
 //! from statements in the region, or is proved by itself, or the proof does without it.
 
+mod meant;
 mod range;
 mod reach;
 mod region;
@@ -135,6 +136,8 @@ pub struct Rewrite<'c> {
     pub recipe: &'c Recipe,
     /// The text.
     pub text: &'c Text,
+    /// What the text spells by other instructions, if that is known: what it was made of, and its text.
+    pub meant: Option<(&'c Recipe, &'c Text)>,
     /// Whether a recogniser guessed it from samples. That such a rewrite is wrong is no bug, so no example is looked
     /// for, which takes longer than to find that there is one.
     pub guessed: bool,
@@ -176,6 +179,17 @@ impl Verifier {
 
     /// Whether the text may stand in the place of the statement.
     pub fn verify(
+        &mut self,
+        graph: &Graph<'_, '_>,
+        knowledge: &Knowledge,
+        rewrite: &Rewrite<'_>,
+    ) -> Judgement {
+        let by_meaning = self.by_meaning(graph, knowledge, rewrite);
+        by_meaning.unwrap_or_else(|| self.in_regions(graph, knowledge, rewrite))
+    }
+
+    /// The same, where both texts are compared as they are.
+    fn in_regions(
         &mut self,
         graph: &Graph<'_, '_>,
         knowledge: &Knowledge,

@@ -172,6 +172,26 @@ impl Region {
     }
 }
 
+impl Region {
+    /// Two texts for the same statement as terms over the values that they read, which may be anything; `None` if either is
+    /// not understood.
+    pub(super) fn of_texts(
+        graph: &Graph<'_, '_>,
+        knowledge: &Knowledge,
+        both: [(&Rewrite<'_>, &New<'_, '_>); 2],
+    ) -> Option<Self> {
+        let mut building = Building::new(graph, knowledge, Inner::new(), None);
+        let mut term = |(rewrite, new)| building.after(rewrite, new, Rest::Kept);
+        let [before, after] = [term(both[0])?, term(both[1])?];
+        if building.terms.width(before) != building.terms.width(after) {
+            return None;
+        }
+        let Building { terms, inputs, names, .. } = building;
+        let demanded = knowledge.demanded[both[0].0.value.index()];
+        Some(Self { terms, before, after, demanded, assumptions: BTreeMap::new(), inputs, names })
+    }
+}
+
 impl<'b, 'r, 'm, 't> Building<'b, 'r, 'm, 't> {
     fn new(
         graph: &'b Graph<'m, 't>,

@@ -49,6 +49,11 @@ impl Pieces {
         Some(if inverted == inside { terms.not(is_near) } else { is_near })
     }
 
+    /// Whether a sum is the difference of two numbers that fit a lane, with or without a number that is added.
+    pub(super) fn is_difference(&mut self, sum: Term) -> bool {
+        matches!(self.terms.op(sum), Op::Add(..)) && self.apart(sum).is_some()
+    }
+
     /// A sum as the difference of two numbers that fit a lane, and a number.
     fn apart(&mut self, sum: Term) -> Option<Apart> {
         let width = self.terms.width(sum);

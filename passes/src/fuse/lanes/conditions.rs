@@ -121,11 +121,16 @@ impl Words {
         {
             return vec![self.inverted(inner, told)];
         }
-        if told != Told::Highest {
-            return Vec::new();
+        let mut all = Vec::new();
+        if told == Told::Highest {
+            let lowest = self.telling(condition, Told::Lowest);
+            all.extend(self.alternatives(lowest).iter().filter_map(Made::told_by_highest));
         }
-        let lowest = self.telling(condition, Told::Lowest);
-        self.alternatives(lowest).iter().filter_map(Made::told_by_highest).collect()
+        if let Some(apart) = self.pieces.compared_with_nearest(condition) {
+            let lane = self.telling(apart, told);
+            all.extend(self.alternatives(lane).iter().cloned());
+        }
+        all
     }
 
     /// What a condition joins, as the first of these conditions and all others. Their order is that of the numbers in them,

@@ -167,6 +167,9 @@ impl Words {
         }
         all.extend(self.chosen(lane));
         all.extend(self.of_conditions(lane));
+        if let Some(apart) = self.pieces.bounded_apart(lane).filter(|&apart| apart != lane) {
+            all.extend(self.alternatives(apart).iter().cloned());
+        }
         let all: Rc<[Made]> = all.into();
         self.made.insert(lane, Rc::clone(&all));
         all

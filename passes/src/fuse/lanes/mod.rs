@@ -27,6 +27,7 @@ mod make;
 mod mixed;
 mod narrowed;
 mod operation;
+mod outside;
 mod parts;
 mod pieces;
 mod sampler;

@@ -3,6 +3,7 @@
 use super::pieces::Pieces;
 use crate::facts::Fact;
 use ptxopt_grammar::meaning::term::{Op, Term, Terms, ones, signed};
+use ptxopt_grammar::video::Lanes;
 
 /// How many parts are made of each other, one below the other: parts that nobody has asked for yet, since words are taken
 /// apart from below.
@@ -67,6 +68,11 @@ impl Pieces {
             Op::Add(..) if self.ends_within_lane(term, low, width) => {
                 let inside = self.part(term, low, self.bits - low);
                 self.terms.zero_extend(inside, width)
+            }
+            // Or copies of the lane's sign.
+            Op::Add(..) if self.has_sign_of_lane(term, low, width) => {
+                let inside = self.part(term, low, self.bits - low);
+                self.terms.sign_extend(inside, width)
             }
             // What is done to bits of a sum that carries is done to the lane that it is.
             Op::Add(..) if width < self.bits && low + width <= self.bits => {
@@ -133,6 +139,15 @@ impl Pieces {
         let end = low + width;
         let above = ones(end) & !ones(self.bits.min(end));
         low < self.bits && above != 0 && self.fact(term).zeros() & above == above
+    }
+
+    /// Whether bits that begin in the lowest byte go on above it, where there is only its sign. Sums of halves are left as
+    /// they are: a mean of two may be computed by a difference.
+    fn has_sign_of_lane(&mut self, term: Term, low: u32, width: u32) -> bool {
+        let least = -1 << (self.bits - 1);
+        let (lowest, highest) = self.fact(term).signed();
+        let leaves = low < self.bits && low + width > self.bits;
+        leaves && self.bits == Lanes::Four.bits() && lowest < 0 && lowest >= least && highest <= !least
     }
 
     /// Some bits of a term and a mask that is a number.

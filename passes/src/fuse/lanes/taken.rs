@@ -89,6 +89,12 @@ impl Pieces {
         } else if let Op::Not(inner) = op {
             let compared = self.comparison(inner);
             if compared == inner { term } else { self.terms.not(compared) }
+        } else if let Op::Extract(sum, 0) = op
+            && self.terms.width(term) > self.bits
+            && self.is_difference(sum)
+        {
+            // Cut to a half, it is a difference of halves, whose sign is the highest bit.
+            self.part(sum, 0, self.terms.width(term))
         } else if let Op::SignExtend(inner) = op {
             let [inner_width, width] = [inner, term].map(|of| self.terms.width(of));
             let inner = self.part(inner, 0, inner_width);

@@ -146,7 +146,7 @@ fn is_proved(
     let register = seen.graph.register_of(value).and_then(|register| seen.graph.register_text(register));
     let to = register.expect("a result has a register");
     let text = recipe.text(seen.graph, &to, &|step| format!("%new{step}")).expect("it can be written");
-    let rewrite = Rewrite { stmt, value, recipe: &recipe, text: &text, guessed: false };
+    let rewrite = Rewrite { stmt, value, recipe: &recipe, text: &text, meant: None, guessed: false };
     matches!(verifier.verify(seen.graph, &seen.knowledge, &rewrite), Judgement::Proved(_))
 }
 
