@@ -22,6 +22,7 @@ use super::record::{How, Kind, Record, one_line};
 use super::splice::{self, Fresh};
 use super::spliced::Spliced;
 use super::visible::{Declarations, Scopes, is_integer};
+use super::words::is_priced;
 use crate::cost::Cost;
 use crate::fuse::is_seed;
 use crate::graph::{BlockId, Flow, Graph, Register, Use, ValueId};
@@ -267,17 +268,17 @@ impl<'g, 'm, 't> Moves<'g, 'm, 't> {
         let bits = WORD / lane_count(registers);
         let mut lines = Vec::new();
         for ((&register, &value), first) in registers.iter().zip(values).zip((0..).step_by(bits as usize)) {
-            let selector = Place { first, bits, signed: false }.selector();
+            let place = Place { first, bits, signed: false };
             let (width, name) = (self.graph.value(value).width, self.text(register));
             let is_read = !self.graph.uses(value).all(is_carried);
             if !is_read || !is_lane(self.knowledge, value, width, bits) {
                 continue;
             }
             if width == 32 {
-                lines.push(format!("prmt.b32 {name}, {word}, 0, {selector:#06x};"));
+                lines.push(place.taken(&name, &word));
             } else {
                 let lane = self.name();
-                lines.push(format!("prmt.b32 {lane}, {word}, 0, {selector:#06x};"));
+                lines.push(place.taken(&lane, &word));
                 lines.push(format!("cvt.u16.u32 {name}, {lane};"));
             }
         }
@@ -324,7 +325,7 @@ fn lane_count(registers: &[Register]) -> u32 {
 fn added(graph: &Graph<'_, '_>, place: Insertion, lines: Vec<String>) -> Record {
     let kind = Kind::Passed(How::Carried);
     let mut record = Record::about(graph.module(), &graph.function().name, place.stmt(), kind);
-    let priced = lines.iter().filter(|line| line.starts_with("prmt.")).count();
+    let priced = lines.iter().filter(|line| is_priced(line)).count();
     let count = u32::try_from(priced).expect("there are a few for each word");
     record.pass = Pass::Fuse;
     record.rules = vec![NAME];

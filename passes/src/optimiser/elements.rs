@@ -22,8 +22,17 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// The statement that moves it to a register of 32 bits. The assembler does what extends a byte or converts it to a float
+    /// together with `bfe`, but not with `prmt`.
+    pub(super) fn taken(self, register: &str, word: &str) -> String {
+        match self {
+            Self { first, bits: 8, signed: false } => format!("bfe.u32 {register}, {word}, {first}, 8;"),
+            _ => format!("prmt.b32 {register}, {word}, 0, {:#06x};", self.selector()),
+        }
+    }
+
     /// The selector of `prmt` that extends it, the second word being zero.
-    pub(super) fn selector(self) -> usize {
+    fn selector(self) -> usize {
         let (first, bytes) = (self.first / 8, self.bits as usize / 8);
         let last = first + bytes - 1;
         let above = if self.signed { 8 | last } else { 4 };
@@ -39,18 +48,15 @@ impl Holder {
         place: Place,
         fresh: &mut dyn FnMut() -> String,
     ) -> Vec<String> {
-        let (register, selector) = (&self.name, place.selector());
+        let register = &self.name;
         match (self.width, place.bits, place.first) {
             (16, 16, 0) => vec![format!("cvt.u16.u32 {register}, {word};")],
             (width @ (16 | 64), ..) => {
                 let part = fresh();
                 let sign = if place.signed && width == 64 { 's' } else { 'u' };
-                vec![
-                    format!("prmt.b32 {part}, {word}, 0, {selector:#06x};"),
-                    format!("cvt.{sign}{width}.{sign}32 {register}, {part};"),
-                ]
+                vec![place.taken(&part, word), format!("cvt.{sign}{width}.{sign}32 {register}, {part};")]
             }
-            _ => vec![format!("prmt.b32 {register}, {word}, 0, {selector:#06x};")],
+            _ => vec![place.taken(register, word)],
         }
     }
 

@@ -190,7 +190,7 @@ fn costs(line: &str) -> bool {
 
 /// Whether a line has a price in the tables, which have none for moves of several registers: what is not counted where it
 /// is written is not counted where it goes.
-fn is_priced(line: &str) -> bool {
+pub(super) fn is_priced(line: &str) -> bool {
     !line.starts_with("cvt.") && !line.starts_with("mov.")
 }
 

@@ -165,7 +165,14 @@ impl Words {
         } else {
             (lane, None)
         };
-        let (sum, shift) = shifted(bits)?;
+        // Or it is a sum of multiples itself, of which only the low bits were computed.
+        let multiplies = |term: Term| matches!(terms.op(term), Op::Mul(..));
+        let is_sum = multiplies(lane) || terms.children(lane).any(multiplies);
+        let (sum, shift, more) = match shifted(bits) {
+            Some((sum, shift)) => (sum, shift, more),
+            None if is_sum => (lane, 0, None),
+            None => return None,
+        };
         let mut scaled = Scaled { shift, number: 0, addends: Vec::new(), division: None };
         self.collect(sum, 1, 0, &mut scaled)?;
         if let Some(more) = more {
@@ -177,7 +184,7 @@ impl Words {
         let is_weighted = scaled.shift > 0 || scaled.addends.iter().any(|addend| addend.weight != 1);
         // Products are added as they are.
         let are_plain = multiplied.clone().all(|addend| addend.weight == 1);
-        let sums = scaled.addends.len() > 1 || multiplied.count() == 1;
+        let sums = scaled.addends.len() > 1 || multiplied.count() == 1 || is_sum;
         (scaled.shift + 8 <= HALF && is_weighted && are_plain && sums).then_some(scaled)
     }
 
