@@ -133,15 +133,18 @@ impl Profit<'_, '_, '_> {
         if adds_now || !spelling.recipe.steps().all(|step| adds_lanes(&step)) {
             return None;
         }
+        // What takes single bytes out of words with dot products competes with fields that are extended as they are moved.
+        let are_single = spelling.recipe.steps().all(|step| takes_one_byte(&step));
+        let takes = if are_single { takes_field } else { is_byte_move };
         let extensions = gain
             .gone
             .iter()
-            .filter(|&&stmt| self.graph.step(stmt).is_some_and(|step| self.extends_in_place(&step)));
+            .filter(|&&stmt| self.graph.step(stmt).is_some_and(|step| self.extends_in_place(&step, takes)));
         Some(extensions.map(|&stmt| i64::from(self.cost_of(stmt).least)).sum())
     }
 
-    /// Whether a step extends what a byte move took out of a word, or masks it and keeps all of it.
-    fn extends_in_place(&self, step: &Step) -> bool {
+    /// Whether a step extends what such an instruction took out of a word, or masks it and keeps all of it.
+    fn extends_in_place(&self, step: &Step, takes: fn(&Row) -> bool) -> bool {
         let (Some(instruction), Some(&Source::Value(value))) = (step.instruction(), step.sources.first())
         else {
             return false;
@@ -150,11 +153,11 @@ impl Profit<'_, '_, '_> {
         let mask = || step.sources.get(1).and_then(|&mask| self.knowledge.constant(mask));
         let keeps_all = || mask().is_some_and(|mask| ones(step.width) & !zeros() & !u128::from(mask) == 0);
         let row = instruction.row();
-        (row.is(op::CVT) || row.is(op::AND) && keeps_all()) && self.is_moved(value)
+        (row.is(op::CVT) || row.is(op::AND) && keeps_all()) && self.is_taken(value, takes)
     }
 
-    /// Whether a value is a byte or half that a byte move took out of a word.
-    fn is_moved(&self, value: ValueId) -> bool {
+    /// Whether a value is a byte or half that such an instruction took out of a word.
+    fn is_taken(&self, value: ValueId, takes: fn(&Row) -> bool) -> bool {
         let mut step = self.graph.definition(underlying(self.graph, value));
         for _ in 0..MOST_COPIES {
             let Some(Source::Value(copied)) =
@@ -164,7 +167,7 @@ impl Profit<'_, '_, '_> {
             };
             step = self.graph.definition(underlying(self.graph, copied));
         }
-        step.and_then(|step| step.instruction()).is_some_and(|instruction| is_byte_move(instruction.row()))
+        step.and_then(|step| step.instruction()).is_some_and(|instruction| takes(instruction.row()))
     }
 
     pub(super) fn is_video(&self, stmt: StmtId) -> bool {
@@ -380,6 +383,20 @@ const LEAST_OF_FUSING: i64 = 2;
 
 /// Through how many conversions a byte is followed to what moved it.
 const MOST_COPIES: usize = 2;
+
+/// Whether a step takes a field out of a word.
+fn takes_field(row: &Row) -> bool {
+    is_byte_move(row) || row.is(op::BFE)
+}
+
+/// Whether a step is a dot product with a number of one byte that is not zero.
+fn takes_one_byte(step: &Step) -> bool {
+    let is_one = |&source: &Source| match source {
+        Source::Constant(number) => number.to_le_bytes().iter().filter(|&&byte| byte != 0).count() == 1,
+        Source::Value(_) | Source::Step(_) => false,
+    };
+    step.sources.iter().take(2).any(is_one)
+}
 
 /// Whether a step converts a number to one of other bits.
 pub(super) fn is_conversion(step: &Step) -> bool {
