@@ -114,7 +114,7 @@ fn steps(question: &Question, budget: Budget, lanes_are: Lanes) -> Searched {
 }
 
 /// By how much less is searched with words as extremes of lanes than without: where it is proved so, that is soon.
-const LESS_FOR_LANES: u64 = 6;
+const LESS_FOR_LANES: u64 = 3;
 
 /// How a question is proved with words that are extremes lane by lane as such, if it is.
 fn by_lanes(question: &Question, budget: Budget) -> Option<Proof> {
