@@ -8,8 +8,7 @@
 
 use super::Question;
 use super::aig::{Lit, Watch};
-use super::canonical::{self, Cone, Kind};
-use super::query::Assumption;
+use super::canonical::{Cone, Kind};
 use super::remade::remade;
 use super::words::Circuit;
 use hashbrown::HashMap;
@@ -46,11 +45,7 @@ impl Question {
             abstracting.made.push(term);
         }
         let Abstracting { terms, made, .. } = abstracting;
-        let of = |words: &[u32]| words.iter().map(|&at| made[at as usize]).collect::<Vec<_>>();
-        let assumption =
-            |number: u32| cone.inputs.get(number as usize).map_or(Assumption::NONE, |input| input.assumption);
-        let (less, _) = canonical::cone(&terms, &of(&cone.before), &of(&cone.after), assumption, |_| false);
-        (less.products() < cone.products()).then(|| Self { cone: less, demanded: self.demanded.clone() })
+        Some(self.remade(&terms, &made)).filter(|less| less.cone.products() < cone.products())
     }
 }
 

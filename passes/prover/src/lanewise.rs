@@ -11,7 +11,7 @@ use super::canonical::{self, Cone, ConeInput, Kind};
 use super::query::Assumption;
 use super::remade::remade;
 use hashbrown::HashMap;
-use ptxopt_grammar::meaning::concrete::evaluate;
+use ptxopt_grammar::meaning::concrete::Program;
 use ptxopt_grammar::meaning::term::{Term, Terms, ones};
 
 /// How many bits the words have.
@@ -114,10 +114,7 @@ impl Question {
             };
             made.push(term);
         }
-        let of = |words: &[u32]| words.iter().map(|&at| made[at as usize]).collect::<Vec<_>>();
-        let assumption = |number: u32| cone.inputs[number as usize].assumption;
-        let (cone, _) = canonical::cone(&terms, &of(&cone.before), &of(&cone.after), assumption, |_| false);
-        Some(Self { cone, demanded: self.demanded.clone() })
+        Some(self.remade(&terms, &made))
     }
 }
 
@@ -141,9 +138,12 @@ fn behaviours(cone: &Cone) -> Vec<(u32, Vec<u128>)> {
         let bits = u128::from(state ^ state >> 29) & ones(input.width);
         bits & !known | value & known
     };
+    let mut program = Program::<u128>::compile(&terms, &outputs).expect("no term is wider than 128 bits");
+    let mut results = vec![0; outputs.len()];
     for _ in 0..SAMPLES {
         let values: Vec<u128> = cone.inputs.iter().map(&mut random).collect();
-        for ((_, behaviour), result) in all.iter_mut().zip(evaluate(&terms, &outputs, &values)) {
+        program.run(&values, &mut results);
+        for ((_, behaviour), &result) in all.iter_mut().zip(&results) {
             behaviour.push(result);
         }
     }

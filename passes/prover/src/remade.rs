@@ -1,7 +1,21 @@
-//! Words of a cone as terms again, for a question that is made of another one.
+//! Words of a cone as terms again, and the question that is made of these.
 
-use super::canonical::{Kind, Word};
+use super::Question;
+use super::canonical::{self, Kind, Word};
+use super::query::Assumption;
 use ptxopt_grammar::meaning::term::{Term, Terms};
+
+impl Question {
+    /// The question in which each word is what it became. Inputs that the question does not have may be anything.
+    pub(super) fn remade(&self, terms: &Terms, became: &[Term]) -> Self {
+        let cone = &self.cone;
+        let of = |words: &[u32]| words.iter().map(|&at| became[at as usize]).collect::<Vec<_>>();
+        let assumption =
+            |number: u32| cone.inputs.get(number as usize).map_or(Assumption::NONE, |input| input.assumption);
+        let (cone, _) = canonical::cone(terms, &of(&cone.before), &of(&cone.after), assumption, |_| false);
+        Self { cone, demanded: self.demanded.clone() }
+    }
+}
 
 /// The operation of a word on what its operands became, by their places.
 pub(super) fn remade(terms: &mut Terms, word: &Word, became: impl Fn(u32) -> Term) -> Term {

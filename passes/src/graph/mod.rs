@@ -247,6 +247,12 @@ impl<'m, 't> Graph<'m, 't> {
         self.operands.get(value.index()).iter().rev().copied()
     }
 
+    /// Whether a value is the same at each read: not that of a register that may be undefined.
+    #[must_use]
+    pub(crate) fn is_defined(&self, value: ValueId) -> bool {
+        !matches!(self.value(value).origin, Origin::Undefined | Origin::Read(_))
+    }
+
     /// Whether everything that a value is made of has its terms.
     #[must_use]
     pub(crate) fn is_known(&self, value: ValueId) -> bool {

@@ -10,7 +10,7 @@
 //! the text reads. It has no guard, so it has written its value. A text that may read undefined registers is left out,
 //! since each read of one could be another number.
 
-use crate::graph::{Graph, Origin, ValueId};
+use crate::graph::{Graph, ValueId};
 use crate::recipe::{Recipe, Source, Step};
 use hashbrown::HashMap;
 use ptxopt_grammar::tree::StmtId;
@@ -33,12 +33,10 @@ pub(super) struct Shortened {
 impl Lemmas {
     /// Notes that a recipe was proved to compute the value that a statement writes.
     pub(super) fn note(&mut self, graph: &Graph<'_, '_>, stmt: StmtId, value: ValueId, recipe: &Recipe) {
-        let is_defined =
-            |value: ValueId| !matches!(graph.value(value).origin, Origin::Undefined | Origin::Read(_));
         let is_always = graph.module().guard(stmt).is_none();
         if let Some(last) = recipe.steps.len().checked_sub(1)
             && is_always
-            && recipe.values().all(is_defined)
+            && recipe.values().all(|value| graph.is_defined(value))
         {
             self.known.entry(below(&recipe.steps, last)).or_insert((stmt, value));
         }

@@ -3,6 +3,7 @@
 use super::function::Work;
 use super::gather::Offer;
 use super::lemmas::Shortened;
+use super::profit::is_fused;
 use super::record::{Kind, Record, Why, one_line};
 use super::settle::{Settling, is_idle};
 use super::spell::{self, Spelling};
@@ -38,14 +39,14 @@ impl Work<'_, '_, '_> {
                 told.push(Record { kind: Kind::Missed(Why::Faulty(fault)), ..record });
             } else if let Some(text) = text {
                 let start = (self.clock)();
-                let guessed = spelling.trail.iter().any(|rule| rule.pass == Pass::Fuse);
-                let meant = self.meant(spelling, value);
-                let meant = meant.as_ref().map(|(recipe, text)| (recipe, text));
-                let rewrite = Rewrite { stmt, value, recipe, text: &text, meant, guessed };
+                let guessed = is_fused(spelling);
+                let rewrite = Rewrite { stmt, value, recipe, text: &text, meant: None, guessed };
                 let graph = self.profit.graph;
-                let by_lemmas = self.by_lemmas(settling, candidate, &rewrite);
-                let kind =
-                    by_lemmas.or_else(|| Kind::of(self.verifier.verify(graph, self.knowledge, &rewrite)));
+                let kind = self.by_lemmas(settling, candidate, &rewrite).or_else(|| {
+                    let meant = self.meant(spelling, value);
+                    let meant = meant.as_ref().map(|(recipe, text)| (recipe, text));
+                    Kind::of(self.verifier.verify(graph, self.knowledge, &Rewrite { meant, ..rewrite }))
+                });
                 if matches!(kind, Some(Kind::Passed(_))) {
                     settling.lemmas.note(graph, stmt, value, recipe);
                 }
@@ -79,7 +80,7 @@ impl Work<'_, '_, '_> {
         };
         let text = recipe.text(graph, &to, &name)?;
         // That it is not proved like this says nothing against it.
-        let rewrite = Rewrite { recipe: &recipe, text: &text, meant: None, guessed: true, ..*rewrite };
+        let rewrite = Rewrite { recipe: &recipe, text: &text, guessed: true, ..*rewrite };
         let kind = Kind::of(self.verifier.verify(graph, self.knowledge, &rewrite));
         kind.filter(|kind| matches!(kind, Kind::Passed(_)))
     }

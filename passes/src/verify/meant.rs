@@ -11,7 +11,7 @@
 
 use super::region::{New, Region, Snippet};
 use super::{Check, Judgement, Rewrite, Verifier};
-use crate::graph::{Graph, Origin, ValueId};
+use crate::graph::Graph;
 use crate::site::Knowledge;
 use ptxopt_prover::{Brief, Proof};
 
@@ -24,9 +24,7 @@ impl Verifier {
         rewrite: &Rewrite<'_>,
     ) -> Option<Judgement> {
         let (recipe, text) = rewrite.meant.filter(|_| self.check == Check::Proved)?;
-        let is_defined =
-            |value: ValueId| !matches!(graph.value(value).origin, Origin::Undefined | Origin::Read(_));
-        if !recipe.values().chain(rewrite.recipe.values()).all(is_defined) {
+        if !recipe.values().chain(rewrite.recipe.values()).all(|value| graph.is_defined(value)) {
             return None;
         }
         let meant = Rewrite { recipe, text, meant: None, ..*rewrite };
