@@ -8,6 +8,7 @@
 use super::{Near, Nodes, StepId, Uses};
 use crate::graph::ValueId;
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use ptxopt_grammar::tree::StmtId;
 use std::cell::OnceCell;
 use std::cmp::Reverse;
@@ -90,7 +91,8 @@ impl Search<'_> {
     /// Chooses spellings of these places, and of those near what changes.
     ///
     /// A place that is improved alone may read a value that would have gone, and a value that goes may be what others
-    /// would have read. So both orders are tried, and the better one counts.
+    /// would have read. So both orders are tried, and the better one counts. Where the cheapest spellings of several places
+    /// keep what lies between them, those that go further back may not.
     fn search(&self, uses: &mut Uses<'_, '_, '_>, active: Vec<usize>) {
         let (readers, groups) = (Readers::of(uses, self.places), sharing(self.nodes, self.places));
         let before = self.chosen(uses);
@@ -99,14 +101,22 @@ impl Search<'_> {
         self.choose(uses, before);
         let mut retired = Vec::new();
         for &at in &active {
-            readers.retire(self, uses, &self.places[at], &mut retired);
+            readers.retire(self, uses, &self.places[at], false, &mut retired);
         }
         if !retired.is_empty() {
-            let all = self.near(uses, &retired).into_iter().chain(active).collect::<BTreeSet<usize>>();
+            let all = self.near(uses, &retired).into_iter().chain(active.iter().copied());
+            let all: BTreeSet<usize> = all.collect();
             self.sweeps(uses, &readers, &groups, all.into_iter().collect());
         }
         if retired.is_empty() || uses.total() >= least {
             self.choose(uses, alone);
+        }
+        let mut changed = Vec::new();
+        for &at in &active {
+            readers.retire(self, uses, &self.places[at], true, &mut changed);
+        }
+        if !changed.is_empty() {
+            self.sweeps(uses, &readers, &groups, self.near(uses, &changed));
         }
     }
 
@@ -141,7 +151,7 @@ impl Search<'_> {
         &self,
         uses: &mut Uses<'_, '_, '_>,
         readers: &Readers<'_>,
-        groups: &[(StepId, Vec<Sharer<'_>>)],
+        groups: &[Group<'_>],
         mut active: Vec<usize>,
     ) {
         for _ in 0..SWEEPS {
@@ -153,16 +163,17 @@ impl Search<'_> {
             }
             let is_active =
                 |place: &Place| active.binary_search_by_key(&place.stmt, |&at| self.places[at].stmt).is_ok();
-            let open = groups.iter().filter(|(_, sharers)| sharers.iter().any(|(place, _)| is_active(place)));
-            for (node, sharers) in open {
-                // Where all pay for the node, nothing is left to be shared.
+            let open = groups.iter().filter(|group| group.sharers.iter().any(|(place, _)| is_active(place)));
+            for Group { nodes, sharers } in open {
+                // Where all pay for the nodes, nothing is left to be shared.
+                let is_left = nodes.iter().any(|&node| (uses.refs(node) as usize) < sharers.len());
                 let total = uses.total();
-                if (uses.refs(*node) as usize) < sharers.len() && self.all_or_none(uses, sharers, total) {
+                if is_left && self.all_or_none(uses, sharers, total) {
                     changed.extend(sharers.iter().map(|(place, _)| place.stmt));
                 }
             }
             for &at in &active {
-                readers.retire(self, uses, &self.places[at], &mut changed);
+                readers.retire(self, uses, &self.places[at], false, &mut changed);
             }
             if changed.is_empty() {
                 break;
@@ -255,9 +266,15 @@ fn improve(
 /// A place with one of its spellings.
 type Sharer<'p> = (&'p Place, &'p Rc<Candidate>);
 
+/// Places that share nodes, each with a spelling that contains them.
+struct Group<'p> {
+    nodes: Vec<StepId>,
+    sharers: Vec<Sharer<'p>>,
+}
+
 /// The nodes for which several places have a spelling that contains them, but not too many; of each place the spelling
-/// that costs least if it shares nothing.
-fn sharing<'p>(nodes: &Nodes, places: &'p [Place]) -> Vec<(StepId, Vec<Sharer<'p>>)> {
+/// that costs least if it shares nothing. Nodes that the same spellings share are one group.
+fn sharing<'p>(nodes: &Nodes, places: &'p [Place]) -> Vec<Group<'p>> {
     // How many places contain a node, and the last of them.
     let mut counts: Vec<(usize, usize)> = vec![(0, usize::MAX); nodes.len()];
     for (at, place) in places.iter().enumerate() {
@@ -267,13 +284,13 @@ fn sharing<'p>(nodes: &Nodes, places: &'p [Place]) -> Vec<(StepId, Vec<Sharer<'p
             *last = at;
         }
     }
-    let mut groups: Vec<(StepId, Vec<Sharer<'p>>)> = Vec::new();
+    let mut groups: Vec<Group<'p>> = Vec::new();
     let of_node: Vec<Option<usize>> = nodes
         .all()
         .zip(counts)
         .map(|(node, (count, _))| {
             (2..=TOGETHER).contains(&count).then(|| {
-                groups.push((node, Vec::with_capacity(count)));
+                groups.push(Group { nodes: vec![node], sharers: Vec::with_capacity(count) });
                 groups.len() - 1
             })
         })
@@ -282,7 +299,7 @@ fn sharing<'p>(nodes: &Nodes, places: &'p [Place]) -> Vec<(StepId, Vec<Sharer<'p
         for candidate in &place.candidates {
             let cost = alone(nodes, candidate);
             for group in candidate.paid.iter().filter_map(|node| of_node[node.index()]) {
-                let sharers = &mut groups[group].1;
+                let sharers = &mut groups[group].sharers;
                 match sharers.last_mut() {
                     Some((last, known)) if last.stmt == place.stmt => {
                         if cost < alone(nodes, known) {
@@ -294,7 +311,25 @@ fn sharing<'p>(nodes: &Nodes, places: &'p [Place]) -> Vec<(StepId, Vec<Sharer<'p
             }
         }
     }
-    groups
+    once(groups)
+}
+
+/// Each group of spellings once, with all nodes that they share.
+fn once(groups: Vec<Group<'_>>) -> Vec<Group<'_>> {
+    let mut once: Vec<Group<'_>> = Vec::new();
+    let mut known: HashMap<Vec<(StmtId, usize)>, usize> = HashMap::new();
+    for group in groups {
+        let spellings =
+            group.sharers.iter().map(|(place, candidate)| (place.stmt, candidate.number)).collect();
+        match known.entry(spellings) {
+            Entry::Occupied(at) => once[*at.get()].nodes.extend(group.nodes),
+            Entry::Vacant(new) => {
+                new.insert(once.len());
+                once.push(group);
+            }
+        }
+    }
+    once
 }
 
 /// The places that read a value, for the values that nothing else reads.
@@ -313,18 +348,20 @@ impl<'p> Readers<'p> {
         Self(readers)
     }
 
-    /// Tries to do without the result of a place, and without what is computed of it alone; notes what changed.
+    /// Tries to do without the result of a place, and without what is computed of it alone, by the cheapest spellings or
+    /// by those that go furthest back; notes what changed.
     fn retire(
         &self,
         search: &Search<'_>,
         uses: &mut Uses<'_, '_, '_>,
         place: &Place,
+        further: bool,
         changed: &mut Vec<StmtId>,
     ) {
         let mut values: Vec<ValueId> = uses.results(place.stmt).collect();
         for _ in 0..=MOVES {
             let Some(readers) = self.all(&values, uses) else { return };
-            if let Some(others) = without(uses, search.nodes, &values, &readers)
+            if let Some(others) = without(uses, search.nodes, &values, &readers, further)
                 && others.iter().any(|(place, to)| uses.chosen(place.stmt) != Some(to))
                 && search.instead(uses, place, &others)
             {
@@ -356,17 +393,19 @@ impl<'p> Readers<'p> {
     }
 }
 
-/// For each of these places its cheapest spelling that reads none of these values, if all have one.
+/// For each of these places its cheapest spelling that reads none of these values, if all have one; or the dearest, which
+/// goes further back.
 fn without<'p>(
     uses: &Uses<'_, '_, '_>,
     nodes: &Nodes,
     values: &[ValueId],
     readers: &[&'p Place],
+    further: bool,
 ) -> Option<Vec<(&'p Place, &'p Rc<Candidate>)>> {
     let spelled = |place: &&'p Place| {
         let without = place.candidates.iter().filter(|to| avoids(uses, values, to));
-        let least = without.min_by_key(|to| alone(nodes, to))?;
-        Some((*place, least))
+        let cost = |to: &&Rc<Candidate>| alone(nodes, to);
+        Some((*place, if further { without.max_by_key(cost) } else { without.min_by_key(cost) }?))
     };
     readers.iter().map(spelled).collect()
 }

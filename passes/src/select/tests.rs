@@ -251,3 +251,39 @@ fn a_word_that_is_read_elsewhere_too_stays_and_is_read() {
 fn a_word_that_costs_less_than_doing_without_stays() {
     assert_eq!(doing_without(false, COST / 2 + 1), [false, false]);
 }
+
+/// Whether two words, the second made of the first, go where both readers of the second can be made of the first, or, for
+/// so much, of neither.
+fn going_further_back(from_first: u32, from_neither: u32) -> bool {
+    const DEAR: &str = "vmax4.u32.u32.u32 %r0, %a, %b, %c; vmin4.u32.u32.u32 %r1, %r0, %b, %c;\n\
+         add.u32 %e, %r1, %a; sub.u32 %f, %r1, %a; xor.b32 %d, %e, %f;";
+    let text = crate::rules::example_module(DEAR);
+    let module = ptxopt_grammar::parse(text.as_bytes()).expect("it is legal");
+    let mut it = fixture(&module);
+    let [first, second] = it.stmts;
+    let word = it.graph.results(first).next().expect("it has a result");
+    // A spelling of the second word itself keeps it among the places.
+    let mut places = vec![Place { stmt: second, candidates: vec![it.candidate(second, 0, 9, 99, 99)] }];
+    let stmts = module.stmts().filter(|&stmt| module.kind(stmt) == StmtKind::Instruction);
+    let readers: Vec<StmtId> = stmts.filter(|&stmt| stmt > second).take(2).collect();
+    for (&stmt, mark) in readers.iter().zip([1, 3]) {
+        let of_first = it.candidate(stmt, 0, mark, from_first - 1, 1);
+        let of_first = Rc::new(Candidate { values: vec![word], ..Candidate::clone(&of_first) });
+        let of_neither = it.candidate(stmt, 1, mark + 1, from_neither - 1, 1);
+        places.push(Place { stmt, candidates: vec![of_first, of_neither] });
+    }
+    let price = it.price();
+    let mut uses = Uses::of(&it.graph, &BTreeSet::new(), true, &price, it.stmts);
+    searched(&it, &mut uses, &places);
+    !uses.is_present(first) && !uses.is_present(second)
+}
+
+#[test]
+fn dearer_spellings_that_go_further_back_take_all_between_away() {
+    assert!(going_further_back(COST / 2 + 2, COST - 1));
+}
+
+#[test]
+fn spellings_that_go_further_back_and_cost_more_than_what_goes_are_not_chosen() {
+    assert!(!going_further_back(COST / 2 + 2, COST + 2));
+}
