@@ -130,11 +130,13 @@ impl Profit<'_, '_, '_> {
         let adds_lanes =
             |step: &Step| step.instruction().is_some_and(|instruction| is_dot_product(instruction.row()));
         let adds_now = self.graph.module().row(gain.stmt).is_some_and(is_dot_product);
-        if adds_now || !spelling.recipe.steps().all(|step| adds_lanes(&step)) {
+        // A sum of 16 bits is cut to these.
+        let sums = || spelling.recipe.steps().filter(|step| !is_conversion(step));
+        if adds_now || !sums().all(|step| adds_lanes(&step)) {
             return None;
         }
         // What takes single bytes out of words with dot products competes with fields that are extended as they are moved.
-        let are_single = spelling.recipe.steps().all(|step| takes_one_byte(&step));
+        let are_single = sums().all(|step| takes_one_byte(&step));
         let takes = if are_single { takes_field } else { is_byte_move };
         let extensions = gain
             .gone

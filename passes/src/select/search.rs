@@ -80,12 +80,12 @@ pub(crate) struct Search<'s> {
 impl Search<'_> {
     /// Chooses spellings for all places.
     pub(crate) fn everywhere(&self, uses: &mut Uses<'_, '_, '_>) {
-        self.search(uses, (0..self.places.len()).collect());
+        self.search(uses, &(0..self.places.len()).collect::<Vec<usize>>());
     }
 
     /// Chooses spellings again after those of some statements were struck out.
     pub(crate) fn around(&self, uses: &mut Uses<'_, '_, '_>, struck: &[StmtId]) {
-        self.search(uses, self.near(uses, struck));
+        self.search(uses, &self.near(uses, struck));
     }
 
     /// Chooses spellings of these places, and of those near what changes.
@@ -93,14 +93,14 @@ impl Search<'_> {
     /// A place that is improved alone may read a value that would have gone, and a value that goes may be what others
     /// would have read. So both orders are tried, and the better one counts. Where the cheapest spellings of several places
     /// keep what lies between them, those that go further back may not.
-    fn search(&self, uses: &mut Uses<'_, '_, '_>, active: Vec<usize>) {
+    fn search(&self, uses: &mut Uses<'_, '_, '_>, active: &[usize]) {
         let (readers, groups) = (Readers::of(uses, self.places), sharing(self.nodes, self.places));
         let before = self.chosen(uses);
-        self.sweeps(uses, &readers, &groups, active.clone());
+        self.sweeps(uses, &readers, &groups, active.to_vec());
         let (alone, least) = (self.chosen(uses), uses.total());
         self.choose(uses, before);
         let mut retired = Vec::new();
-        for &at in &active {
+        for &at in active {
             readers.retire(self, uses, &self.places[at], false, &mut retired);
         }
         if !retired.is_empty() {
@@ -112,7 +112,7 @@ impl Search<'_> {
             self.choose(uses, alone);
         }
         let mut changed = Vec::new();
-        for &at in &active {
+        for &at in active {
             readers.retire(self, uses, &self.places[at], true, &mut changed);
         }
         if !changed.is_empty() {

@@ -5,6 +5,7 @@ use super::evaluated::Evaluated;
 use super::field::Field;
 use super::linear::Linear;
 use super::operation::{Behaviour, Function, Operation, Table, WithNumber};
+use super::quotients::Quotient;
 use super::sets::{Between, of_set};
 use super::words::Words;
 use ptxopt_grammar::meaning::term::{Op, Term};
@@ -74,6 +75,8 @@ pub(super) enum Key {
     Field(Field),
     /// Sums of bits of one.
     Linear(Linear),
+    /// A multiple of one, divided.
+    Quotient(Quotient),
     /// Whether the first lies between the two others, or does not.
     Between(Between),
 }
@@ -112,6 +115,7 @@ impl Key {
             | Self::Shifted(_)
             | Self::Field(_)
             | Self::Linear(_)
+            | Self::Quotient(_)
             | Self::Between(_) => false,
         }
     }
@@ -297,7 +301,12 @@ impl Words {
         }
         let linear = Linear::of(bits, |lane| run(&[[lane, 0]])[0]);
         let linear = linear.filter(|linear| is(&|lane| linear.at(lane)));
-        linear.map(|linear| alone(Key::Linear(linear))).unwrap_or_default()
+        if let Some(linear) = linear {
+            return alone(Key::Linear(linear));
+        }
+        let results = |lanes: &[u32]| run(&lanes.iter().map(|&lane| [lane, 0]).collect::<Vec<_>>());
+        let quotient = if bits == 8 { Quotient::of(results) } else { None };
+        quotient.map(|quotient| alone(Key::Quotient(quotient))).unwrap_or_default()
     }
 
     /// The numbers that a lane could be computed with: those of its function and their neighbours. A lane that was left

@@ -86,6 +86,7 @@ impl Words {
             (Key::Shifted(shift), &[word]) => self.shifted(shift, word),
             (Key::Field(field), &[word]) => self.field(field, word),
             (Key::Linear(function), &[word]) => self.linear(function, word),
+            (Key::Quotient(quotient), &[word]) => self.quotient_of(quotient, word),
             (Key::Between(between), &[word, Source::Constant(first), Source::Constant(end)]) => {
                 self.between(between, word, [first, end])
             }

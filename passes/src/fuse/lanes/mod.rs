@@ -30,6 +30,7 @@ mod operation;
 mod outside;
 mod parts;
 mod pieces;
+mod quotients;
 mod sampler;
 mod scaled;
 mod sets;

@@ -8,7 +8,7 @@ use super::super::words::Words;
 use super::biased::{BIAS, Extremum, Halves, bias_of, constant, fit};
 use super::{DEEPEST, Limits, NONE, Numbers};
 use crate::recipe::Step;
-use ptxopt_grammar::meaning::term::{Op, Term, signed};
+use ptxopt_grammar::meaning::term::{Op, Term, ones, signed};
 use ptxopt_grammar::table::instruction::op;
 
 /// The most addends of a sum.
@@ -211,6 +211,10 @@ impl Words {
             {
                 return self.add_up(inner, weight, depth + 1, sum);
             }
+            if let Some((of, factor)) = self.whole_multiple(inner) {
+                let of = self.pieces.terms.zero_extend(of, width);
+                return self.add_up(of, weight.checked_mul(factor)?, depth + 1, sum);
+            }
         } else if let Op::Extract(inner, 0) = op {
             if fits(self.limits_of(inner)?) {
                 return self.add_up(inner, weight, depth + 1, sum);
@@ -238,6 +242,15 @@ impl Words {
             return None;
         }
         Some(())
+    }
+
+    /// What a number is a multiple of, if that has no more bits as a number that is not negative; and which multiple.
+    fn whole_multiple(&mut self, number: Term) -> Option<(Term, i64)> {
+        let terms = &self.pieces.terms;
+        let (width, Op::Mul(a, b)) = (terms.width(number), terms.op(number)) else { return None };
+        let (of, factor) = [(a, b), (b, a)].into_iter().find_map(|(of, by)| Some((of, terms.value(by)?)))?;
+        let greatest = self.pieces.fact(of).unsigned().1.checked_mul(factor)?;
+        (greatest <= ones(width)).then_some((of, i64::try_from(factor).ok()?))
     }
 }
 

@@ -10,6 +10,7 @@
 mod added;
 mod biased;
 mod chosen;
+mod products;
 mod sampled;
 
 use super::scaled::{BOTH, WORD};
@@ -17,7 +18,7 @@ use super::words::Words;
 use crate::recipe::{Source, Step};
 use biased::{Halves, MOST, bias_of, constant, fit, in_turns};
 use hashbrown::HashMap;
-use ptxopt_grammar::meaning::term::{Op, Term, signed};
+use ptxopt_grammar::meaning::term::{Op, Term, Terms, signed};
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::Lanes;
 pub(super) use sampled::Sampled;
@@ -105,6 +106,12 @@ impl Words {
             let above = self.pieces.terms.extract(inner, low, width - low);
             return (16..=WIDEST).contains(&width).then(|| self.pieces.terms.sign_extend(above, width));
         }
+        if let Op::ZeroExtend(bits) = op
+            && let Op::Extract(inner, _) = self.pieces.terms.op(bits)
+        {
+            let width = self.pieces.terms.width(inner);
+            return (16..=WIDEST).contains(&width).then(|| self.pieces.terms.zero_extend(bits, width));
+        }
         if let Op::Add(inner, added) = op
             && let Some(added) = self.pieces.terms.value(added)
         {
@@ -112,6 +119,13 @@ impl Words {
             let width = self.pieces.terms.width(number);
             let added = self.pieces.terms.constant(added, width);
             return Some(self.pieces.terms.add(number, added));
+        }
+        if let Op::Mul(a, b) = op {
+            let by_number = [a, b].iter().any(|&factor| self.pieces.terms.value(factor).is_some());
+            return self.combined_number_of(Terms::mul, [a, b], depth).filter(|_| by_number);
+        }
+        if let Op::Add(a, b) = op {
+            return self.combined_number_of(Terms::add, [a, b], depth);
         }
         let Op::Choose(condition, then, otherwise) = op else { return None };
         if [then, otherwise].iter().all(|&of| self.pieces.terms.value(of).is_some()) {
@@ -134,6 +148,26 @@ impl Words {
         let width = [then, otherwise].map(|of| self.pieces.terms.width(of)).into_iter().max()?;
         let [then, otherwise] = [then, otherwise].map(|of| self.pieces.terms.sign_extend(of, width));
         Some(self.pieces.terms.choose(condition, then, otherwise))
+    }
+
+    /// The sum or the product of larger numbers of which a sum or a product has the low bits, if one of both is one.
+    fn combined_number_of(
+        &mut self,
+        combine: fn(&mut Terms, Term, Term) -> Term,
+        parts: [Term; 2],
+        depth: usize,
+    ) -> Option<Term> {
+        let numbers = parts.map(|part| self.number_of(part, depth + 1));
+        let width = numbers.into_iter().flatten().map(|number| self.pieces.terms.width(number)).max()?;
+        let terms = &mut self.pieces.terms;
+        let larger = |terms: &mut Terms, part: Term, number: Option<Term>| match number {
+            Some(number) => terms.sign_extend(number, width),
+            // The number that is nearest to zero.
+            None if terms.value(part).is_some() => terms.sign_extend(part, width),
+            None => terms.zero_extend(part, width),
+        };
+        let [a, b] = [0, 1].map(|at| larger(terms, parts[at], numbers[at]));
+        Some(combine(terms, a, b))
     }
 
     /// The numbers that a condition compares; a sign bit compares its number with zero.
@@ -349,8 +383,13 @@ impl Words {
             return (low < 16).then_some((whole, low));
         }
         let Op::Extract(of, low) = terms.op(inner) else { return None };
-        let (width, whole) = (terms.width(inner), terms.width(of));
+        let width = terms.width(inner);
+        let (of, low) = self.of_smaller_product(of, low).filter(|_| low >= 16).unwrap_or((of, low));
+        let whole = self.pieces.terms.width(of);
         let is_signed = !matches!(op, Op::ZeroExtend(_));
+        if !is_signed && whole < WORD && low + width == whole {
+            return (low < 16).then(|| (self.pieces.terms.zero_extend(of, WORD), low));
+        }
         // What is cut off above must be copies of the sign, or zeros.
         let [least, greatest] = self.limits_of(of)?;
         let (least, greatest) = (least >> low, greatest >> low);
