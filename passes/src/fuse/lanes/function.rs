@@ -5,7 +5,7 @@ use super::evaluated::Evaluated;
 use super::field::Field;
 use super::linear::Linear;
 use super::operation::{Behaviour, Function, Operation, Table, WithNumber};
-use super::quotients::Quotient;
+use super::quotients::{Clamped, Quotient};
 use super::sets::{Between, of_set};
 use super::words::Words;
 use ptxopt_grammar::meaning::term::{Op, Term};
@@ -44,6 +44,8 @@ pub(super) enum Argument {
     Moved(u32),
     /// Some bits of the only lane of the cut, the others being zero.
     Kept(u32),
+    /// The only lane of the cut, but neither less than the first nor greater than the second.
+    Clamped(u32, u32),
 }
 
 /// What must be the same for lanes to be computed together.
@@ -82,9 +84,13 @@ pub(super) enum Key {
 }
 
 impl Key {
-    /// Whether it is computed of whole words, in ways in which that is asked for.
-    pub(super) const fn is_of_whole_words(self) -> bool {
-        matches!(self, Self::Linear(_) | Self::Between(_))
+    /// How soon it is tried: what is computed of whole words first, in ways in which that is asked for, and multiples
+    /// last where it is not, since one operation on lanes is less.
+    pub(super) const fn urgency(self, of_words: bool) -> u8 {
+        if matches!(self, Self::Quotient(_)) {
+            return if of_words { 3 } else { 0 };
+        }
+        if matches!(self, Self::Linear(_) | Self::Between(_)) { 2 } else { 1 }
     }
 
     /// Whether it is computed for whole words, and to be merged with what other lanes are: SIMD instructions have masks,
@@ -240,11 +246,22 @@ impl Words {
                 let number = self.pieces.terms.constant(number.into(), self.lanes.bits());
                 self.pieces.terms.add(leaves[0], number)
             }
+            Argument::Clamped(least, most) => self.clamped_lane(leaves[0], [least, most]),
             Argument::Kept(mask) => {
                 let mask = self.pieces.terms.constant(mask.into(), self.lanes.bits());
                 self.pieces.terms.and(leaves[0], mask)
             }
         }
+    }
+
+    /// A lane that is neither less than one number nor greater than another.
+    fn clamped_lane(&mut self, lane: Term, [least, most]: [u32; 2]) -> Term {
+        let (terms, bits) = (&mut self.pieces.terms, self.lanes.bits());
+        let [least, most] = [least, most].map(|end| terms.constant(end.into(), bits));
+        let is_less = terms.unsigned_less(lane, least);
+        let raised = terms.choose(is_less, least, lane);
+        let is_greater = terms.unsigned_less(most, lane);
+        terms.choose(is_greater, most, raised)
     }
 
     /// What computes a function of so many lanes.
@@ -305,8 +322,12 @@ impl Words {
             return alone(Key::Linear(linear));
         }
         let results = |lanes: &[u32]| run(&lanes.iter().map(|&lane| [lane, 0]).collect::<Vec<_>>());
-        let quotient = if bits == 8 { Quotient::of(results) } else { None };
-        quotient.map(|quotient| alone(Key::Quotient(quotient))).unwrap_or_default()
+        let clamped = if bits == 8 { Clamped::of(results) } else { None };
+        let shape = |Clamped { quotient, ends: [least, most] }: Clamped| Shape {
+            function: Key::Quotient(quotient),
+            operands: vec![Argument::Clamped(least, most)],
+        };
+        clamped.into_iter().map(shape).collect()
     }
 
     /// The numbers that a lane could be computed with: those of its function and their neighbours. A lane that was left

@@ -175,7 +175,7 @@ mod tests {
         let shape = shapes.iter().find(|shape| matches!(shape.function, Key::Between(_)))?;
         let number = |operand: &Argument| match *operand {
             Argument::Number(number) => Some(number),
-            Argument::Leaf(_) | Argument::Moved(_) | Argument::Kept(_) => None,
+            Argument::Leaf(_) | Argument::Moved(_) | Argument::Kept(_) | Argument::Clamped(..) => None,
         };
         Some((shape.function, shape.operands.iter().filter_map(number).collect()))
     }

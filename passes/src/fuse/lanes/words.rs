@@ -13,6 +13,7 @@ use hashbrown::HashMap;
 use ptxopt_grammar::meaning::term::Term;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::Lanes;
+use std::cmp::Reverse;
 use std::rc::Rc;
 
 /// How deep words are made of words.
@@ -106,8 +107,8 @@ pub(super) enum Way {
     Computed,
     /// As the first, and where lanes cannot be multiplied two at a time, they are one by one.
     OneByOne,
-    /// As the second, and lanes that are linear functions of others, or one of two functions, are computed as such of whole
-    /// words.
+    /// As the second, and lanes that are linear functions of others, multiples of them, or one of two functions, are
+    /// computed as such of whole words.
     OfWords,
     /// As the second, and words of which only some lanes are wanted are computed as a whole and merged with the others.
     Merged,
@@ -370,9 +371,9 @@ impl Words {
                 all.push(Alike { function, mask, operands: operands.collect() });
             }
         }
-        all.sort_by_key(|alike| {
-            std::cmp::Reverse((alike.mask.count_ones(), alike.function.is_of_whole_words()))
-        });
+        let has_quotients = all.iter().any(|alike| matches!(alike.function, Key::Quotient(_)));
+        let of_words = has_quotients && self.is_made(Way::OfWords);
+        all.sort_by_key(|alike| Reverse((alike.mask.count_ones(), alike.function.urgency(of_words))));
         all
     }
 
