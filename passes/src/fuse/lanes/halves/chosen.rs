@@ -2,11 +2,12 @@
 //!
 //! A condition of all lanes is a mask, computed of bytes where it compares bytes.
 
+use super::super::scaled::BOTH;
 use super::super::words::Words;
-use super::biased::{Extremum, Halves};
+use super::biased::{BIAS, Extremum, Halves, constant};
 use super::{DEEPEST, Limits, Numbers};
 use crate::recipe::{Source, Step};
-use ptxopt_grammar::meaning::term::{Op, Term};
+use ptxopt_grammar::meaning::term::{Op, Term, Terms};
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Compare, SimdOp};
 
@@ -36,6 +37,9 @@ impl Words {
         }
         let [conditions, then, otherwise] = of_each;
         if let Some(extremum) = extremum? {
+            if let Some(both) = self.opposite_halves(&then, &otherwise, depth) {
+                return self.extremum_of_halves(extremum, both);
+            }
             let limits = [self.limits(&then)?, self.limits(&otherwise)?];
             // Of what is greater than the greatest that the other can be the lesser is the other.
             let wanted_beside = |[least, most]: Limits| match extremum {
@@ -57,6 +61,35 @@ impl Words {
         });
         let limits = [one.limits[0].min(other.limits[0]), one.limits[1].max(other.limits[1])];
         Some(Halves { words, limits, ..one })
+    }
+
+    /// Numbers and their opposites, of which the greater one is how far a number is from zero: the opposites are what the
+    /// numbers lack to twice the bias.
+    fn opposite_halves(&mut self, then: &Numbers, otherwise: &Numbers, depth: usize) -> Option<[Halves; 2]> {
+        let mut all = then.iter().zip(otherwise);
+        let is_opposite = |terms: &mut Terms, of: Term, to: Term| {
+            let one = terms.constant(1, terms.width(of));
+            let inverted = terms.not(of);
+            terms.add(inverted, one) == to
+        };
+        let (&first, &second) = then.iter().flatten().zip(otherwise.iter().flatten()).next()?;
+        let terms = &mut self.pieces.terms;
+        let swaps = !is_opposite(terms, first, second);
+        let are_opposite = all.all(|pair| match pair {
+            (Some(then), Some(otherwise)) if swaps => is_opposite(terms, *otherwise, *then),
+            (Some(then), Some(otherwise)) => is_opposite(terms, *then, *otherwise),
+            _ => true,
+        });
+        let numbers = if swaps { otherwise } else { then };
+        let [least, most] = self.limits(numbers).filter(|limits| are_opposite && limits[0] < 0)?;
+        if least <= -BIAS || most >= BIAS {
+            return None;
+        }
+        let halves = self.halves(numbers, depth + 1)?;
+        let halves = self.biased_by(halves, BIAS);
+        let twice = constant(2 * BIAS * BOTH);
+        let words = halves.words.map(|word| self.push(Step::plain(op::SUB_U32, &[twice, word])));
+        Some([halves, Halves { words, bias: BIAS, limits: [-most, -least] }])
     }
 
     /// Ones in the halves in which a condition holds, else zeros.
