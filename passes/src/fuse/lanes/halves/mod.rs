@@ -387,7 +387,8 @@ impl Words {
         let (of, low) = self.of_smaller_product(of, low).filter(|_| low >= 16).unwrap_or((of, low));
         let whole = self.pieces.terms.width(of);
         let is_signed = !matches!(op, Op::ZeroExtend(_));
-        if !is_signed && whole < WORD && low + width == whole {
+        // What is shifted as a byte stays one.
+        if !is_signed && (16..WORD).contains(&whole) && low + width == whole {
             return (low < 16).then(|| (self.pieces.terms.zero_extend(of, WORD), low));
         }
         // What is cut off above must be copies of the sign, or zeros.
