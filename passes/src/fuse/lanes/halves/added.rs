@@ -180,9 +180,8 @@ impl Words {
                 self.add_up(a, weight, depth + 1, sum)?;
                 return self.add_up(b, weight, depth + 1, sum);
             }
-        } else if let Op::Mul(a, b) = op {
-            let factor = [(a, b), (b, a)].into_iter().find_map(|(of, by)| Some((of, terms.value(by)?)));
-            if let Some((of, factor)) = factor {
+        } else if let Op::Mul(..) = op {
+            if let Some((of, factor)) = self.multiple(number) {
                 let factor = i64::try_from(signed(factor, width)).ok()?;
                 let [least, greatest] = self.limits_of(of)?;
                 let ends = [least.checked_mul(factor)?, greatest.checked_mul(factor)?];
@@ -246,11 +245,9 @@ impl Words {
 
     /// What a number is a multiple of, if that has no more bits as a number that is not negative; and which multiple.
     fn whole_multiple(&mut self, number: Term) -> Option<(Term, i64)> {
-        let terms = &self.pieces.terms;
-        let (width, Op::Mul(a, b)) = (terms.width(number), terms.op(number)) else { return None };
-        let (of, factor) = [(a, b), (b, a)].into_iter().find_map(|(of, by)| Some((of, terms.value(by)?)))?;
+        let (of, factor) = self.multiple(number)?;
         let greatest = self.pieces.fact(of).unsigned().1.checked_mul(factor)?;
-        (greatest <= ones(width)).then_some((of, i64::try_from(factor).ok()?))
+        (greatest <= ones(self.pieces.terms.width(number))).then_some((of, i64::try_from(factor).ok()?))
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::words::Words;
 use super::biased::{BIAS, Extremum, Halves, constant};
 use super::{DEEPEST, Limits, Numbers};
 use crate::recipe::{Source, Step};
-use ptxopt_grammar::meaning::term::{Op, Term, Terms};
+use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::{Compare, SimdOp};
 
@@ -66,22 +66,19 @@ impl Words {
     /// Numbers and their opposites, of which the greater one is how far a number is from zero: the opposites are what the
     /// numbers lack to twice the bias.
     fn opposite_halves(&mut self, then: &Numbers, otherwise: &Numbers, depth: usize) -> Option<[Halves; 2]> {
-        let mut all = then.iter().zip(otherwise);
-        let is_opposite = |terms: &mut Terms, of: Term, to: Term| {
-            let one = terms.constant(1, terms.width(of));
-            let inverted = terms.not(of);
-            terms.add(inverted, one) == to
-        };
-        let (&first, &second) = then.iter().flatten().zip(otherwise.iter().flatten()).next()?;
         let terms = &mut self.pieces.terms;
-        let swaps = !is_opposite(terms, first, second);
-        let are_opposite = all.all(|pair| match pair {
-            (Some(then), Some(otherwise)) if swaps => is_opposite(terms, *otherwise, *then),
-            (Some(then), Some(otherwise)) => is_opposite(terms, *then, *otherwise),
-            _ => true,
-        });
-        let numbers = if swaps { otherwise } else { then };
-        let [least, most] = self.limits(numbers).filter(|limits| are_opposite && limits[0] < 0)?;
+        let mut are_opposite = |of: &Numbers, to: &Numbers| {
+            let mut pairs = of.iter().zip(to);
+            pairs.all(|(of, to)| of.zip(*to).is_none_or(|(of, to)| terms.neg(of) == to))
+        };
+        let numbers = if are_opposite(then, otherwise) {
+            then
+        } else if are_opposite(otherwise, then) {
+            otherwise
+        } else {
+            return None;
+        };
+        let [least, most] = self.limits(numbers).filter(|limits| limits[0] < 0)?;
         if least <= -BIAS || most >= BIAS {
             return None;
         }

@@ -121,8 +121,8 @@ impl Words {
             return Some(self.pieces.terms.add(number, added));
         }
         if let Op::Mul(a, b) = op {
-            let by_number = [a, b].iter().any(|&factor| self.pieces.terms.value(factor).is_some());
-            return self.combined_number_of(Terms::mul, [a, b], depth).filter(|_| by_number);
+            self.multiple(lane)?;
+            return self.combined_number_of(Terms::mul, [a, b], depth);
         }
         if let Op::Add(a, b) = op {
             return self.combined_number_of(Terms::add, [a, b], depth);

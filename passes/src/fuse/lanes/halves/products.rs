@@ -37,16 +37,17 @@ impl Product {
 }
 
 impl Words {
+    /// What a number is a product of with a constant, and that.
+    pub(super) fn multiple(&self, number: Term) -> Option<(Term, u128)> {
+        let terms = &self.pieces.terms;
+        let Op::Mul(a, b) = terms.op(number) else { return None };
+        [(a, b), (b, a)].into_iter().find_map(|(of, by)| Some((of, terms.value(by)?)))
+    }
+
     /// Bits of a product, from `low` on, as those of one that fits into a half, if they are the same.
     pub(super) fn of_smaller_product(&mut self, of: Term, low: u32) -> Option<(Term, u32)> {
-        let terms = &self.pieces.terms;
-        let Op::Mul(a, b) = terms.op(of) else { return None };
-        let (number, factor) = match (terms.value(a), terms.value(b)) {
-            (_, Some(factor)) => (a, factor),
-            (Some(factor), _) => (b, factor),
-            (None, None) => return None,
-        };
-        let width = terms.width(of);
+        let (number, factor) = self.multiple(of)?;
+        let width = self.pieces.terms.width(of);
         let factor = i64::try_from(signed(factor, width)).ok().filter(|factor| *factor > 0)?;
         let (least, most) = self.pieces.fact(number).signed();
         let limits @ [least, most] = [i64::try_from(least).ok()?, i64::try_from(most).ok()?];
