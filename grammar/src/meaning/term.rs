@@ -745,8 +745,25 @@ impl Terms {
                 }
                 (None, None) => self.make(Op::Choose(condition, then, otherwise), 1),
             },
-            (None, _) => self.make(Op::Choose(condition, then, otherwise), width),
+            (None, _) => match self.chosen_anyway(condition, [then, otherwise]) {
+                Some(same) => same,
+                None => self.make(Op::Choose(condition, then, otherwise), width),
+            },
         }
+    }
+
+    /// What the smaller of a word and the greatest number is, or the greater of a word and zero: the word. So is the choice
+    /// of one of two words by whether they are equal.
+    fn chosen_anyway(&self, condition: Term, [then, otherwise]: [Term; 2]) -> Option<Term> {
+        let op = self.op(condition);
+        if let Op::Equal(a, b) = op {
+            return ([a, b] == [then, otherwise] || [b, a] == [then, otherwise]).then_some(otherwise);
+        }
+        let Op::UnsignedLess(less, greater) = op else { return None };
+        let is_most = self.value(greater) == Some(ones(self.width(greater)));
+        let is_least = self.value(less) == Some(0);
+        (is_most && [then, otherwise] == [less, greater] || is_least && [then, otherwise] == [greater, less])
+            .then_some(then)
     }
 }
 
@@ -765,6 +782,33 @@ mod tests {
         assert_eq!(left, terms.add(a, two));
         let minus = terms.sub(a, b);
         assert_ne!(minus, terms.sub(b, a));
+    }
+
+    #[test]
+    fn the_smaller_of_a_word_and_the_greatest_number_is_the_word() {
+        let mut terms = Terms::new();
+        let a = terms.input(0, 8);
+        let [most, less, zero] = [255, 254, 0].map(|value| terms.constant(value, 8));
+        let mut smaller = |x: Term, y: Term| {
+            let is_less = terms.unsigned_less(x, y);
+            [terms.choose(is_less, x, y), terms.choose(is_less, y, x)]
+        };
+        assert_eq!(smaller(a, most)[0], a);
+        assert_eq!(smaller(zero, a)[1], a);
+        assert_ne!(smaller(a, most)[1], a);
+        assert_ne!(smaller(a, less)[0], a);
+        assert_ne!(smaller(zero, a)[0], a);
+    }
+
+    #[test]
+    fn the_choice_of_one_of_two_words_by_whether_they_are_equal_is_one_of_them() {
+        let mut terms = Terms::new();
+        let [a, b, c] = [0, 1, 2].map(|number| terms.input(number, 8));
+        let is_equal = terms.equal(a, b);
+        let [one, other] = [[a, b], [b, a]].map(|[x, y]| terms.choose(is_equal, x, y));
+        assert_eq!([one, other], [b, a]);
+        let third = terms.choose(is_equal, a, c);
+        assert!(matches!(terms.op(third), Op::Choose(..)));
     }
 
     #[test]

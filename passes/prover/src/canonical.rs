@@ -119,6 +119,11 @@ impl Cone {
         self.words.iter().filter(|word| word.kind == Kind::Mul).count()
     }
 
+    /// Whether words are compared in it.
+    pub(super) fn compares(&self) -> bool {
+        self.words.iter().any(|word| matches!(word.kind, Kind::UnsignedLess | Kind::SignedLess))
+    }
+
     /// Whether there are several words that are the smaller or the greater of two.
     pub(super) fn has_several_extremes(&self) -> bool {
         self.words.iter().filter(|word| Extreme::of(word, &self.words).is_some()).nth(1).is_some()

@@ -34,10 +34,25 @@ impl Extreme {
     /// The bits of it, from those of the words.
     pub(super) fn bits<W: Watch>(self, words: [&[Lit]; 2], graph: &mut Aig<W>) -> Vec<Lit> {
         let [first, second] = in_order(words);
+        if let Some(greater) = never_less(words, self.signed) {
+            let other = usize::from(greater == 0);
+            return words[if self.is_greater { greater } else { other }].to_vec();
+        }
         let less = less(graph, first, second, self.signed);
         let (then, otherwise) = if self.is_greater { (second, first) } else { (first, second) };
         then.iter().zip(otherwise).map(|(&then, &otherwise)| graph.choose(less, then, otherwise)).collect()
     }
+}
+
+/// The one of two words that is known to be no less than the other one: it is set wherever the other one may be.
+fn never_less(words: [&[Lit]; 2], signed: bool) -> Option<usize> {
+    if signed && words.iter().any(|bits| bits.last() != Some(&Lit::FALSE)) {
+        return None;
+    }
+    (0..2).find(|&greater| {
+        let mut pairs = words[greater].iter().zip(words[1 - greater]);
+        pairs.all(|(&bit, &other)| bit == Lit::TRUE || other == Lit::FALSE || bit == other)
+    })
 }
 
 /// Two words in the order of their bits.

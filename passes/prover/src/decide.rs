@@ -70,6 +70,9 @@ fn steps(question: &Question, budget: Budget, lanes_are: Lanes) -> Searched {
     if plain.vanishes() {
         return Searched::Proved(Proof::Parts);
     }
+    if question.cone.compares() && are_the_same_by_differences(question) {
+        return Searched::Proved(Proof::Structural);
+    }
     let in_order = question.cone.has_several_extremes().then(|| are_the_same_in_order(question)).flatten();
     if in_order == Some(true) {
         return Searched::Proved(Proof::Structural);
@@ -151,6 +154,15 @@ fn taken_apart(question: &Question) -> (Circuit<'_, Numbers>, bool) {
     let [before, after] = sides(&question.cone, &mut circuit);
     let are_same = are_the_same(&pairs(question, &before, &after));
     (circuit, are_same)
+}
+
+/// Whether they are where sums are compared by their differences.
+fn are_the_same_by_differences(question: &Question) -> bool {
+    let mut graph = Aig::new(Unwatched);
+    let inputs = input_bits(&question.cone.inputs, &mut graph);
+    let mut circuit = Circuit::with_differences(graph, &question.cone, &inputs, Sums::Late);
+    let [before, after] = sides(&question.cone, &mut circuit);
+    are_the_same(&pairs(question, &before, &after))
 }
 
 /// Whether they are where extremes of extremes are taken in one order; `None` if there are too many.

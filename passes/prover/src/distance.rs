@@ -69,15 +69,15 @@ impl Distances {
     pub(super) fn made<W: Watch>(&mut self, at: usize, words: [&[Lit]; 2], graph: &mut Aig<W>) -> &Linear {
         let Distance { signed, made, .. } = &mut self.all[at];
         made.get_or_insert_with(|| {
-            let mut distance = bits(words, *signed, graph);
-            distance.resize(words[0].len() + ROOM, Lit::FALSE);
-            Linear::of_bits(&distance)
+            let mut bits = distance(words, *signed, graph);
+            bits.resize(words[0].len() + ROOM, Lit::FALSE);
+            Linear::of_bits(&bits)
         })
     }
 }
 
 /// The bits of how far two words of one width are apart.
-fn bits<W: Watch>(words: [&[Lit]; 2], signed: bool, graph: &mut Aig<W>) -> Vec<Lit> {
+pub(super) fn distance<W: Watch>(words: [&[Lit]; 2], signed: bool, graph: &mut Aig<W>) -> Vec<Lit> {
     let [a, b] = in_order(words);
     let less = less(graph, a, b, signed);
     // It is not negative, and no wider than the words, of which the bits are left out that both have extended.
@@ -95,7 +95,7 @@ pub(super) fn magnitude<W: Watch>(difference: &Linear, graph: &mut Aig<W>) -> Op
     let width = a.len().max(b.len()).max(1);
     a.resize(width, Lit::FALSE);
     b.resize(width, Lit::FALSE);
-    let mut magnitude = bits([&a, &b], false, graph);
+    let mut magnitude = distance([&a, &b], false, graph);
     magnitude.resize(difference.width() as usize, Lit::FALSE);
     Some(magnitude)
 }

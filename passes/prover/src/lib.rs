@@ -28,6 +28,7 @@ mod intermediate;
 mod lanewise;
 mod linear;
 mod numbers;
+mod ordered;
 mod possible;
 mod query;
 mod remade;

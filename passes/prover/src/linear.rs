@@ -168,6 +168,23 @@ impl Linear {
         (self.constant == 0 && ends.iter().all(fits)).then_some(ends)
     }
 
+    /// Whether it is a word of literals, some inverted, and constant bits, each in a place of its own.
+    pub(super) fn is_plain(&self) -> bool {
+        let mut places = 0;
+        let mut constant = self.constant;
+        for &(_, weight) in &self.weights {
+            let weight = signed(weight, self.width);
+            let place = weight.unsigned_abs();
+            if !place.is_power_of_two() || places & place != 0 {
+                return false;
+            }
+            places |= place;
+            // One that is inverted is its place less the literal.
+            constant = constant.wrapping_sub(if weight < 0 { place } else { 0 });
+        }
+        constant & ones(self.width) & places == 0
+    }
+
     /// How many literals it has.
     pub(super) fn len(&self) -> usize {
         self.weights.len()
@@ -417,7 +434,7 @@ struct Named {
 }
 
 /// The greatest number that two are multiples of; of zero and another one it is that one.
-fn gcd(one: u128, other: u128) -> u128 {
+pub(super) fn gcd(one: u128, other: u128) -> u128 {
     let (mut one, mut other) = (one, other);
     while other != 0 {
         (one, other) = (other, one % other);

@@ -38,28 +38,42 @@ pub(super) struct Circuit<'c, W> {
     /// Sums by their bits without the copies of the highest; the first that was made stands for all.
     named: HashMap<Vec<Lit>, Linear>,
     distances: Distances,
-    /// Where extremes of extremes are taken as extremes of all words.
-    extremes: Option<Extremes>,
+    order: Order,
+}
+
+/// How words are compared.
+pub(super) enum Order {
+    /// By their bits.
+    Bits,
+    /// By their bits, and extremes of extremes are taken as extremes of all words.
+    Sets(Extremes),
+    /// Sums by their differences.
+    Differences,
+}
+
+impl Order {
+    fn extremes(&mut self) -> Option<&mut Extremes> {
+        if let Self::Sets(extremes) = self { Some(extremes) } else { None }
+    }
 }
 
 impl<'c, W: Watch> Circuit<'c, W> {
     /// `inputs` are the bits of the inputs of the cone.
     pub(super) fn new(graph: Aig<W>, cone: &'c Cone, inputs: &[Vec<Lit>], sums: Sums) -> Self {
-        Self::with(graph, cone, inputs, sums, None)
+        Self::with(graph, cone, inputs, sums, Order::Bits)
     }
 
     /// The same, with extremes of extremes as extremes of all words.
     pub(super) fn with_extremes(graph: Aig<W>, cone: &'c Cone, inputs: &[Vec<Lit>], sums: Sums) -> Self {
-        Self::with(graph, cone, inputs, sums, Some(Extremes::default()))
+        Self::with(graph, cone, inputs, sums, Order::Sets(Extremes::default()))
     }
 
-    fn with(
-        graph: Aig<W>,
-        cone: &'c Cone,
-        inputs: &[Vec<Lit>],
-        sums: Sums,
-        extremes: Option<Extremes>,
-    ) -> Self {
+    /// The same as without extremes, with sums compared by their differences.
+    pub(super) fn with_differences(graph: Aig<W>, cone: &'c Cone, inputs: &[Vec<Lit>], sums: Sums) -> Self {
+        Self::with(graph, cone, inputs, sums, Order::Differences)
+    }
+
+    fn with(graph: Aig<W>, cone: &'c Cone, inputs: &[Vec<Lit>], sums: Sums, order: Order) -> Self {
         let count = cone.words.len();
         let mut circuit = Self {
             graph,
@@ -69,7 +83,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
             linear: vec![None; count],
             named: HashMap::new(),
             distances: Distances::default(),
-            extremes,
+            order,
         };
         let parted = if sums == Sums::Named { parted(cone) } else { Vec::new() };
         for (at, word) in cone.words.iter().enumerate() {
@@ -86,7 +100,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
 
     /// Whether all extremes of extremes are extremes of all words.
     pub(super) fn has_whole_extremes(&self) -> bool {
-        self.extremes.as_ref().is_some_and(Extremes::are_whole)
+        if let Order::Sets(extremes) = &self.order { extremes.are_whole() } else { false }
     }
 
     /// The bits of a word.
@@ -218,6 +232,14 @@ impl<'c, W: Watch> Circuit<'c, W> {
             }
             Kind::Not => self.linear[a as usize].as_ref().map(Linear::inverted),
             Kind::Extract => {
+                let sign = if self.compares_sums() { self.sign_of_sum(word) } else { None };
+                if let Some(sign) = sign {
+                    return Some(Linear::of_bits(&[sign]));
+                }
+                let upper = if self.compares_sums() { self.upper_of_sums(word) } else { None };
+                if upper.is_some() {
+                    return upper;
+                }
                 let low = u32::try_from(word.low()).expect("a bit's number is small");
                 if self.takes_apart() {
                     return self.apart(a, low, word.width);
@@ -234,7 +256,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
             Kind::Concat => {
                 let low = self.cone.words[b as usize];
                 if low.kind != Kind::Constant {
-                    return None;
+                    return if self.compares_sums() { self.side_by_side([a, b]) } else { None };
                 }
                 Some(self.linear[a as usize].as_ref()?.raised(low.width).plus_constant(low.value))
             }
@@ -249,9 +271,19 @@ impl<'c, W: Watch> Circuit<'c, W> {
             | Kind::Ashr
             | Kind::Equal
             | Kind::UnsignedLess
-            | Kind::SignedLess
-            | Kind::Choose => None,
+            | Kind::SignedLess => None,
+            Kind::Choose => {
+                if self.compares_sums() {
+                    self.chosen_sum(word)
+                } else {
+                    None
+                }
+            }
         }
+    }
+
+    fn compares_sums(&self) -> bool {
+        matches!(self.order, Order::Differences)
     }
 
     /// Whether what lies above a product is taken apart.
@@ -299,6 +331,10 @@ impl<'c, W: Watch> Circuit<'c, W> {
                 vec![!any]
             }
             Kind::UnsignedLess | Kind::SignedLess => {
+                let of_sums = if self.compares_sums() { self.less_of_sums(word) } else { None };
+                if let Some(less) = of_sums {
+                    return vec![less];
+                }
                 let (a, b, graph) = self.both(a, b);
                 vec![less(graph, a, b, word.kind == Kind::SignedLess)]
             }
@@ -334,10 +370,10 @@ impl<'c, W: Watch> Circuit<'c, W> {
         let [a, b] = extreme.words;
         self.bits(a);
         self.bits(b);
-        let Self { graph, bits, extremes, .. } = self;
+        let Self { graph, bits, order, .. } = self;
         let words = [a, b].map(|at| bits[at as usize].as_deref().expect("it was made"));
         let at = u32::try_from(at).expect("a cone has few words");
-        match extremes {
+        match order.extremes() {
             Some(extremes) => extremes.bits(at, extreme, words, graph),
             None => extreme.bits(words, graph),
         }
@@ -346,10 +382,11 @@ impl<'c, W: Watch> Circuit<'c, W> {
     /// The upper bits of an extreme, if that is what is extracted.
     fn upper_bits(&mut self, of: u32, word: &Word) -> Option<Vec<Lit>> {
         let low = u32::try_from(word.low()).expect("a bit's number is small");
-        let (from, low) = self.extremes.as_ref().map(|_| self.behind_moves(of, low, word.width))?;
+        self.order.extremes()?;
+        let (from, low) = self.behind_moves(of, low, word.width);
         let is_upper = low > 0 && low + word.width == self.cone.words[from as usize].width;
-        let Self { graph, extremes, .. } = self;
-        let extremes = extremes.as_mut().filter(|_| is_upper)?;
+        let Self { graph, order, .. } = self;
+        let extremes = order.extremes().filter(|_| is_upper)?;
         extremes.above(from, (low as usize, word.width as usize), graph)
     }
 

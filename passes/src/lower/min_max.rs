@@ -47,7 +47,7 @@ pub(super) fn extremum(build: &mut Build<'_>, job: Job, which: Extremum) -> Sour
         (Some(_), _) if highest => &[packed, whole],
         (Some(false), Lanes::Four) => &[packed, by_halves, chosen, by_distance],
         (Some(true), Lanes::Four) => &[packed, by_halves, swapped_halves, chosen, by_distance],
-        (Some(false), Lanes::Two) => &[packed, under_common_half, under_common_move, shifted, chosen],
+        (Some(false), Lanes::Two) => &[packed, under_common_move, under_common_half, shifted, chosen],
         (Some(true), Lanes::Two) => &[packed, shifted, chosen],
         (None, _) => &[chosen, common_type],
     };

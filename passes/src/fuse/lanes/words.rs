@@ -285,13 +285,17 @@ impl Words {
         if let Some(word) = self.spread(lanes).or_else(|| self.decided(lanes)) {
             return Some(word);
         }
+        if let Some(choices) = self.larger_choices(lanes)
+            && [Way::Halves, Way::SignedHalves].map(|way| self.is_made(way)).contains(&true)
+            && let Some(word) = self.chosen_by_halves(&choices, depth)
+        {
+            return self.merged_with_rest(word, lanes, &choices[0], depth);
+        }
         if let Some(numbers) = self.larger_numbers(lanes)
             && [Way::Halves, Way::SignedHalves].map(|way| self.is_made(way)).contains(&true)
             && let Some(word) = self.low_bits(&numbers, depth)
         {
-            let is_rest = |(lane, number): (&Option<Term>, &Option<Term>)| lane.filter(|_| number.is_none());
-            let rest: Vec<Option<Term>> = lanes.iter().zip(&numbers).map(is_rest).collect();
-            return self.merged(word, &rest, depth);
+            return self.merged_with_rest(word, lanes, &numbers, depth);
         }
         if let Some(word) = self.faded(lanes, depth) {
             return Some(word);
@@ -331,6 +335,19 @@ impl Words {
             }
         }
         self.scaled(lanes, depth).or_else(|| self.clamped(lanes)).or_else(|| self.mixed(lanes))
+    }
+
+    /// A word whose lanes that were made of numbers are made, with the other lanes.
+    fn merged_with_rest(
+        &mut self,
+        word: Source,
+        lanes: &[Option<Term>],
+        numbers: &[Option<Term>],
+        depth: usize,
+    ) -> Option<Source> {
+        let is_rest = |(lane, number): (&Option<Term>, &Option<Term>)| lane.filter(|_| number.is_none());
+        let rest: Vec<Option<Term>> = lanes.iter().zip(numbers).map(is_rest).collect();
+        self.merged(word, &rest, depth)
     }
 
     /// The groups of lanes that are computed alike, the largest first.

@@ -140,9 +140,7 @@ impl Words {
         let too_large = (Extremum::Least, most, halves.limits[1] > most);
         let too_small = (Extremum::Greatest, least, halves.limits[0] < least);
         for (extremum, limit, _) in [too_large, too_small].into_iter().filter(|&(_, _, is)| is) {
-            let bias = bias_of([limit; 2]);
-            let limit = Halves { words: [constant((limit + bias) * BOTH); 2], bias, limits: [limit; 2] };
-            halves = self.extremum_of_halves(extremum, [halves, limit])?;
+            halves = self.extremum_of_halves(extremum, [halves, Halves::of(limit)])?;
         }
         all[at].1 = halves;
         Some(())

@@ -173,6 +173,12 @@ impl Words {
 }
 
 impl Halves {
+    /// The same number in all lanes.
+    pub(super) fn of(number: i64) -> Self {
+        let bias = bias_of([number; 2]);
+        Self { words: [constant((number + bias) * BOTH); 2], bias, limits: [number; 2] }
+    }
+
     /// Whether some may be negative numbers as they are.
     pub(super) const fn is_signed(&self) -> bool {
         self.limits[0] + self.bias < 0

@@ -5,11 +5,9 @@
 use super::super::scaled::BOTH;
 use super::super::words::Words;
 use super::biased::{BIAS, Extremum, Halves, constant};
-use super::{DEEPEST, Limits, Numbers};
+use super::{Limits, Numbers};
 use crate::recipe::{Source, Step};
-use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::table::instruction::op;
-use ptxopt_grammar::video::{Compare, SimdOp};
 
 impl Words {
     /// Numbers that are one of two: the lesser or the greater one, or by a condition.
@@ -36,6 +34,9 @@ impl Words {
             }
         }
         let [conditions, then, otherwise] = of_each;
+        if let Some((whole, low)) = self.shifted_magnitudes(&conditions, [&then, &otherwise]) {
+            return self.without_lowest(&whole, low, wanted, depth);
+        }
         if let Some(extremum) = extremum? {
             if let Some(both) = self.opposite_halves(&then, &otherwise, depth) {
                 return self.extremum_of_halves(extremum, both);
@@ -63,17 +64,34 @@ impl Words {
         Some(Halves { words, limits, ..one })
     }
 
+    /// How far numbers are from zero, and how many of their lowest bits are left out, where one of two is chosen that
+    /// are without them.
+    fn shifted_magnitudes(&mut self, conditions: &Numbers, both: [&Numbers; 2]) -> Option<(Numbers, u32)> {
+        let [(then, low), (otherwise, other)] =
+            [self.all_shifted_of(both[0])?, self.all_shifted_of(both[1])?];
+        let are_opposite = self.are_opposite(&then, &otherwise) || self.are_opposite(&otherwise, &then);
+        if low != other || low == 0 || !are_opposite {
+            return None;
+        }
+        let lanes = conditions.iter().zip(then.iter().zip(&otherwise));
+        let terms = &mut self.pieces.terms;
+        let chosen = lanes
+            .map(|(condition, (then, otherwise))| Some(terms.choose((*condition)?, (*then)?, (*otherwise)?)));
+        Some((chosen.collect(), low))
+    }
+
+    /// Whether each of one of both is zero less that of the other one.
+    fn are_opposite(&mut self, of: &Numbers, to: &Numbers) -> bool {
+        let terms = &mut self.pieces.terms;
+        of.iter().zip(to).all(|(of, to)| of.zip(*to).is_none_or(|(of, to)| terms.neg(of) == to))
+    }
+
     /// Numbers and their opposites, of which the greater one is how far a number is from zero: the opposites are what the
     /// numbers lack to twice the bias.
     fn opposite_halves(&mut self, then: &Numbers, otherwise: &Numbers, depth: usize) -> Option<[Halves; 2]> {
-        let terms = &mut self.pieces.terms;
-        let mut are_opposite = |of: &Numbers, to: &Numbers| {
-            let mut pairs = of.iter().zip(to);
-            pairs.all(|(of, to)| of.zip(*to).is_none_or(|(of, to)| terms.neg(of) == to))
-        };
-        let numbers = if are_opposite(then, otherwise) {
+        let numbers = if self.are_opposite(then, otherwise) {
             then
-        } else if are_opposite(otherwise, then) {
+        } else if self.are_opposite(otherwise, then) {
             otherwise
         } else {
             return None;
@@ -87,98 +105,5 @@ impl Words {
         let twice = constant(2 * BIAS * BOTH);
         let words = halves.words.map(|word| self.push(Step::plain(op::SUB_U32, &[twice, word])));
         Some([halves, Halves { words, bias: BIAS, limits: [-most, -least] }])
-    }
-
-    /// Ones in the halves in which a condition holds, else zeros.
-    fn masks_in_halves(&mut self, conditions: &Numbers, depth: usize) -> Option<[Source; 2]> {
-        if depth > DEEPEST {
-            return None;
-        }
-        self.wide.look()?;
-        let first = self.pieces.terms.op(conditions.iter().flatten().copied().next()?);
-        if let Op::Not(_) = first {
-            let [inner, _] =
-                self.pairs(conditions, |op| if let Op::Not(inner) = op { Some([inner; 2]) } else { None })?;
-            let masks = self.masks_in_halves(&inner, depth + 1)?;
-            let ones = Source::Constant(u32::MAX.into());
-            return Some(masks.map(|mask| self.push(Step::plain(op::XOR_B32, &[mask, ones]))));
-        }
-        let both = self.pairs(conditions, |op| if let Op::And(a, b) = op { Some([a, b]) } else { None });
-        let joined = both.map(|both| (both, op::AND_B32)).or_else(|| {
-            let both = self.pairs(conditions, |op| if let Op::Or(a, b) = op { Some([a, b]) } else { None });
-            both.map(|both| (both, op::OR_B32))
-        });
-        if let Some((both, join)) = joined {
-            let [one, other] = both.map(|of| self.masks_in_halves(&of, depth + 1));
-            let (one, other) = (one?, other?);
-            return Some([0, 1].map(|at| self.push(Step::plain(join, &[one[at], other[at]]))));
-        }
-        self.compared_as_bytes(conditions, depth).or_else(|| self.compared_in_halves(conditions, depth))
-    }
-
-    /// What conditions are made of.
-    fn pairs(&self, conditions: &Numbers, of: fn(Op) -> Option<[Term; 2]>) -> Option<[Numbers; 2]> {
-        let mut both: [Numbers; 2] = Default::default();
-        for condition in conditions {
-            let pair = match condition {
-                None => [None; 2],
-                Some(condition) => of(self.pieces.terms.op(*condition))?.map(Some),
-            };
-            both[0].push(pair[0]);
-            both[1].push(pair[1]);
-        }
-        Some(both)
-    }
-
-    /// The masks of conditions that compare bytes.
-    fn compared_as_bytes(&mut self, conditions: &Numbers, depth: usize) -> Option<[Source; 2]> {
-        let mut lanes = Vec::with_capacity(conditions.len());
-        for &condition in conditions {
-            let Some(condition) = condition else {
-                lanes.push(None);
-                continue;
-            };
-            let both = self.compared(condition)?;
-            both.iter().all(|&of| self.pieces.sign_of_lane(of).is_some()).then_some(())?;
-            lanes.push(Some(self.pieces.terms.sign_extend(condition, self.lanes.bits())));
-        }
-        let word = self.word(&lanes, depth + 1)?;
-        Some([0x2200, 0x3311].map(|selector| {
-            let sources = [word, Source::Constant(0), Source::Constant(selector)];
-            self.push(Step::plain(op::PRMT_B32, &sources))
-        }))
-    }
-
-    /// The masks of conditions that compare numbers of halves.
-    fn compared_in_halves(&mut self, conditions: &Numbers, depth: usize) -> Option<[Source; 2]> {
-        let mut both: [Numbers; 2] = Default::default();
-        let mut compare: Option<(Compare, bool)> = None;
-        for &condition in conditions {
-            let Some(condition) = condition else {
-                both.iter_mut().for_each(|of| of.push(None));
-                continue;
-            };
-            let pair = self.compared(condition)?;
-            let op = self.pieces.terms.op(condition);
-            let own = if let Op::Equal(..) = op { Compare::Eq } else { Compare::Lt };
-            let own = (own, matches!(op, Op::UnsignedLess(..)));
-            if *compare.get_or_insert(own) != own {
-                return None;
-            }
-            both[0].push(Some(pair[0]));
-            both[1].push(Some(pair[1]));
-        }
-        let (compare, is_unsigned) = compare?;
-        let [one, other] = both;
-        let both = [self.halves(&one, depth + 1)?, self.halves(&other, depth + 1)?];
-        if is_unsigned && both.iter().any(|halves| halves.limits[0] < 0) {
-            return None;
-        }
-        let [one, other] = self.alike_biased(both)?;
-        Some([0, 1].map(|at| {
-            let op = SimdOp::Set { compare, accumulate: false };
-            let bit = self.half_step(op, [one.words[at], other.words[at]]);
-            self.push(Step::plain(op::MUL_LO_U32, &[bit, Source::Constant(0xffff)]))
-        }))
     }
 }

@@ -9,7 +9,9 @@
 
 mod added;
 mod biased;
+mod choices;
 mod chosen;
+mod compared;
 mod products;
 mod sampled;
 
@@ -327,6 +329,12 @@ impl Words {
 
     /// Numbers without their lowest bits.
     fn shifted_in_halves(&mut self, numbers: &Numbers, wanted: Limits, depth: usize) -> Option<Halves> {
+        let (of, low) = self.all_shifted_of(numbers)?;
+        self.without_lowest(&of, low, wanted, depth)
+    }
+
+    /// Numbers as others without so many of their lowest bits.
+    fn all_shifted_of(&mut self, numbers: &Numbers) -> Option<(Numbers, u32)> {
         let mut of: Numbers = Vec::with_capacity(numbers.len());
         let mut low: Option<u32> = None;
         for &number in numbers {
@@ -340,12 +348,15 @@ impl Words {
             }
             of.push(Some(inner));
         }
-        let low = low?;
+        Some((of, low?))
+    }
+
+    fn without_lowest(&mut self, of: &Numbers, low: u32, wanted: Limits, depth: usize) -> Option<Halves> {
         let below = (1_i64 << low) - 1;
         let [least, most] = wanted;
         let up = |limit: i64| limit.saturating_mul(below + 1);
         let wanted = if wanted == NONE { NONE } else { [up(least), up(most).saturating_add(below)] };
-        let halves = self.within(&of, wanted, depth + 1)?;
+        let halves = self.within(of, wanted, depth + 1)?;
         if low == 0 {
             return Some(halves);
         }
