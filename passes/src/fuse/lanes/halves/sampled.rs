@@ -37,8 +37,11 @@ impl Words {
         [condition, then, otherwise]: [Term; 3],
     ) -> Option<Extremum> {
         let compared = self.compared(condition);
+        // What is compared may be chosen without its lowest bits.
+        let both = [then, otherwise];
+        let whole = both.map(|of| self.shifted_of(of).map_or(of, |(whole, _)| whole));
         let is_compared =
-            compared.is_some_and(|[a, b]| [a, b] == [then, otherwise] || [b, a] == [then, otherwise]);
+            compared.is_some_and(|[a, b]| [both, whole].into_iter().any(|of| [a, b] == of || [b, a] == of));
         let all = self.samples([choice, then, otherwise])?;
         let differ = || all.iter().filter(|[_, then, otherwise]| then != otherwise);
         let chooses_both = differ().any(|[chosen, then, _]| chosen == then)
