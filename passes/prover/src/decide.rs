@@ -70,7 +70,8 @@ fn steps(question: &Question, budget: Budget, lanes_are: Lanes) -> Searched {
     if plain.vanishes() {
         return Searched::Proved(Proof::Parts);
     }
-    if question.cone.compares() && are_the_same_by_differences(question) {
+    let by_differences = if question.cone.compares() { by_differences(question) } else { None };
+    if by_differences == Some(true) {
         return Searched::Proved(Proof::Structural);
     }
     let in_order = question.cone.has_several_extremes().then(|| are_the_same_in_order(question)).flatten();
@@ -104,10 +105,16 @@ fn steps(question: &Question, budget: Budget, lanes_are: Lanes) -> Searched {
             }
         }
     }
-    let again = in_order.map(|_| lanes.clone());
-    let mut end = swept(question, budget, lanes, seed, Circuit::new);
-    if let (Swept::Unknown, Some(lanes)) = (&end, again) {
-        end = swept(question, budget, lanes, seed, Circuit::with_extremes);
+    let ways: [(bool, Make<'_>); 3] = [
+        (true, Circuit::new),
+        (by_differences.is_some(), Circuit::with_differences),
+        (in_order.is_some(), Circuit::with_extremes),
+    ];
+    let mut end = Swept::Unknown;
+    for (_, make) in ways.into_iter().filter(|(is_tried, _)| *is_tried) {
+        if let Swept::Unknown = end {
+            end = swept(question, budget, lanes.clone(), seed, make);
+        }
     }
     match end {
         Swept::Proved { conflicts } => Searched::Proved(Proof::Sat { conflicts }),
@@ -156,13 +163,13 @@ fn taken_apart(question: &Question) -> (Circuit<'_, Numbers>, bool) {
     (circuit, are_same)
 }
 
-/// Whether they are where sums are compared by their differences.
-fn are_the_same_by_differences(question: &Question) -> bool {
+/// Whether they are where sums are compared by their differences; `None` if there are none.
+fn by_differences(question: &Question) -> Option<bool> {
     let mut graph = Aig::new(Unwatched);
     let inputs = input_bits(&question.cone.inputs, &mut graph);
     let mut circuit = Circuit::with_differences(graph, &question.cone, &inputs, Sums::Late);
     let [before, after] = sides(&question.cone, &mut circuit);
-    are_the_same(&pairs(question, &before, &after))
+    circuit.has_differences().then(|| are_the_same(&pairs(question, &before, &after)))
 }
 
 /// Whether they are where extremes of extremes are taken in one order; `None` if there are too many.

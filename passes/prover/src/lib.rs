@@ -24,6 +24,7 @@ mod distance;
 mod extracted;
 mod extremes;
 pub mod fragment;
+mod integer;
 mod intermediate;
 mod lanewise;
 mod linear;

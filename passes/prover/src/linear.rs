@@ -12,6 +12,9 @@ use ptxopt_grammar::meaning::term::{ones, signed};
 /// How many bits below those in question are looked at.
 const MOST_BELOW: u32 = 48;
 
+/// The widest words that are extended as sums, whose weights then stay numbers of 128 bits.
+const WIDEST_EXTENDED: u32 = 100;
+
 /// The most products of two literals that a product of sums is taken apart into: a sum of sixteen bytes and a word, times a
 /// word, has 5120.
 const MOST_PRODUCTS: usize = 5400;
@@ -170,6 +173,7 @@ impl Linear {
 
     /// Whether it is a word of literals, some inverted, and constant bits, each in a place of its own.
     pub(super) fn is_plain(&self) -> bool {
+        let highest = 1 << (self.width - 1);
         let mut places = 0;
         let mut constant = self.constant;
         for &(_, weight) in &self.weights {
@@ -179,8 +183,9 @@ impl Linear {
                 return false;
             }
             places |= place;
-            // One that is inverted is its place less the literal.
-            constant = constant.wrapping_sub(if weight < 0 { place } else { 0 });
+            // One that is inverted is its place less the literal; in the highest place that is the same as the sum of both.
+            let is_inverted = weight < 0 && (place != highest || self.constant & highest != 0);
+            constant = constant.wrapping_sub(if is_inverted { place } else { 0 });
         }
         constant & ones(self.width) & places == 0
     }
@@ -222,13 +227,13 @@ impl Linear {
 
     /// The signed number in a wider word, if the sum is known to fit.
     pub(super) fn sign_extended(&self, width: u32) -> Option<Self> {
-        let half = 1_i128.checked_shl(self.width - 1)?;
+        let half = 1_i128.checked_shl(self.width - 1).filter(|_| self.width <= WIDEST_EXTENDED)?;
         self.extended(width, -half, half)
     }
 
     /// The sum as an integer from `low` to below `high`, if all of its values are there for some choice of signs.
     fn extended(&self, width: u32, low: i128, high: i128) -> Option<Self> {
-        if self.width > 100 || self.weights.len() > 1000 {
+        if self.width > WIDEST_EXTENDED || self.weights.len() > 1000 {
             return None;
         }
         let half = 1_i128 << (self.width - 1);

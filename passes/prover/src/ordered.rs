@@ -7,10 +7,12 @@
 
 use super::aig::{Aig, Lit, Watch};
 use super::canonical::{Kind, Word};
-use super::compared::{Extreme, less};
-use super::distance::{are_opposite, distance};
-use super::linear::{Linear, gcd};
+use super::compared::Extreme;
+use super::distance::are_opposite;
+use super::integer::Integer;
+use super::linear::Linear;
 use super::words::Circuit;
+use hashbrown::HashMap;
 
 /// A gate of two literals.
 type Logic<W> = fn(&mut Aig<W>, Lit, Lit) -> Lit;
@@ -18,20 +20,34 @@ type Logic<W> = fn(&mut Aig<W>, Lit, Lit) -> Lit;
 /// The widest words that are compared as sums.
 const WIDEST: u32 = 64;
 
-/// The most literals of two sums that are compared.
-const MOST_LITERALS: usize = 160;
-
 /// How many extremes of extremes are taken apart.
 const DEEPEST: u32 = 4;
 
 /// How many bits the halves of words have.
 const HALF: u32 = 16;
 
+/// What was found of the sums of a circuit.
+#[derive(Default)]
+pub(super) struct Differences {
+    /// Whether anything was made of a difference.
+    pub(super) are_any: bool,
+    /// The bits of words from one on.
+    uppers: HashMap<(u32, u32), Option<Linear>>,
+    /// Bits of words that are signs.
+    signs: HashMap<(u32, u32), Option<Lit>>,
+}
+
 impl<W: Watch> Circuit<'_, W> {
     /// Whether one sum is less than another.
     pub(super) fn less_of_sums(&mut self, word: &Word) -> Option<Lit> {
         let [a, b, _] = word.operands;
         let is_signed = word.kind == Kind::SignedLess;
+        let less = self.less_of_integers([a, b], is_signed);
+        self.differences().are_any |= less.is_some();
+        less
+    }
+
+    fn less_of_integers(&mut self, [a, b]: [u32; 2], is_signed: bool) -> Option<Lit> {
         if let Some([a, b]) = self.integers([a, b], is_signed) {
             return Some(a.minus(&b).is_negative(&mut self.graph));
         }
@@ -56,6 +72,17 @@ impl<W: Watch> Circuit<'_, W> {
     }
 
     fn sign_at(&mut self, at: u32, low: u32, depth: u32) -> Option<Lit> {
+        if let Some(&known) = self.differences().signs.get(&(at, low)) {
+            return known;
+        }
+        let sign = self.found_sign(at, low, depth);
+        let differences = self.differences();
+        differences.are_any |= sign.is_some();
+        differences.signs.insert((at, low), sign);
+        sign
+    }
+
+    fn found_sign(&mut self, at: u32, low: u32, depth: u32) -> Option<Lit> {
         if self.known_sum(at).is_some() {
             return self.sign_in_sum(at, low);
         }
@@ -109,6 +136,7 @@ impl<W: Watch> Circuit<'_, W> {
                 || condition == !opposite.is_negative(&mut self.graph);
             is_magnitude.then(|| sum.magnitude(&mut self.graph))?
         };
+        self.differences().are_any = true;
         Some(made.in_word(word.width))
     }
 
@@ -117,11 +145,22 @@ impl<W: Watch> Circuit<'_, W> {
         let low = u32::try_from(word.low()).expect("a bit's number is small");
         let of = word.operands[0];
         let is_extreme = low > 0 && Extreme::of(&self.word(of), &self.cone.words).is_some();
-        Some(if is_extreme { self.bits_from(of, low, 0) } else { None }?.cut(word.width))
+        let upper = if is_extreme { self.bits_from(of, low, 0) } else { None }?;
+        self.differences().are_any = true;
+        Some(upper.cut(word.width))
     }
 
     /// The bits of a word from one on.
     fn bits_from(&mut self, at: u32, low: u32, depth: u32) -> Option<Linear> {
+        if let Some(known) = self.differences().uppers.get(&(at, low)) {
+            return known.clone();
+        }
+        let upper = self.found_bits_from(at, low, depth);
+        self.differences().uppers.insert((at, low), upper.clone());
+        upper
+    }
+
+    fn found_bits_from(&mut self, at: u32, low: u32, depth: u32) -> Option<Linear> {
         let word = self.word(at);
         let Some(extreme) = Extreme::of(&word, &self.cone.words).filter(|_| depth < DEEPEST) else {
             return match self.known_sum(at) {
@@ -159,201 +198,13 @@ impl<W: Watch> Circuit<'_, W> {
             return None;
         }
         let [a, b] = words.map(|at| self.as_linear(at));
-        if a.len() + b.len() > MOST_LITERALS {
-            return None;
-        }
         Some([Integer::of(&a, signed)?, Integer::of(&b, signed)?])
     }
 }
 
-/// A constant and weighted literals, none inverted, in ascending order.
-#[derive(Clone)]
-struct Integer {
-    constant: i128,
-    weights: Vec<(u32, i128)>,
-}
-
-impl Integer {
-    /// The integer that a sum is, if it is known to fit in its word.
-    fn of(sum: &Linear, signed: bool) -> Option<Self> {
-        // With room for the sign of an unsigned number.
-        let width = sum.width() + 1;
-        let (constant, weights) =
-            if signed { sum.sign_extended(width) } else { sum.zero_extended(width) }?.integers();
-        Some(Self { constant, weights })
-    }
-
-    fn in_word(&self, width: u32) -> Linear {
-        let weights =
-            self.weights.iter().map(|&(node, weight)| (Lit::new(node, false), weight.cast_unsigned()));
-        Linear::collect(width, self.constant.cast_unsigned(), weights)
-    }
-
-    fn plus(&self, other: &Self) -> Self {
-        let mut weights: Vec<(u32, i128)> = [&self.weights[..], &other.weights].concat();
-        weights.sort_by_key(|&(node, _)| node);
-        weights.dedup_by(|next, kept| {
-            let is_same = next.0 == kept.0;
-            if is_same {
-                kept.1 += next.1;
-            }
-            is_same
-        });
-        weights.retain(|&(_, weight)| weight != 0);
-        Self { constant: self.constant + other.constant, weights }
-    }
-
-    fn minus(&self, other: &Self) -> Self {
-        self.plus(&other.times(-1))
-    }
-
-    fn times(&self, factor: i128) -> Self {
-        let weights = self.weights.iter().map(|&(node, weight)| (node, weight * factor)).collect();
-        Self { constant: self.constant * factor, weights }
-    }
-
-    /// What all weights have in common; one where there are none.
-    fn common(&self) -> i128 {
-        let common = self.weights.iter().fold(0, |common, &(_, weight)| gcd(common, weight.unsigned_abs()));
-        i128::try_from(common.max(1)).expect("a weight has fewer bits")
-    }
-
-    /// The greatest integer that is no greater than a part of it, by which all weights can be divided.
-    fn floored(&self, parts: i128) -> Self {
-        let weights = self.weights.iter().map(|&(node, weight)| (node, weight / parts)).collect();
-        Self { constant: self.constant.div_euclid(parts), weights }
-    }
-
-    /// Whether its opposite stands for both of them.
-    fn is_turned(&self) -> bool {
-        self.weights.first().is_some_and(|&(_, weight)| weight < 0)
-    }
-
-    /// The bits of it as a signed number, no more than are needed if each literal has a value of its own.
-    fn bits<W: Watch>(&self, graph: &mut Aig<W>) -> Vec<Lit> {
-        let weights = || self.weights.iter().map(|&(_, weight)| weight);
-        let least: i128 = self.constant + weights().map(|weight| weight.min(0)).sum::<i128>();
-        let most: i128 = self.constant + weights().map(|weight| weight.max(0)).sum::<i128>();
-        // Of a negative number the bits that differ from its sign are those of one less its opposite.
-        let bits = |value: i128| i128::BITS - (if value < 0 { !value } else { value }).leading_zeros();
-        self.in_word(bits(least).max(bits(most)) + 1).bits(graph)
-    }
-
-    /// The sum of signed bits.
-    fn of_bits(bits: &[Lit]) -> Self {
-        let (sign, below) = bits.split_last().expect("a number has a sign");
-        let weights = below.iter().enumerate().map(|(at, &bit)| (bit, 1_i128 << at));
-        let all = weights.chain([(*sign, -(1 << below.len()))]);
-        let width = u32::try_from(bits.len()).expect("a number has few bits") + 1;
-        let sum = Linear::collect(width, 0, all.map(|(bit, weight)| (bit, weight.cast_unsigned())));
-        let (constant, weights) = sum.integers();
-        Self { constant, weights }
-    }
-
-    /// Two unsigned words whose difference it is, where each of both is a word of bits or a constant.
-    fn ends(&self) -> Option<[Vec<Lit>; 2]> {
-        let mut ends = [Vec::new(), Vec::new()];
-        let constants = (0..i128::BITS).filter(|at| self.constant.unsigned_abs() >> at & 1 == 1);
-        let constants = constants.map(|at| (Lit::TRUE, self.constant.signum() << at));
-        let literals = self.weights.iter().map(|&(node, weight)| (Lit::new(node, false), weight));
-        for (lit, weight) in literals.chain(constants) {
-            let (end, place) = (&mut ends[usize::from(weight < 0)], weight.unsigned_abs());
-            let at = place.trailing_zeros() as usize;
-            end.resize(end.len().max(at + 1), Lit::FALSE);
-            if !place.is_power_of_two() || end[at] != Lit::FALSE {
-                return None;
-            }
-            end[at] = lit;
-        }
-        let width = ends[0].len().max(ends[1].len()).max(1);
-        Some(ends.map(|mut end| {
-            end.resize(width, Lit::FALSE);
-            end
-        }))
-    }
-
-    /// Whether it is less than zero.
-    fn is_negative<W: Watch>(&self, graph: &mut Aig<W>) -> Lit {
-        // What is below the units of the weights decides nothing.
-        let units = self.floored(self.common());
-        if let Some([a, b]) = units.ends() {
-            return less(graph, &a, &b, false);
-        }
-        let is_turned = units.is_turned();
-        // It is not negative if one less its opposite is.
-        let units = if is_turned { units.inverted() } else { units };
-        units.sign(graph).inverted_if(is_turned)
-    }
-
-    /// One less its opposite.
-    fn inverted(&self) -> Self {
-        let opposite = self.times(-1);
-        Self { constant: opposite.constant - 1, ..opposite }
-    }
-
-    fn sign<W: Watch>(&self, graph: &mut Aig<W>) -> Lit {
-        *self.bits(graph).last().expect("a number has a sign")
-    }
-
-    /// How far it is from zero.
-    fn magnitude<W: Watch>(&self, graph: &mut Aig<W>) -> Self {
-        let common = gcd(self.common().unsigned_abs(), self.constant.unsigned_abs());
-        let common = i128::try_from(common).expect("it is no greater than a weight");
-        let units = self.floored(common);
-        let mut bits = if let Some([a, b]) = units.ends() {
-            distance([&a, &b], false, graph)
-        } else {
-            let units = if units.is_turned() { units.times(-1) } else { units };
-            let is_negative = units.is_negative(graph);
-            let [up, down] = [units.bits(graph), units.times(-1).bits(graph)];
-            let width = up.len().max(down.len());
-            let [up, down] = [up, down].map(|bits| extended(bits, width));
-            // Both of them fit, so what is chosen has no sign.
-            let pairs = up.into_iter().zip(down).take(width - 1);
-            pairs.map(|(up, down)| graph.choose(is_negative, down, up)).collect()
-        };
-        bits.push(Lit::FALSE);
-        Self::of_bits(&bits).times(common)
-    }
-
-    /// The smaller or the greater of two.
-    fn extreme<W: Watch>([one, other]: [Self; 2], is_greater: bool, graph: &mut Aig<W>) -> Self {
-        let difference = one.minus(&other);
-        let common = difference.common();
-        if (common | difference.constant) & 1 == 0 {
-            // As far from the middle of the two as each of them is.
-            let half = difference.floored(2);
-            let distance = half.magnitude(graph);
-            let distance = if is_greater { distance } else { distance.times(-1) };
-            return other.plus(&half).plus(&distance);
-        }
-        if let Some([a, b]) = difference.ends() {
-            let of_two = Extreme { words: [0; 2], signed: false, is_greater };
-            let mut extreme = of_two.bits([&a, &b], graph);
-            extreme.push(Lit::FALSE);
-            let mut end = a;
-            end.push(Lit::FALSE);
-            return one.minus(&Self::of_bits(&end)).plus(&Self::of_bits(&extreme));
-        }
-        // One of the two, and what the other is more or less by, if it is the one that is chosen.
-        let (base, more) =
-            if difference.is_turned() { (one, difference.times(-1)) } else { (other, difference) };
-        let is_negative = more.is_negative(graph);
-        let is_chosen = is_negative.inverted_if(is_greater);
-        let bits: Vec<Lit> = more.bits(graph).into_iter().map(|bit| graph.and(bit, is_chosen)).collect();
-        base.plus(&Self::of_bits(&bits))
-    }
-}
-
-/// A signed number in so many bits.
-fn extended(mut bits: Vec<Lit>, width: usize) -> Vec<Lit> {
-    let sign = *bits.last().expect("a number has a sign");
-    bits.resize(width, sign);
-    bits
-}
-
 #[cfg(test)]
 mod tests {
+    use super::{Linear, Lit};
     use crate::{Proof, Query, Verdict, prove};
     use ptxopt_grammar::meaning::term::{Term, Terms};
 
@@ -501,6 +352,42 @@ mod tests {
         let less = terms.not(less);
         let after = if most < least { terms.or(at_least, less) } else { terms.and(at_least, less) };
         verdict(&terms, before, after)
+    }
+
+    #[test]
+    fn words_of_literals_are_plain_whichever_are_inverted() {
+        for inverted in 0..8_u32 {
+            let bits: Vec<Lit> = (0..3).map(|at| Lit::new(at + 1, inverted >> at & 1 == 1)).collect();
+            let word = Linear::of_bits(&bits);
+            assert!(word.is_plain(), "{inverted:b}");
+            let zeros = [&bits[..], &[Lit::FALSE, Lit::TRUE]].concat();
+            assert!(Linear::of_bits(&zeros).is_plain(), "{inverted:b}");
+            assert!(!word.times_constant(3).is_plain(), "{inverted:b}");
+            assert!(!Linear::of_bits(&zeros).plus_constant(2).is_plain(), "{inverted:b}");
+        }
+    }
+
+    /// A sum of a word's width has no room for the sign of what it is far from zero, whatever that width is.
+    #[test]
+    fn words_of_any_width_are_compared() {
+        for width in [64, 65, 99, 100, 101, 126, 127, 128] {
+            let mut terms = Terms::new();
+            let [x, y, z] = [0, 1, 2].map(|number| terms.input(number, width));
+            let difference = terms.sub(x, y);
+            let sum = terms.add(difference, z);
+            let zero = terms.constant(0, width);
+            let opposite = terms.sub(zero, sum);
+            let sign = terms.extract(sum, width - 1, 1);
+            let before = terms.choose(sign, opposite, sum);
+            let is_less = terms.signed_less(sum, zero);
+            let after = terms.choose(is_less, opposite, sum);
+            assert_eq!(verdict(&terms, before, after), Verdict::Proved(Proof::Structural), "{width}");
+            let is_less = terms.signed_less(sum, opposite);
+            let other = terms.choose(is_less, opposite, sum);
+            let budget = crate::Budget { step: 1, total: 1 };
+            let query = Query { budget, ..Query::new(&terms, vec![before], vec![other]) };
+            assert!(!matches!(prove(&query), Verdict::Proved(Proof::Structural)), "{width}");
+        }
     }
 
     #[test]

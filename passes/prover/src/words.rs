@@ -10,6 +10,7 @@ use super::distance::{Distances, are_opposite, magnitude};
 use super::extremes::Extremes;
 use super::linear::Linear;
 use super::numbers::parted;
+use super::ordered::Differences;
 use hashbrown::HashMap;
 
 /// When the bits of a sum are made.
@@ -48,7 +49,7 @@ pub(super) enum Order {
     /// By their bits, and extremes of extremes are taken as extremes of all words.
     Sets(Extremes),
     /// Sums by their differences.
-    Differences,
+    Differences(Differences),
 }
 
 impl Order {
@@ -70,7 +71,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
 
     /// The same as without extremes, with sums compared by their differences.
     pub(super) fn with_differences(graph: Aig<W>, cone: &'c Cone, inputs: &[Vec<Lit>], sums: Sums) -> Self {
-        Self::with(graph, cone, inputs, sums, Order::Differences)
+        Self::with(graph, cone, inputs, sums, Order::Differences(Differences::default()))
     }
 
     fn with(graph: Aig<W>, cone: &'c Cone, inputs: &[Vec<Lit>], sums: Sums, order: Order) -> Self {
@@ -282,8 +283,21 @@ impl<'c, W: Watch> Circuit<'c, W> {
         }
     }
 
+    /// What was found of sums that are compared by their differences.
+    pub(super) fn differences(&mut self) -> &mut Differences {
+        let Order::Differences(differences) = &mut self.order else {
+            unreachable!("only there it is asked for")
+        };
+        differences
+    }
+
+    /// Whether sums were compared by their differences.
+    pub(super) fn has_differences(&self) -> bool {
+        if let Order::Differences(differences) = &self.order { differences.are_any } else { false }
+    }
+
     fn compares_sums(&self) -> bool {
-        matches!(self.order, Order::Differences)
+        matches!(self.order, Order::Differences(_))
     }
 
     /// Whether what lies above a product is taken apart.
