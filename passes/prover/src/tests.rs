@@ -34,6 +34,11 @@ fn with_extremes(cone: &Cone, sums: Sums) -> (Vec<Gate>, Vec<Vec<Lit>>) {
     made(cone, Unwatched, |graph, inputs| Circuit::with_extremes(graph, cone, inputs, sums))
 }
 
+/// The same with sums compared by their differences.
+fn with_differences(cone: &Cone, sums: Sums) -> (Vec<Gate>, Vec<Vec<Lit>>) {
+    made(cone, Unwatched, |graph, inputs| Circuit::with_differences(graph, cone, inputs, sums))
+}
+
 fn made<'c, W: Watch>(
     cone: &'c Cone,
     watch: W,
@@ -85,7 +90,8 @@ fn gates_compute_what_terms_do_on_random_fragments() {
         let swept = circuit(&cone, sweep(), Sums::AtOnce);
         gates_merged += plain.0.len() - swept.0.len().min(plain.0.len());
         let others = [Sums::Late, Sums::Apart].map(|sums| circuit(&cone, Unwatched, sums));
-        for (gates, outputs) in others.into_iter().chain([plain, swept, with_extremes(&cone, Sums::Late)]) {
+        let ordered_ones = [with_extremes(&cone, Sums::Late), with_differences(&cone, Sums::Late)];
+        for (gates, outputs) in others.into_iter().chain([plain, swept]).chain(ordered_ones) {
             assert_eq!(run(&gates, &outputs, &cone, &ordered), right, "{terms:?}");
         }
     }
@@ -162,6 +168,88 @@ fn gates_compute_extremes_of_extremes() {
     }
 }
 
+/// A sum of small numbers, which are in it so often, all of them a multiple of one number, with a bias or without one.
+fn small_sum(numbers: &mut Numbers, terms: &mut Terms, inputs: [Term; 2], width: u32) -> Term {
+    let common = [1, 1, 2, 3, 4, 6][numbers.below(6)];
+    let bias = [0, 0, 1 << (width - 1), 1 << (width - 2), 40][numbers.below(5)];
+    let more = [0, 0, 1, common, 5][numbers.below(5)];
+    let mut sum = terms.constant(bias + more, width);
+    for _part in 0..2 + numbers.below(3) {
+        let bits = 1 + below(numbers, 4);
+        let part = terms.extract(inputs[numbers.below(2)], below(numbers, 20), bits);
+        let part = terms.zero_extend(part, width);
+        let weight = terms.constant(common * [1, 1, 2, 3, 5][numbers.below(5)], width);
+        let product = terms.mul(part, weight);
+        sum = if numbers.below(2) == 0 { terms.add(sum, product) } else { terms.sub(sum, product) };
+    }
+    sum
+}
+
+/// What is compared of two words of one width, or made of how they compare, as a word of that width.
+fn compared(numbers: &mut Numbers, terms: &mut Terms, [x, y]: [Term; 2]) -> Term {
+    let width = terms.width(x);
+    let less = if numbers.below(2) == 0 { Terms::signed_less } else { Terms::unsigned_less };
+    let extreme = |terms: &mut Terms, [x, y]: [Term; 2], is_greater: bool| {
+        let is_less = less(terms, x, y);
+        if is_greater { terms.choose(is_less, y, x) } else { terms.choose(is_less, x, y) }
+    };
+    let is_greater = numbers.below(2) == 0;
+    match numbers.below(7) {
+        0 | 1 => extreme(terms, [x, y], is_greater),
+        2 => {
+            let zero = terms.constant(0, width);
+            let (sign, opposite) = (terms.extract(x, width - 1, 1), terms.sub(zero, x));
+            terms.choose(sign, opposite, x)
+        }
+        3 => {
+            let bit = less(terms, x, y);
+            terms.zero_extend(bit, width)
+        }
+        4 => {
+            let inverted = terms.not(y);
+            let joined = [Terms::and, Terms::or, Terms::xor][numbers.below(3)](
+                terms,
+                x,
+                [y, inverted][numbers.below(2)],
+            );
+            let bit = terms.extract(joined, width - 1, 1);
+            terms.zero_extend(bit, width)
+        }
+        5 => {
+            let twice = terms.constant(1 << width, width);
+            let opposite = terms.sub(twice, y);
+            let (words, others) = (terms.concat(x, y), terms.concat(y, opposite));
+            let both = extreme(terms, [words, others], is_greater);
+            terms.extract(both, [0, width][numbers.below(2)], width)
+        }
+        _ => {
+            let low = 1 + below(numbers, 3);
+            let both = extreme(terms, [x, y], is_greater);
+            let upper = terms.extract(both, low, width - low);
+            extended(numbers, terms, upper, width)
+        }
+    }
+}
+
+#[test]
+fn gates_compute_how_sums_compare() {
+    let mut numbers = Numbers::new(10);
+    for _all in 0..600 {
+        let mut terms = Terms::new();
+        let inputs = [0, 1].map(|number| terms.input(number, 24));
+        let width = 8 + below(&mut numbers, 10);
+        let mut words: Vec<Term> =
+            (0..4).map(|_| small_sum(&mut numbers, &mut terms, inputs, width)).collect();
+        words.push(terms.constant(u128::from(numbers.next()) & ones(width), width));
+        for _compared in 0..8 {
+            let both = [0, 1].map(|_| words[numbers.below(words.len())]);
+            let word = compared(&mut numbers, &mut terms, both);
+            words.push(if numbers.below(4) == 0 { terms.add(word, both[0]) } else { word });
+        }
+        agree(&mut numbers, &terms, &words);
+    }
+}
+
 /// Checks that gates compute of two inputs of 24 bits what terms do, in every mode.
 fn agree(numbers: &mut Numbers, terms: &Terms, results: &[Term]) {
     let (cone, order) = cone(terms, results, &[], |_| Assumption::NONE, |_| false);
@@ -172,7 +260,8 @@ fn agree(numbers: &mut Numbers, terms: &Terms, results: &[Term]) {
     let right: Vec<Vec<u128>> = given.iter().map(|given| concrete::evaluate(terms, results, given)).collect();
     let all = [Sums::Late, Sums::Apart, Sums::AtOnce].map(|sums| circuit(&cone, Unwatched, sums));
     let others = [Sums::Late, Sums::AtOnce].map(|sums| with_extremes(&cone, sums));
-    for (gates, outputs) in all.into_iter().chain(others) {
+    let by_differences = [Sums::Late, Sums::AtOnce].map(|sums| with_differences(&cone, sums));
+    for (gates, outputs) in all.into_iter().chain(others).chain(by_differences) {
         assert_eq!(run(&gates, &outputs, &cone, &ordered), right, "{terms:?}");
     }
 }
