@@ -33,11 +33,10 @@ impl Extreme {
 
     /// The bits of it, from those of the words.
     pub(super) fn bits<W: Watch>(self, words: [&[Lit]; 2], graph: &mut Aig<W>) -> Vec<Lit> {
-        let [first, second] = in_order(words);
         if let Some(greater) = never_less(words, self.signed) {
-            let other = usize::from(greater == 0);
-            return words[if self.is_greater { greater } else { other }].to_vec();
+            return words[if self.is_greater { greater } else { 1 - greater }].to_vec();
         }
+        let [first, second] = in_order(words);
         let less = less(graph, first, second, self.signed);
         let (then, otherwise) = if self.is_greater { (second, first) } else { (first, second) };
         then.iter().zip(otherwise).map(|(&then, &otherwise)| graph.choose(less, then, otherwise)).collect()

@@ -105,14 +105,14 @@ fn steps(question: &Question, budget: Budget, lanes_are: Lanes) -> Searched {
             }
         }
     }
-    let ways: [(bool, Make<'_>); 3] = [
+    let ways: [(bool, Make<'_, Sweep>); 3] = [
         (true, Circuit::new),
         (by_differences.is_some(), Circuit::with_differences),
         (in_order.is_some(), Circuit::with_extremes),
     ];
     let mut end = Swept::Unknown;
-    for (_, make) in ways.into_iter().filter(|(is_tried, _)| *is_tried) {
-        if let Swept::Unknown = end {
+    for (is_tried, make) in ways {
+        if is_tried && let Swept::Unknown = end {
             end = swept(question, budget, lanes.clone(), seed, make);
         }
     }
@@ -165,20 +165,24 @@ fn taken_apart(question: &Question) -> (Circuit<'_, Numbers>, bool) {
 
 /// Whether they are where sums are compared by their differences; `None` if there are none.
 fn by_differences(question: &Question) -> Option<bool> {
-    let mut graph = Aig::new(Unwatched);
-    let inputs = input_bits(&question.cone.inputs, &mut graph);
-    let mut circuit = Circuit::with_differences(graph, &question.cone, &inputs, Sums::Late);
-    let [before, after] = sides(&question.cone, &mut circuit);
-    circuit.has_differences().then(|| are_the_same(&pairs(question, &before, &after)))
+    let (mut circuit, are_same) = made(question, Circuit::with_differences);
+    circuit.has_differences().then_some(are_same)
 }
 
 /// Whether they are where extremes of extremes are taken in one order; `None` if there are too many.
 fn are_the_same_in_order(question: &Question) -> Option<bool> {
+    let (circuit, are_same) = made(question, Circuit::with_extremes);
+    circuit.has_whole_extremes().then_some(are_same)
+}
+
+/// A circuit of both sides, and whether the demanded bits are the same gates there.
+fn made<'q>(question: &'q Question, make: Make<'q, Unwatched>) -> (Circuit<'q, Unwatched>, bool) {
     let mut graph = Aig::new(Unwatched);
     let inputs = input_bits(&question.cone.inputs, &mut graph);
-    let mut circuit = Circuit::with_extremes(graph, &question.cone, &inputs, Sums::Late);
+    let mut circuit = make(graph, &question.cone, &inputs, Sums::Late);
     let [before, after] = sides(&question.cone, &mut circuit);
-    circuit.has_whole_extremes().then(|| are_the_same(&pairs(question, &before, &after)))
+    let are_same = are_the_same(&pairs(question, &before, &after));
+    (circuit, are_same)
 }
 
 /// The bits of the results before and after.
@@ -360,14 +364,14 @@ pub(super) enum Swept {
 }
 
 /// Makes a circuit of a cone, given the bits of its inputs.
-type Make<'c> = fn(Aig<Sweep>, &'c Cone, &[Vec<Lit>], Sums) -> Circuit<'c, Sweep>;
+type Make<'c, W> = fn(Aig<W>, &'c Cone, &[Vec<Lit>], Sums) -> Circuit<'c, W>;
 
 fn swept<'q>(
     question: &'q Question,
     budget: Budget,
     lanes: Vec<Vec<Lane>>,
     seed: u64,
-    make: Make<'q>,
+    make: Make<'q, Sweep>,
 ) -> Swept {
     let cone = &question.cone;
     let (graph, inputs) = sweep_of(&cone.inputs, lanes, budget, seed);

@@ -6,7 +6,7 @@
 use super::aig::{Aig, Lit, Watch};
 use super::compared::{Extreme, less};
 use super::distance::distance;
-use super::linear::{Linear, gcd};
+use super::linear::{Linear, ends, gcd};
 
 /// The most literals of a sum that is compared.
 const MOST_LITERALS: usize = 160;
@@ -100,19 +100,10 @@ impl Integer {
 
     /// Two unsigned words whose difference it is, where each of both is a word of bits or a constant.
     fn ends(&self) -> Option<[Vec<Lit>; 2]> {
-        let mut ends = [Vec::new(), Vec::new()];
         let constants = (0..i128::BITS).filter(|at| self.constant.unsigned_abs() >> at & 1 == 1);
         let constants = constants.map(|at| (Lit::TRUE, self.constant.signum() << at));
         let literals = self.weights.iter().map(|&(node, weight)| (Lit::new(node, false), weight));
-        for (lit, weight) in literals.chain(constants) {
-            let (end, place) = (&mut ends[usize::from(weight < 0)], weight.unsigned_abs());
-            let at = place.trailing_zeros() as usize;
-            end.resize(end.len().max(at + 1), Lit::FALSE);
-            if !place.is_power_of_two() || end[at] != Lit::FALSE {
-                return None;
-            }
-            end[at] = lit;
-        }
+        let ends = ends(literals.chain(constants))?;
         let width = ends[0].len().max(ends[1].len()).max(1);
         Some(ends.map(|mut end| {
             end.resize(width, Lit::FALSE);

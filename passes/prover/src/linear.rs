@@ -154,19 +154,7 @@ impl Linear {
     /// The bits of two unsigned words whose difference it is, the first less the second, if all of their differences are
     /// signed numbers of its width.
     pub(super) fn ends(&self) -> Option<[Vec<Lit>; 2]> {
-        let mut ends = [Vec::new(), Vec::new()];
-        for (lit, weight) in self.terms() {
-            let weight = signed(weight, self.width);
-            let (end, place) = (&mut ends[usize::from(weight < 0)], weight.unsigned_abs());
-            let at = place.trailing_zeros() as usize;
-            if end.len() <= at {
-                end.resize(at + 1, Lit::FALSE);
-            }
-            if !place.is_power_of_two() || end[at] != Lit::FALSE {
-                return None;
-            }
-            end[at] = lit;
-        }
+        let ends = ends(self.terms().map(|(lit, weight)| (lit, signed(weight, self.width))))?;
         let fits = |end: &Vec<Lit>| end.len() < self.width as usize;
         (self.constant == 0 && ends.iter().all(fits)).then_some(ends)
     }
@@ -394,6 +382,21 @@ impl Linear {
         all.sort_unstable();
         all
     }
+}
+
+/// The bits of the two unsigned words whose difference a sum of weighted literals is, if no bit is there twice.
+pub(super) fn ends(literals: impl Iterator<Item = (Lit, i128)>) -> Option<[Vec<Lit>; 2]> {
+    let mut ends = [Vec::new(), Vec::new()];
+    for (lit, weight) in literals {
+        let (end, place) = (&mut ends[usize::from(weight < 0)], weight.unsigned_abs());
+        let at = place.trailing_zeros() as usize;
+        end.resize(end.len().max(at + 1), Lit::FALSE);
+        if !place.is_power_of_two() || end[at] != Lit::FALSE {
+            return None;
+        }
+        end[at] = lit;
+    }
+    Some(ends)
 }
 
 /// A sum that has all of its values in a word.

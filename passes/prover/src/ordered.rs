@@ -40,11 +40,11 @@ pub(super) struct Differences {
 impl<W: Watch> Circuit<'_, W> {
     /// Whether one sum is less than another.
     pub(super) fn less_of_sums(&mut self, word: &Word) -> Option<Lit> {
+        self.differences()?;
         let [a, b, _] = word.operands;
-        let is_signed = word.kind == Kind::SignedLess;
-        let less = self.less_of_integers([a, b], is_signed);
-        self.differences().are_any |= less.is_some();
-        less
+        let less = self.less_of_integers([a, b], word.kind == Kind::SignedLess)?;
+        self.differences()?.are_any = true;
+        Some(less)
     }
 
     fn less_of_integers(&mut self, [a, b]: [u32; 2], is_signed: bool) -> Option<Lit> {
@@ -72,11 +72,11 @@ impl<W: Watch> Circuit<'_, W> {
     }
 
     fn sign_at(&mut self, at: u32, low: u32, depth: u32) -> Option<Lit> {
-        if let Some(&known) = self.differences().signs.get(&(at, low)) {
+        if let Some(&known) = self.differences()?.signs.get(&(at, low)) {
             return known;
         }
         let sign = self.found_sign(at, low, depth);
-        let differences = self.differences();
+        let differences = self.differences()?;
         differences.are_any |= sign.is_some();
         differences.signs.insert((at, low), sign);
         sign
@@ -120,6 +120,7 @@ impl<W: Watch> Circuit<'_, W> {
 
     /// The choice of one of two sums that is the smaller or the greater one, or how far one of them is from zero.
     pub(super) fn chosen_sum(&mut self, word: &Word) -> Option<Linear> {
+        self.differences()?;
         let made = if let Some(extreme) = Extreme::of(word, &self.cone.words) {
             let both = self.integers(extreme.words, extreme.signed)?;
             Integer::extreme(both, extreme.is_greater, &mut self.graph)
@@ -136,7 +137,7 @@ impl<W: Watch> Circuit<'_, W> {
                 || condition == !opposite.is_negative(&mut self.graph);
             is_magnitude.then(|| sum.magnitude(&mut self.graph))?
         };
-        self.differences().are_any = true;
+        self.differences()?.are_any = true;
         Some(made.in_word(word.width))
     }
 
@@ -146,17 +147,17 @@ impl<W: Watch> Circuit<'_, W> {
         let of = word.operands[0];
         let is_extreme = low > 0 && Extreme::of(&self.word(of), &self.cone.words).is_some();
         let upper = if is_extreme { self.bits_from(of, low, 0) } else { None }?;
-        self.differences().are_any = true;
+        self.differences()?.are_any = true;
         Some(upper.cut(word.width))
     }
 
     /// The bits of a word from one on.
     fn bits_from(&mut self, at: u32, low: u32, depth: u32) -> Option<Linear> {
-        if let Some(known) = self.differences().uppers.get(&(at, low)) {
+        if let Some(known) = self.differences()?.uppers.get(&(at, low)) {
             return known.clone();
         }
         let upper = self.found_bits_from(at, low, depth);
-        self.differences().uppers.insert((at, low), upper.clone());
+        self.differences()?.uppers.insert((at, low), upper.clone());
         upper
     }
 
@@ -179,10 +180,15 @@ impl<W: Watch> Circuit<'_, W> {
         Some(made.in_word(word.width - low))
     }
 
+    /// Whether a word is a sum, and no plain word.
+    fn is_sum(&self, at: u32) -> bool {
+        self.known_sum(at).is_some_and(|sum| !sum.is_plain())
+    }
+
     /// Two words side by side, if one of them is no plain word.
     pub(super) fn side_by_side(&mut self, [high, low]: [u32; 2]) -> Option<Linear> {
-        let is_sum = |at: u32| self.known_sum(at).is_some_and(|sum| !sum.is_plain());
-        if !is_sum(high) && !is_sum(low) {
+        self.differences()?;
+        if !self.is_sum(high) && !self.is_sum(low) {
             return None;
         }
         let [high, low] = [high, low].map(|at| self.as_linear(at));
@@ -193,8 +199,7 @@ impl<W: Watch> Circuit<'_, W> {
     /// The integers that two words are, if one of them is no plain word.
     fn integers(&mut self, words: [u32; 2], signed: bool) -> Option<[Integer; 2]> {
         let width = self.word(words[0]).width;
-        let is_sum = |at: u32| self.known_sum(at).is_some_and(|sum| !sum.is_plain());
-        if width > WIDEST || !words.into_iter().any(is_sum) {
+        if width > WIDEST || !words.into_iter().any(|at| self.is_sum(at)) {
             return None;
         }
         let [a, b] = words.map(|at| self.as_linear(at));

@@ -233,13 +233,11 @@ impl<'c, W: Watch> Circuit<'c, W> {
             }
             Kind::Not => self.linear[a as usize].as_ref().map(Linear::inverted),
             Kind::Extract => {
-                let sign = if self.compares_sums() { self.sign_of_sum(word) } else { None };
-                if let Some(sign) = sign {
+                if let Some(sign) = self.sign_of_sum(word) {
                     return Some(Linear::of_bits(&[sign]));
                 }
-                let upper = if self.compares_sums() { self.upper_of_sums(word) } else { None };
-                if upper.is_some() {
-                    return upper;
+                if let Some(upper) = self.upper_of_sums(word) {
+                    return Some(upper);
                 }
                 let low = u32::try_from(word.low()).expect("a bit's number is small");
                 if self.takes_apart() {
@@ -257,7 +255,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
             Kind::Concat => {
                 let low = self.cone.words[b as usize];
                 if low.kind != Kind::Constant {
-                    return if self.compares_sums() { self.side_by_side([a, b]) } else { None };
+                    return self.side_by_side([a, b]);
                 }
                 Some(self.linear[a as usize].as_ref()?.raised(low.width).plus_constant(low.value))
             }
@@ -273,31 +271,18 @@ impl<'c, W: Watch> Circuit<'c, W> {
             | Kind::Equal
             | Kind::UnsignedLess
             | Kind::SignedLess => None,
-            Kind::Choose => {
-                if self.compares_sums() {
-                    self.chosen_sum(word)
-                } else {
-                    None
-                }
-            }
+            Kind::Choose => self.chosen_sum(word),
         }
     }
 
-    /// What was found of sums that are compared by their differences.
-    pub(super) fn differences(&mut self) -> &mut Differences {
-        let Order::Differences(differences) = &mut self.order else {
-            unreachable!("only there it is asked for")
-        };
-        differences
+    /// What was found of sums, if they are compared by their differences.
+    pub(super) fn differences(&mut self) -> Option<&mut Differences> {
+        if let Order::Differences(differences) = &mut self.order { Some(differences) } else { None }
     }
 
     /// Whether sums were compared by their differences.
-    pub(super) fn has_differences(&self) -> bool {
-        if let Order::Differences(differences) = &self.order { differences.are_any } else { false }
-    }
-
-    fn compares_sums(&self) -> bool {
-        matches!(self.order, Order::Differences(_))
+    pub(super) fn has_differences(&mut self) -> bool {
+        self.differences().is_some_and(|differences| differences.are_any)
     }
 
     /// Whether what lies above a product is taken apart.
@@ -345,8 +330,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
                 vec![!any]
             }
             Kind::UnsignedLess | Kind::SignedLess => {
-                let of_sums = if self.compares_sums() { self.less_of_sums(word) } else { None };
-                if let Some(less) = of_sums {
+                if let Some(less) = self.less_of_sums(word) {
                     return vec![less];
                 }
                 let (a, b, graph) = self.both(a, b);

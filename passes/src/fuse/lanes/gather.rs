@@ -74,7 +74,7 @@ impl Words {
     }
 
     /// The number that all of these lanes are.
-    fn constant(&self, lanes: &[Option<Term>]) -> Option<u32> {
+    pub(super) fn constant(&self, lanes: &[Option<Term>]) -> Option<u32> {
         let bits = self.lanes.bits();
         lanes.iter().zip(0..).try_fold(0, |word, (lane, at)| match lane {
             Some(lane) => Some(word | self.number(*lane)? << (at * bits)),

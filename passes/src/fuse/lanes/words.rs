@@ -217,6 +217,11 @@ impl Words {
         self.way == way
     }
 
+    /// Whether words are made of halves, as they may be later if not.
+    fn is_made_in_halves(&mut self) -> bool {
+        [Way::Halves, Way::SignedHalves].map(|way| self.is_made(way)).contains(&true)
+    }
+
     /// How words are made now.
     pub(super) fn way(&self) -> Way {
         self.way
@@ -286,13 +291,13 @@ impl Words {
             return Some(word);
         }
         if let Some(choices) = self.larger_choices(lanes)
-            && [Way::Halves, Way::SignedHalves].map(|way| self.is_made(way)).contains(&true)
+            && self.is_made_in_halves()
             && let Some(word) = self.chosen_by_halves(&choices, depth)
         {
             return self.merged_with_rest(word, lanes, &choices[0], depth);
         }
         if let Some(numbers) = self.larger_numbers(lanes)
-            && [Way::Halves, Way::SignedHalves].map(|way| self.is_made(way)).contains(&true)
+            && self.is_made_in_halves()
             && let Some(word) = self.low_bits(&numbers, depth)
         {
             return self.merged_with_rest(word, lanes, &numbers, depth);

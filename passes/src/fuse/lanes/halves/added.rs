@@ -57,9 +57,7 @@ impl Words {
             limits = Some(sum_of(number, &all)).filter(fit)?;
         }
         for (_, halves) in &mut all {
-            if halves.is_signed() {
-                *halves = self.biased_by(*halves, BIAS);
-            }
+            *halves = self.without_signs(*halves);
         }
         let bias = bias_of(limits);
         // Words are numbers without what does not fit into them.

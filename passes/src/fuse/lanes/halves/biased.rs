@@ -49,7 +49,12 @@ impl Words {
 
     /// Halves that may be signed, as they may be in this way.
     pub(super) fn lifted(&mut self, halves: Halves) -> Halves {
-        if halves.is_signed() && !self.is_signed() { self.biased_by(halves, BIAS) } else { halves }
+        if self.is_signed() { halves } else { self.without_signs(halves) }
+    }
+
+    /// The same numbers, biased if some may be negative as they are.
+    pub(super) fn without_signs(&mut self, halves: Halves) -> Halves {
+        if halves.is_signed() { self.biased_by(halves, BIAS) } else { halves }
     }
 
     /// The same numbers with another bias.
@@ -182,6 +187,11 @@ impl Halves {
     /// Whether some may be negative numbers as they are.
     pub(super) const fn is_signed(&self) -> bool {
         self.limits[0] + self.bias < 0
+    }
+
+    /// The number, if it is known and the same in all lanes.
+    pub(super) fn number(&self) -> Option<i64> {
+        (self.limits[0] == self.limits[1]).then_some(self.limits[0])
     }
 
     /// The same, knowing that the numbers are within some limits.

@@ -71,8 +71,10 @@ impl Words {
     ) -> Option<Source> {
         let Flags { words: [mask], is_inverted, .. } = self.mask_of_lanes(conditions, depth)?;
         let both = if is_inverted { [otherwise, then] } else { [then, otherwise] };
-        let [then, otherwise] =
-            both.map(|lanes| self.known_word(lanes).or_else(|| self.word(lanes, depth + 1)));
+        let [then, otherwise] = both.map(|lanes| match self.constant(lanes) {
+            Some(number) => Some(Source::Constant(number.into())),
+            None => self.word(lanes, depth + 1),
+        });
         let (then, otherwise) = (then?, otherwise?);
         let (Source::Constant(number), Source::Constant(other)) = (then, otherwise) else {
             return Some(
@@ -87,13 +89,5 @@ impl Words {
             0 => word,
             _ => self.push(Step::plain(op::XOR_B32, &[word, otherwise])),
         })
-    }
-
-    /// A word of lanes that are all numbers.
-    fn known_word(&self, lanes: &Numbers) -> Option<Source> {
-        let value = |lane: &Option<Term>| lane.map_or(Some(0), |lane| self.pieces.terms.value(lane));
-        let values: Vec<u128> = lanes.iter().map(value).collect::<Option<_>>()?;
-        let word = values.into_iter().rev().fold(0, |word, value| word << self.lanes.bits() | value);
-        Some(Source::Constant(u64::try_from(word).expect("a word has four lanes of eight bits")))
     }
 }

@@ -215,8 +215,7 @@ impl Words {
 
     /// Whether a number and one that is the same for all lanes are in order where negative numbers are the greatest.
     fn wrapped(&mut self, [one, other]: [Halves; 2]) -> Option<Flags<2>> {
-        let fixed = |halves: Halves| (halves.limits[0] == halves.limits[1]).then_some(halves.limits[0]);
-        let (sides, is_either) = match (fixed(one), fixed(other)) {
+        let (sides, is_either) = match (one.number(), other.number()) {
             (_, Some(number)) => ([Halves::of(-1), one], number < 0),
             (Some(number), None) => ([other, Halves::of(0)], number >= 0),
             (None, None) => return None,
@@ -228,12 +227,9 @@ impl Words {
     /// Whether one number is less than another one: whether how much greater that is, less one, is not negative. Whether it
     /// is less than a number that is known is whether what it is greater by is negative, which may be there.
     fn less(&mut self, [one, other]: [Halves; 2]) -> Option<Flags<2>> {
-        let [one, other] = [one, other].map(|halves| match halves.is_signed() {
-            true => self.biased_by(halves, BIAS),
-            false => halves,
-        });
+        let [one, other] = [one, other].map(|halves| self.without_signs(halves));
         // Without a number to add where that can be.
-        let is_inverted = other.limits[0] == other.limits[1] || one.bias == other.bias + BIAS;
+        let is_inverted = other.number().is_some() || one.bias == other.bias + BIAS;
         let ([from, minus], less) = if is_inverted { ([one, other], 0) } else { ([other, one], 1) };
         let least = from.limits[0] - minus.limits[1] - less;
         let most = from.limits[1] - minus.limits[0] - less;

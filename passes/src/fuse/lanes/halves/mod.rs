@@ -351,6 +351,7 @@ impl Words {
         Some((of, low?))
     }
 
+    /// Numbers without so many of their lowest bits, given the whole ones.
     fn without_lowest(&mut self, of: &Numbers, low: u32, wanted: Limits, depth: usize) -> Option<Halves> {
         let below = (1_i64 << low) - 1;
         let [least, most] = wanted;
