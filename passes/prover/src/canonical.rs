@@ -119,9 +119,14 @@ impl Cone {
         self.words.iter().filter(|word| word.kind == Kind::Mul).count()
     }
 
-    /// Whether words are compared in it.
+    /// Whether words are compared in it, or chosen by a sign.
     pub(super) fn compares(&self) -> bool {
-        self.words.iter().any(|word| matches!(word.kind, Kind::UnsignedLess | Kind::SignedLess))
+        let is_sign = |at: u32| self.words[at as usize].kind == Kind::Extract;
+        self.words.iter().any(|word| match word.kind {
+            Kind::UnsignedLess | Kind::SignedLess => true,
+            Kind::Choose => is_sign(word.operands[0]),
+            _ => false,
+        })
     }
 
     /// Whether there are several words that are the smaller or the greater of two.

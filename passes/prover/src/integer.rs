@@ -7,6 +7,7 @@ use super::aig::{Aig, Lit, Watch};
 use super::compared::{Extreme, less};
 use super::distance::distance;
 use super::linear::{Linear, ends, gcd};
+use std::cmp::Ordering;
 
 /// The most literals of a sum that is compared.
 const MOST_LITERALS: usize = 160;
@@ -79,12 +80,32 @@ impl Integer {
 
     /// The bits of it as a signed number, no more than are needed if each literal has a value of its own.
     fn bits<W: Watch>(&self, graph: &mut Aig<W>) -> Vec<Lit> {
-        let weights = || self.weights.iter().map(|&(_, weight)| weight);
-        let least: i128 = self.constant + weights().map(|weight| weight.min(0)).sum::<i128>();
-        let most: i128 = self.constant + weights().map(|weight| weight.max(0)).sum::<i128>();
         // Of a negative number the bits that differ from its sign are those of one less its opposite.
         let bits = |value: i128| i128::BITS - (if value < 0 { !value } else { value }).leading_zeros();
+        let [least, most] = self.limits();
         self.in_word(bits(least).max(bits(most)) + 1).bits(graph)
+    }
+
+    /// The least and the greatest that it can be, if each literal has a value of its own.
+    fn limits(&self) -> [i128; 2] {
+        let limit = |limit: fn(i128, i128) -> i128| {
+            self.constant + self.weights.iter().map(|&(_, weight)| limit(weight, 0)).sum::<i128>()
+        };
+        [limit(i128::min), limit(i128::max)]
+    }
+
+    /// The same number as the bits that it has above its least one, if it is known to be within limits that its literals do
+    /// not show.
+    fn within<W: Watch>(self, [least, most]: [i128; 2], graph: &mut Aig<W>) -> Self {
+        let [shown_least, shown_most] = self.limits();
+        if shown_least >= least || shown_most <= most {
+            return self;
+        }
+        let above = Self { constant: self.constant - least, ..self };
+        let mut bits = above.in_word(i128::BITS - (most - least).max(1).leading_zeros()).bits(graph);
+        bits.push(Lit::FALSE);
+        let named = Self::of_bits(&bits);
+        Self { constant: named.constant + least, ..named }
     }
 
     /// The sum of signed bits.
@@ -156,7 +177,19 @@ impl Integer {
     }
 
     /// The smaller or the greater of two.
-    pub(super) fn extreme<W: Watch>([one, other]: [Self; 2], is_greater: bool, graph: &mut Aig<W>) -> Self {
+    pub(super) fn extreme<W: Watch>(both: [Self; 2], is_greater: bool, graph: &mut Aig<W>) -> Self {
+        if both.iter().all(|of| !of.weights.is_empty()) {
+            return Self::extreme_of_sums(both, is_greater, graph);
+        }
+        let limits = both.each_ref().map(Self::limits);
+        let limit = |at: usize| {
+            let [one, other] = limits.map(|of| of[at]);
+            if is_greater { one.max(other) } else { one.min(other) }
+        };
+        Self::extreme_of_sums(both, is_greater, graph).within([limit(0), limit(1)], graph)
+    }
+
+    fn extreme_of_sums<W: Watch>([one, other]: [Self; 2], is_greater: bool, graph: &mut Aig<W>) -> Self {
         let difference = one.minus(&other);
         let common = difference.common();
         if (common | difference.constant) & 1 == 0 {
@@ -174,12 +207,21 @@ impl Integer {
             end.push(Lit::FALSE);
             return one.minus(&Self::of_bits(&end)).plus(&Self::of_bits(&extreme));
         }
-        // One of the two, and what the other is more or less by, if it is the one that is chosen.
-        let (base, more) =
-            if difference.is_turned() { (one, difference.times(-1)) } else { (other, difference) };
+        // One of the two, and what the other is more or less by, if it is the one that is chosen: that whose literals show
+        // more of what the chosen one can be.
+        let [shown, others] = [&one, &other].map(|of| of.limits()[usize::from(!is_greater)]);
+        let is_first = match shown.cmp(&others) {
+            Ordering::Equal => difference.is_turned(),
+            order => (order == Ordering::Greater) == is_greater,
+        };
+        let (base, more) = if is_first { (one, difference.times(-1)) } else { (other, difference) };
         let is_negative = more.is_negative(graph);
         let is_chosen = is_negative.inverted_if(is_greater);
-        let bits: Vec<Lit> = more.bits(graph).into_iter().map(|bit| graph.and(bit, is_chosen)).collect();
+        let mut bits = more.bits(graph);
+        bits.pop();
+        let mut bits: Vec<Lit> = bits.into_iter().map(|bit| graph.and(bit, is_chosen)).collect();
+        // Only what is positive is added to the smaller one, and only what is negative to the greater one.
+        bits.push(if is_greater { Lit::FALSE } else { is_chosen });
         base.plus(&Self::of_bits(&bits))
     }
 }

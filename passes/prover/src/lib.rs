@@ -28,6 +28,7 @@ mod integer;
 mod intermediate;
 mod lanewise;
 mod linear;
+mod merged;
 mod numbers;
 mod ordered;
 mod possible;

@@ -126,19 +126,30 @@ impl<W: Watch> Circuit<'_, W> {
             Integer::extreme(both, extreme.is_greater, &mut self.graph)
         } else {
             let [condition, then, otherwise] = word.operands;
-            let [opposite, sum] = [self.known_sum(then)?, self.known_sum(otherwise)?];
-            if !are_opposite(opposite, sum) {
-                return None;
-            }
-            let [opposite, sum] = [Integer::of(opposite, true)?, Integer::of(sum, true)?];
+            let both = self.integers([then, otherwise], true)?;
             let condition = self.bits(condition)[0];
-            // Where both are zero, it does not matter which is chosen.
-            let is_magnitude = condition == sum.is_negative(&mut self.graph)
-                || condition == !opposite.is_negative(&mut self.graph);
-            is_magnitude.then(|| sum.magnitude(&mut self.graph))?
+            let is_greater = self.takes_greater(condition, &both)?;
+            let are_opposite = are_opposite(self.known_sum(then)?, self.known_sum(otherwise)?);
+            match both {
+                [sum, _] if is_greater && are_opposite => sum.magnitude(&mut self.graph),
+                both => Integer::extreme(both, is_greater, &mut self.graph),
+            }
         };
         self.differences()?.are_any = true;
         Some(made.in_word(word.width))
+    }
+
+    /// Whether a literal chooses the greater of two numbers, the first one where it is set; `None` if it chooses neither that
+    /// nor the smaller one.
+    pub(super) fn takes_greater(&mut self, chooses: Lit, [then, otherwise]: &[Integer; 2]) -> Option<bool> {
+        let [is_less, is_more] = [then.minus(otherwise), otherwise.minus(then)]
+            .map(|difference| difference.is_negative(&mut self.graph));
+        // Where both are equal, it does not matter which is taken.
+        match chooses {
+            _ if chooses == is_less || chooses == !is_more => Some(false),
+            _ if chooses == is_more || chooses == !is_less => Some(true),
+            _ => None,
+        }
     }
 
     /// Bits of an extreme that are not its lowest ones: those of the extreme of what is above in both words.
@@ -152,7 +163,7 @@ impl<W: Watch> Circuit<'_, W> {
     }
 
     /// The bits of a word from one on.
-    fn bits_from(&mut self, at: u32, low: u32, depth: u32) -> Option<Linear> {
+    pub(super) fn bits_from(&mut self, at: u32, low: u32, depth: u32) -> Option<Linear> {
         if let Some(known) = self.differences()?.uppers.get(&(at, low)) {
             return known.clone();
         }
@@ -170,14 +181,19 @@ impl<W: Watch> Circuit<'_, W> {
             };
         };
         let [one, other] = extreme.words.map(|at| self.bits_from(at, low, depth + 1));
-        let (one, other) = (one?, other?);
-        if one.is_plain() && other.is_plain() {
-            let [one, other] = [one, other].map(|word| word.bits(&mut self.graph));
+        self.extreme_of(extreme, [one?, other?])
+    }
+
+    /// The smaller or the greater of two sums.
+    pub(super) fn extreme_of(&mut self, extreme: Extreme, both: [Linear; 2]) -> Option<Linear> {
+        if both.iter().all(Linear::is_plain) {
+            let [one, other] = both.map(|word| word.bits(&mut self.graph));
             return Some(Linear::of_bits(&extreme.bits([&one, &other], &mut self.graph)));
         }
-        let both = [Integer::of(&one, extreme.signed)?, Integer::of(&other, extreme.signed)?];
-        let made = Integer::extreme(both, extreme.is_greater, &mut self.graph);
-        Some(made.in_word(word.width - low))
+        let width = both[0].width();
+        let [one, other] = both.map(|sum| Integer::of(&sum, extreme.signed));
+        let made = Integer::extreme([one?, other?], extreme.is_greater, &mut self.graph);
+        Some(made.in_word(width))
     }
 
     /// Whether a word is a sum, and no plain word.

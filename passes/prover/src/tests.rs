@@ -194,12 +194,12 @@ fn compared(numbers: &mut Numbers, terms: &mut Terms, [x, y]: [Term; 2]) -> Term
         if is_greater { terms.choose(is_less, y, x) } else { terms.choose(is_less, x, y) }
     };
     let is_greater = numbers.below(2) == 0;
-    match numbers.below(7) {
+    match numbers.below(8) {
         0 | 1 => extreme(terms, [x, y], is_greater),
         2 => {
             let zero = terms.constant(0, width);
             let (sign, opposite) = (terms.extract(x, width - 1, 1), terms.sub(zero, x));
-            terms.choose(sign, opposite, x)
+            if is_greater { terms.choose(sign, opposite, x) } else { terms.choose(sign, x, opposite) }
         }
         3 => {
             let bit = less(terms, x, y);
@@ -222,6 +222,7 @@ fn compared(numbers: &mut Numbers, terms: &mut Terms, [x, y]: [Term; 2]) -> Term
             let both = extreme(terms, [words, others], is_greater);
             terms.extract(both, [0, width][numbers.below(2)], width)
         }
+        6 => merged(numbers, terms, [x, y]),
         _ => {
             let low = 1 + below(numbers, 3);
             let both = extreme(terms, [x, y], is_greater);
@@ -229,6 +230,44 @@ fn compared(numbers: &mut Numbers, terms: &mut Terms, [x, y]: [Term; 2]) -> Term
             extended(numbers, terms, upper, width)
         }
     }
+}
+
+/// A half of a word whose halves are those of one word or of another one, mostly by which of both is less, in so many bits.
+fn merged(numbers: &mut Numbers, terms: &mut Terms, both: [Term; 2]) -> Term {
+    let width = terms.width(both[0]);
+    let bias = [0, 0x8000][numbers.below(2)];
+    let [x, y] = both.map(|word| {
+        let low = terms.extract(word, 0, width.min(16));
+        let half = if bias == 0 { terms.zero_extend(low, 16) } else { terms.sign_extend(low, 16) };
+        let bias = terms.constant(bias, 16);
+        terms.add(half, bias)
+    });
+    let (one, mut other) = (terms.concat(x, y), terms.concat(y, x));
+    if numbers.below(3) == 0 {
+        other = terms.constant([0, 0x8000_8000, 0x80ff_80ff, 0x0100_0100][numbers.below(4)], 32);
+    }
+    let bias = terms.constant([0x8000_8000, 0x7fff_7fff, 0x8000_7fff][numbers.below(3)], 32);
+    let difference = terms.sub(one, other);
+    let biased = terms.add(difference, bias);
+    let [low, high] = [15, 31].map(|place| {
+        let sign = terms.extract(biased, place, 1);
+        terms.sign_extend(sign, 16)
+    });
+    let mask = terms.concat(high, low);
+    // Mostly all bits of a half are alike.
+    let odd = terms.constant([0, 0, 0, 0x8000_0000, 0x0000_0100][numbers.below(5)], 32);
+    let mask = terms.xor(mask, odd);
+    let rest = terms.not(mask);
+    // With each of the bits that are set in both words in two products, as a table has it.
+    let (two, first, second) = (terms.and(mask, one), terms.and(rest, other), terms.and(one, other));
+    let all = terms.or(two, second);
+    let all = terms.or(all, first);
+    let no = terms.not(other);
+    let without = terms.and(two, no);
+    let all_but_one = terms.or(without, first);
+    let taken = [terms.or(two, first), all, all_but_one][numbers.below(3)];
+    let half = terms.extract(taken, [0, 16][numbers.below(2)], 16);
+    if width < 16 { terms.extract(half, 0, width) } else { extended(numbers, terms, half, width) }
 }
 
 #[test]
@@ -242,7 +281,8 @@ fn gates_compute_how_sums_compare() {
             (0..4).map(|_| small_sum(&mut numbers, &mut terms, inputs, width)).collect();
         words.push(terms.constant(u128::from(numbers.next()) & ones(width), width));
         for _compared in 0..8 {
-            let both = [0, 1].map(|_| words[numbers.below(words.len())]);
+            let some = [4, words.len()][numbers.below(2)];
+            let both = [0, 1].map(|_| words[numbers.below(some)]);
             let word = compared(&mut numbers, &mut terms, both);
             words.push(if numbers.below(4) == 0 { terms.add(word, both[0]) } else { word });
         }

@@ -261,7 +261,6 @@ impl<'c, W: Watch> Circuit<'c, W> {
             }
             Kind::Input
             | Kind::Constant
-            | Kind::Or
             | Kind::Xor
             | Kind::UnsignedDivide
             | Kind::UnsignedRemainder
@@ -271,6 +270,7 @@ impl<'c, W: Watch> Circuit<'c, W> {
             | Kind::Equal
             | Kind::UnsignedLess
             | Kind::SignedLess => None,
+            Kind::Or => self.merged_sums([a, b]),
             Kind::Choose => self.chosen_sum(word),
         }
     }

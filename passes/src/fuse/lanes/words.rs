@@ -120,6 +120,8 @@ pub(super) enum Way {
     Halves,
     /// As that, by instructions on signed halves.
     SignedHalves,
+    /// As in halves, and the lesser and the greater ones are chosen by the signs of differences.
+    SignsOfHalves,
     /// As the first, and products of sums are multiplied out.
     MultipliedOut,
 }
@@ -161,6 +163,7 @@ impl Words {
             Way::Carried,
             Way::Halves,
             Way::SignedHalves,
+            Way::SignsOfHalves,
         ];
         for way in ways {
             otherwise.push(self.could_be(way).then(|| self.computed_in(way, &lanes)).flatten());
@@ -219,7 +222,8 @@ impl Words {
 
     /// Whether words are made of halves, as they may be later if not.
     fn is_made_in_halves(&mut self) -> bool {
-        [Way::Halves, Way::SignedHalves].map(|way| self.is_made(way)).contains(&true)
+        let ways = [Way::Halves, Way::SignedHalves].map(|way| self.is_made(way));
+        ways.contains(&true) || self.way == Way::SignsOfHalves
     }
 
     /// How words are made now.

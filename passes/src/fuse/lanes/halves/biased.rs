@@ -110,6 +110,9 @@ impl Words {
             return Some(Halves { words, bias: 0, limits });
         }
         let [one, other] = self.alike_biased(both)?;
+        if let Some(chosen) = self.chosen_by_signs(extremum, [one, other]) {
+            return Some(chosen);
+        }
         let op = match extremum {
             Extremum::Least => SimdArithmetic::Min,
             Extremum::Greatest => SimdArithmetic::Max,

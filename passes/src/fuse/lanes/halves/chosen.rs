@@ -39,7 +39,11 @@ impl Words {
         }
         if let Some(extremum) = extremum? {
             if let Some(both) = self.opposite_halves(&then, &otherwise, depth) {
-                return self.extremum_of_halves(extremum, both);
+                let by_signs = match extremum {
+                    Extremum::Greatest => self.magnitudes_by_signs(both),
+                    Extremum::Least => None,
+                };
+                return by_signs.or_else(|| self.extremum_of_halves(extremum, both));
             }
             let limits = [self.limits(&then)?, self.limits(&otherwise)?];
             // Of what is greater than the greatest that the other can be the lesser is the other.

@@ -4,8 +4,8 @@
 //! two lanes.
 
 use super::super::scaled::BOTH;
-use super::super::words::Words;
-use super::biased::{BIAS, Halves, constant};
+use super::super::words::{Way, Words};
+use super::biased::{BIAS, Extremum, Halves, constant};
 use super::{DEEPEST, Numbers};
 use crate::recipe::{Source, Step};
 use ptxopt_grammar::meaning::term::{Op, Term};
@@ -49,12 +49,17 @@ impl Words {
             spread.or_else(|| words.compared_in_halves(conditions, depth))
         };
         let flags = self.flags(conditions, in_halves, depth)?;
+        let words = self.spread_over_halves(flags);
+        Some(self.upright(Flags { words, ..flags }))
+    }
+
+    /// Words of flags that are all bits of halves.
+    fn spread_over_halves(&mut self, flags: Flags<2>) -> [Source; 2] {
         let spread = |word| Step::plain(op::PRMT_B32, &[word, Source::Constant(0), Source::Constant(0xbb99)]);
-        let words = match flags.is_spread {
+        match flags.is_spread {
             true => flags.words,
             false => flags.words.map(|word| self.push(spread(word))),
-        };
-        Some(self.upright(Flags { words, ..flags }))
+        }
     }
 
     /// Ones in the lanes in which a condition holds and zeros in the others, or the other way around.
@@ -222,6 +227,41 @@ impl Words {
         };
         let flags = [self.less(sides)?, self.less([one, other])?];
         Some(self.joined_flags(flags, if is_either { Join::Either } else { Join::Both }))
+    }
+
+    /// The lesser or the greater ones of numbers with the same bias, chosen by the signs of their differences.
+    pub(super) fn chosen_by_signs(&mut self, extremum: Extremum, both: [Halves; 2]) -> Option<Halves> {
+        if !self.is_made(Way::SignsOfHalves) {
+            return None;
+        }
+        // What is compared with a number needs nothing subtracted.
+        let [one, other] = both;
+        let both = if one.number().is_some() { [other, one] } else { both };
+        let flags = self.less(both)?;
+        Some(self.chosen_by_flags(extremum, both, flags))
+    }
+
+    /// The greater ones of numbers and their opposites, both with the greatest bias, chosen by the signs of the numbers.
+    pub(super) fn magnitudes_by_signs(&mut self, [numbers, opposites]: [Halves; 2]) -> Option<Halves> {
+        if !self.is_made(Way::SignsOfHalves) {
+            return None;
+        }
+        let flags = Flags { words: numbers.words, is_spread: false, is_inverted: true };
+        Some(self.chosen_by_flags(Extremum::Greatest, [numbers, opposites], flags))
+    }
+
+    /// The lesser or the greater ones of numbers, where flags tell whether the first is less.
+    fn chosen_by_flags(&mut self, extremum: Extremum, both: [Halves; 2], flags: Flags<2>) -> Halves {
+        let [one, other] = both;
+        let masks = self.spread_over_halves(flags);
+        let is_first = (extremum == Extremum::Least) != flags.is_inverted;
+        let [then, otherwise] = if is_first { [one, other] } else { [other, one] };
+        let words = [0, 1].map(|at| {
+            let sources = [masks[at], then.words[at], otherwise.words[at], Source::Constant(0xca)];
+            self.push(Step::plain(op::LOP3_B32, &sources))
+        });
+        let limits = [0, 1].map(|at| extremum.of(one.limits[at], other.limits[at]));
+        Halves { words, limits, ..one }
     }
 
     /// Whether one number is less than another one: whether how much greater that is, less one, is not negative. Whether it

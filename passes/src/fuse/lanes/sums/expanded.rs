@@ -57,7 +57,7 @@ pub(super) fn is_full(all: &[Operand]) -> bool {
         | Operand::Lanes(_)
         | Operand::Word(_)
         | Operand::Product(_)
-        | Operand::Inverted(_) => None,
+        | Operand::Inverted(..) => None,
     };
     let count = |word: Term| all.iter().filter(|operand| by(operand) == Some(word)).count();
     all.iter().filter_map(by).any(|word| count(word) >= MOST_LANES)

@@ -5,6 +5,7 @@
 //! SIMD instruction computes before it adds it up (`kind`, `dot`). Sums wrap, so the order does not matter, nor does
 //! the lane that each stands in.
 
+mod distances;
 mod dot;
 mod expanded;
 pub(super) mod flags;
@@ -131,8 +132,8 @@ enum Operand {
     Word(Source),
     /// A product of words that is added as it is computed.
     Product([Source; 2]),
-    /// A word that is there, with its bits inverted: less one, it is subtracted.
-    Inverted(Source),
+    /// A word that is there, with its bits inverted: less one, it is subtracted. And what it is.
+    Inverted(Source, Term),
     /// What is multiplied by a word.
     Multiplied(Term, Part),
 }
@@ -157,7 +158,7 @@ impl Rest {
             }
             Operand::Word(source) => count(&mut self.words, source, 1),
             Operand::Product(sources) => self.products.push(sources),
-            Operand::Inverted(source) => {
+            Operand::Inverted(source, _) => {
                 self.number = self.number.wrapping_sub(1);
                 count(&mut self.words, source, -1);
             }
@@ -212,6 +213,7 @@ impl Sum {
     fn recipe(&mut self, root: Term) -> Option<Recipe> {
         let mut all = Vec::new();
         self.split(root, 0, &mut all)?;
+        self.pair(&mut all);
         self.align(&mut all);
         self.of_operands(all)
     }
@@ -228,7 +230,7 @@ impl Sum {
                     Multiple::push(&mut multiples, by, part);
                     continue;
                 }
-                Operand::Word(_) | Operand::Product(_) | Operand::Inverted(_) => {
+                Operand::Word(_) | Operand::Product(_) | Operand::Inverted(..) => {
                     rest.push(&operand)?;
                     continue;
                 }
@@ -360,7 +362,7 @@ impl Sum {
             return Some(Operand::Word(source));
         }
         if let Op::Not(inner) = pieces.terms.op(term) {
-            return Some(Operand::Inverted(source(inner)?));
+            return Some(Operand::Inverted(source(inner)?, inner));
         }
         let Op::Mul(a, b) = pieces.terms.op(term) else { return None };
         Some(Operand::Product([source(a)?, source(b)?]))
