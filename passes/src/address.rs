@@ -56,6 +56,14 @@ impl Sum {
         (Self { number: 0, ..self }, number)
     }
 
+    /// The variable or parameter whose address it is, but for the number.
+    pub(crate) fn symbol(&self) -> Option<DeclId> {
+        match self.parts[..] {
+            [(Atom::Symbol(symbol), 1)] => Some(symbol),
+            _ => None,
+        }
+    }
+
     /// The sum of two, each as often as it says, cut to a width.
     fn plus(&self, times: u64, other: &Self, other_times: u64, width: u32) -> Self {
         let mut parts: Vec<(Atom, u64)> = Vec::new();

@@ -12,19 +12,24 @@
 //!   compared, unless the space it reads is another one.
 //!
 //! All addresses and the alignment are proved as everything else is. What is known of the addresses of variables and
-//! parameters is how they were declared.
+//! parameters is how they were declared. A word that lies within a constant or a parameter of an entry may be read if only
+//! some of its parts were: the rest is there too and never changes, and of what is read there nothing is known.
 
 use super::Stop;
 use super::events::Event;
 use super::questions::Answer;
-use super::shape::{Class, Shape};
+use super::shape::{self, Class, Shape};
 use super::walk::Walk;
-use super::words::WORD;
+use super::words::{Space, WORD};
+use ptxopt_grammar::alignment;
 use ptxopt_grammar::meaning::term::{Term, ones};
 use ptxopt_grammar::tree::StmtId;
 
 /// The bits of an address that are zero where a word is.
-const WITHIN: u128 = WORD as u128 / 8 - 1;
+const WITHIN: u128 = (WORD / BYTE) as u128 - 1;
+
+/// How many bits a byte has.
+const BYTE: u32 = 8;
 
 impl Walk<'_, '_> {
     /// What a load of a word reads, if loads of the old block read its parts.
@@ -40,11 +45,29 @@ impl Walk<'_, '_> {
                 && is_part(event, shape)
         };
         let parts: Vec<usize> = (0..self.events.len()).filter(|&at| fits(&self.events[at])).collect();
-        let Some(parts) = self.in_order(&parts, shape) else { return Ok(None) };
+        let is_declared = self.is_declared(stmt, shape);
+        let Some(parts) = self.in_order(&parts, shape, is_declared) else { return Ok(None) };
         self.is_aligned(stmt, shape)?;
-        let results: Vec<Term> = parts.iter().map(|&at| self.events[at].results[0]).collect();
-        parts.into_iter().for_each(|at| self.take(at, shape));
+        let mut results = Vec::with_capacity(parts.len());
+        for part in parts {
+            results.push(match part {
+                Some(at) => self.events[at].results[0],
+                None => self.arena.fresh(BYTE),
+            });
+            part.into_iter().for_each(|at| self.take(at, shape));
+        }
         Ok(self.arena.terms.side_by_side(results))
+    }
+
+    /// Whether a word lies within a constant or a parameter of an entry, as that is declared.
+    fn is_declared(&self, stmt: StmtId, shape: &Shape) -> bool {
+        let module = self.sides[1].names.module;
+        let [_, address] = module.operands(stmt)[..] else { return false };
+        let end = shape::place(module, address).and_then(|(base, first)| {
+            let size = alignment::size(module, module.decl_of(base)?)?;
+            Some(first.checked_add(u64::from(WORD / BYTE))? <= size)
+        });
+        matches!(shape.space, Some(Space::Const | Space::Param)) && end == Some(true)
     }
 
     /// How many ordered events of the old block, from number `first` on, a store of a word is together, if these store
@@ -69,10 +92,9 @@ impl Walk<'_, '_> {
             parts.push(at);
         }
         let last = *parts.last().expect("the first is a part");
-        let Some(ordered) = self.in_order(&parts, shape).filter(|ordered| ordered.len() == parts.len())
-        else {
-            return Ok(None);
-        };
+        let ordered = self.in_order(&parts, shape, false);
+        let ordered: Option<Vec<usize>> = ordered.and_then(|ordered| ordered.into_iter().collect());
+        let Some(ordered) = ordered.filter(|ordered| ordered.len() == parts.len()) else { return Ok(None) };
         self.is_aligned(stmt, shape)?;
         let values: Vec<Term> = ordered.iter().map(|&at| self.events[at].shape.operands[2]).collect();
         let old = self.arena.terms.side_by_side(values).expect("there is at least one part");
@@ -92,13 +114,19 @@ impl Walk<'_, '_> {
         is_word && self.arena.terms.value(shape.guard) == Some(1)
     }
 
-    /// Those of some parts that fill the word of an access, the lowest first, if there are such.
-    fn in_order(&mut self, parts: &[usize], shape: &Shape) -> Option<Vec<usize>> {
+    /// Those of some parts that fill the word of an access, the lowest first, if there are such. If bytes may be missing,
+    /// nothing stands for each of them.
+    fn in_order(
+        &mut self,
+        parts: &[usize],
+        shape: &Shape,
+        may_lack_bytes: bool,
+    ) -> Option<Vec<Option<usize>>> {
         let address = shape.operands[1];
         let width = self.arena.terms.width(address);
         let (mut found, mut bits) = (Vec::new(), 0);
         while bits < WORD {
-            let offset = self.arena.terms.constant(u128::from(bits / 8), width);
+            let offset = self.arena.terms.constant(u128::from(bits / BYTE), width);
             let place = self.arena.terms.add(address, offset);
             let values = self.arena.values(place);
             let at = parts.iter().copied().find(|&at| {
@@ -106,11 +134,15 @@ impl Walk<'_, '_> {
                 self.arena.terms.width(old) == width
                     && self.arena.values(old) == values
                     && self.questions.equal(&mut self.arena, old, place, ones(width)) == Answer::Equal
-            })?;
-            bits += self.events[at].shape.part.as_ref()?.bits;
+            });
+            bits += match at {
+                Some(at) => self.events[at].shape.part.as_ref()?.bits,
+                None if may_lack_bytes => BYTE,
+                None => return None,
+            };
             found.push(at);
         }
-        (bits == WORD).then_some(found)
+        (bits == WORD && found.iter().any(Option::is_some)).then_some(found)
     }
 
     /// Proves that the address of an access is a multiple of the size of a word.

@@ -9,10 +9,11 @@ use super::{BYTES, Piece, Run};
 use crate::address::{Addresses, Sum};
 use crate::graph::{BlockId, Graph};
 use hashbrown::HashMap;
+use ptxopt_grammar::alignment;
 use ptxopt_grammar::names::DeclKind;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::table::words::Modifier;
-use ptxopt_grammar::tree::{NodeId, NodeKind, SpellingId, StmtId, StmtKind};
+use ptxopt_grammar::tree::{DeclId, NodeId, NodeKind, SpellingId, StmtId, StmtKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The runs of a function, and why others are none, each at its first access.
@@ -23,6 +24,7 @@ pub(in crate::optimiser) fn find(graph: &Graph<'_, '_>) -> (Vec<Run>, Vec<(StmtI
         addresses: Addresses::new(graph),
         spelled: HashMap::new(),
         bases: Vec::new(),
+        symbols: Vec::new(),
         numbers: HashMap::new(),
         loads: BTreeMap::new(),
         store: None,
@@ -59,6 +61,8 @@ struct Finder<'g, 'm, 't> {
     addresses: Addresses<'g, 'm, 't>,
     spelled: HashMap<SpellingId, Option<Spelled>>,
     bases: Vec<Way>,
+    /// The variable or parameter that the address of a base is.
+    symbols: Vec<Option<DeclId>>,
     numbers: HashMap<(Way, Sum), Base>,
     /// The words that are being read in this block, and the one that is being written.
     loads: BTreeMap<Word, Open>,
@@ -208,9 +212,11 @@ impl Finder<'_, '_, '_> {
 
     fn base(&mut self, way: Way, sum: Sum) -> Base {
         let next = self.bases.len();
+        let symbol = sum.symbol();
         let base = *self.numbers.entry((way.clone(), sum)).or_insert(next);
         if base == next {
             self.bases.push(way);
+            self.symbols.push(symbol);
         }
         base
     }
@@ -246,7 +252,17 @@ impl Finder<'_, '_, '_> {
         }
     }
 
-    /// All bytes of a word are there.
+    /// Whether all bytes of a word may be read, whichever of them are: they are those of a parameter of an entry or of a
+    /// constant, which nothing writes to.
+    fn is_all_there(&self, (base, word): Word) -> bool {
+        let Some(symbol) = self.symbols[base] else { return false };
+        let is_constant = [Some(op::PARAM), Some(op::CONST)].contains(&self.bases[base].space);
+        let end = word.checked_add(1).and_then(|words| words.checked_mul(BYTES));
+        let size = alignment::size(self.graph.module(), symbol);
+        is_constant && end.zip(size).is_some_and(|(end, size)| end <= size)
+    }
+
+    /// All bytes of a word that are to be accessed are.
     fn finish(&mut self, (base, _): Word, open: Open) {
         let (way, mut pieces) = (self.bases[base].clone(), open.pieces);
         let at = if way.is_load { 0 } else { pieces.len() - 1 };
@@ -273,7 +289,11 @@ impl Finder<'_, '_, '_> {
             all.partition(|&((base, _), _)| meet(self.bases[base].space, space));
         self.loads = kept;
         for (word, open) in gone {
-            self.closed.entry(word).or_default().push(open);
+            if open.pieces.len() > 1 && self.is_all_there(word) {
+                self.finish(word, open);
+            } else {
+                self.closed.entry(word).or_default().push(open);
+            }
         }
     }
 
@@ -286,9 +306,7 @@ impl Finder<'_, '_, '_> {
     /// The end of a block: what is not a run has a reason.
     fn end(&mut self) {
         self.close_store();
-        for (word, open) in std::mem::take(&mut self.loads) {
-            self.closed.entry(word).or_default().push(open);
-        }
+        self.close_loads(None);
         for opens in std::mem::take(&mut self.closed).into_values() {
             let all = opens.iter().fold(0, |all, open| all | open.bytes);
             let Some(first) = opens.iter().flat_map(|open| &open.pieces).map(|piece| piece.stmt).min() else {

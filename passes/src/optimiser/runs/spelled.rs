@@ -88,7 +88,9 @@ pub(in crate::optimiser) fn are_possible(module: &Module<'_>, function: &Functio
         let base = base.map_or(&b""[..], |(base, _)| module.node_text(base));
         let bits = bits.entry((found.way.is_load, found.way.space, base)).or_default();
         *bits += found.bits();
-        if *bits >= WORD {
+        // Of what never changes, two bytes may be enough.
+        let never_changes = [Some(op::PARAM), Some(op::CONST)].contains(&found.way.space);
+        if *bits >= if never_changes { WORD / 2 } else { WORD } {
             return true;
         }
     }
