@@ -252,15 +252,51 @@ impl Words {
     /// moves.
     pub(super) fn transposed(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
         let &[Some(first), Some(second), Some(third), Some(fourth)] = lanes else { return None };
+        // What has no lane beside the one gives no other word anything, so that the number is moved for this one alone.
+        let is_number = |&lane: &Term| self.pieces.terms.value(lane).is_some();
+        let (numbers, others): (Vec<Term>, Vec<Term>) =
+            lanes.iter().flatten().partition(|lane| is_number(lane));
+        if !numbers.is_empty() && !others.into_iter().all(|lane| self.has_neighbour(lane)) {
+            return None;
+        }
         let (low, [first, second]) = self.interleaved_halves(first, second)?;
         let (high, [third, fourth]) = self.interleaved_halves(third, fourth)?;
         let selector = self.digits(&[first, second, lanes.len() + third, lanes.len() + fourth]);
         Some(self.push(Step::plain(op::PRMT_B32, &[low, high, Source::Constant(selector)])))
     }
 
+    /// Whether the first word that a lane lies in may have another lane.
+    fn has_neighbour(&mut self, lane: Term) -> bool {
+        let word = self.pieces.homes(lane).next().and_then(|(word, _)| self.pieces.near_term(word));
+        let most = u128::from(u32::MAX >> (u32::BITS - self.lanes.bits()));
+        word.is_some_and(|word| self.pieces.fact(word).unsigned().1 > most)
+    }
+
     /// The halves of two words, interleaved, that have these lanes, and where they then are. Of the words that have a
-    /// lane the first one counts, since others that have the lane beside it are made of this one too.
+    /// lane the first one counts, since others that have the lane beside it are made of this one too. One of both may be a
+    /// number, of which all lanes of a word are.
     fn interleaved_halves(&mut self, low: Term, high: Term) -> Option<(Source, [usize; 2])> {
+        let number = |term: Term| self.pieces.terms.value(term);
+        let (lane, number, is_above) = match (number(low), number(high)) {
+            (None, None) => return self.interleaved_lanes(low, high),
+            (None, Some(number)) => (low, number, true),
+            (Some(number), None) => (high, number, false),
+            (Some(_), Some(_)) => return None,
+        };
+        let (word, place) = self.pieces.homes(lane).next()?;
+        let half = place / 2 * 2;
+        let places = if is_above { [half, 4, half + 1, 4] } else { [4, half, 4, half + 1] };
+        let selector = self.digits(&places);
+        let number = u64::try_from(number).ok()? * 0x0101_0101;
+        // Next to the moves of others, so that the number is in a register of its own.
+        let number = if number == 0 { Source::Constant(0) } else { self.register(Source::Constant(number)) };
+        let word =
+            self.push(Step::plain(op::PRMT_B32, &[Source::Value(word), number, Source::Constant(selector)]));
+        let first = place % 2 * 2;
+        Some((word, [first, first + 1]))
+    }
+
+    fn interleaved_lanes(&mut self, low: Term, high: Term) -> Option<(Source, [usize; 2])> {
         let (one, place) = self.pieces.homes(low).next()?;
         let (other, other_place) = self.pieces.homes(high).find(|&(word, _)| word != one)?;
         let (half, other_half) = (place / 2 * 2, 4 + other_place / 2 * 2);

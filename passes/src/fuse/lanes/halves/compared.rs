@@ -231,7 +231,9 @@ impl Words {
 
     /// The lesser or the greater ones of numbers with the same bias, chosen by the signs of their differences.
     pub(super) fn chosen_by_signs(&mut self, extremum: Extremum, both: [Halves; 2]) -> Option<Halves> {
-        if !self.is_made(Way::SignsOfHalves) {
+        // Bytes are compared four at a time by the steps that follow.
+        let are_bytes = both.iter().all(|of| of.limits[0] >= 0 && of.limits[1] <= i64::from(u8::MAX));
+        if are_bytes || !self.is_made(Way::SignsOfHalves) {
             return None;
         }
         // What is compared with a number needs nothing subtracted.
