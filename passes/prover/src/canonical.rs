@@ -122,11 +122,8 @@ impl Cone {
     /// Whether words are compared in it, or chosen by a sign.
     pub(super) fn compares(&self) -> bool {
         let is_sign = |at: u32| self.words[at as usize].kind == Kind::Extract;
-        self.words.iter().any(|word| match word.kind {
-            Kind::UnsignedLess | Kind::SignedLess => true,
-            Kind::Choose => is_sign(word.operands[0]),
-            _ => false,
-        })
+        let compares = |word: &Word| matches!(word.kind, Kind::UnsignedLess | Kind::SignedLess);
+        self.words.iter().any(|word| compares(word) || word.kind == Kind::Choose && is_sign(word.operands[0]))
     }
 
     /// Whether there are several words that are the smaller or the greater of two.

@@ -212,7 +212,8 @@ impl Integer {
         let [shown, others] = [&one, &other].map(|of| of.limits()[usize::from(!is_greater)]);
         let is_first = match shown.cmp(&others) {
             Ordering::Equal => difference.is_turned(),
-            order => (order == Ordering::Greater) == is_greater,
+            Ordering::Greater => is_greater,
+            Ordering::Less => !is_greater,
         };
         let (base, more) = if is_first { (one, difference.times(-1)) } else { (other, difference) };
         let is_negative = more.is_negative(graph);

@@ -11,8 +11,8 @@ use super::linear::Linear;
 use super::words::Circuit;
 
 /// How many bits the words and their halves have.
-const WORD: usize = 32;
-const HALF: usize = 16;
+const WORD: u32 = 32;
+const HALF: u32 = 16;
 
 /// The most words that a table is of, and that are looked at for it: a table of three words is written in 21 at most, if
 /// numbers are not counted.
@@ -23,7 +23,7 @@ const MOST_LOOKED_AT: usize = 48;
 const SET: [u8; MOST_WORDS] = [0xf0, 0xcc, 0xaa];
 
 /// For each bit of a word the rows in which it is set.
-type Rows = [u8; WORD];
+type Rows = [u8; WORD as usize];
 
 /// Where a bit of a merged word comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl Table {
         if known.is_none() {
             self.inputs.push(at);
         }
-        Some([set; WORD])
+        Some([set; WORD as usize])
     }
 
     /// The word that takes bits from others, if one does.
@@ -79,7 +79,7 @@ impl<W: Watch> Circuit<'_, W> {
     /// A word of which both halves are the smaller or the greater ones of those of two words.
     pub(super) fn merged_sums(&mut self, [a, b]: [u32; 2]) -> Option<Linear> {
         self.differences()?;
-        if self.word(a).width as usize != WORD {
+        if self.word(a).width != WORD {
             return None;
         }
         let mut table = Table { inputs: Vec::with_capacity(MOST_WORDS), left: MOST_LOOKED_AT };
@@ -89,7 +89,7 @@ impl<W: Watch> Circuit<'_, W> {
         let low = self.merged_half(&mask, &merge.both, 0)?;
         let high = self.merged_half(&mask, &merge.both, HALF)?;
         self.differences()?.are_any = true;
-        Some(low.plus(&high.cut(16).raised(16)))
+        Some(low.plus(&high.cut(HALF).raised(HALF)))
     }
 
     /// The rows of each bit of a word; `None` if there are too many words.
@@ -101,22 +101,22 @@ impl<W: Watch> Circuit<'_, W> {
         if word.kind == Kind::Not {
             return Some(self.rows(a, table)?.map(|rows| !rows));
         }
-        let gate = match word.kind {
-            Kind::Constant => {
-                let set = |bit: usize| word.value >> bit & 1 == 1;
-                return Some(std::array::from_fn(|bit| if set(bit) { u8::MAX } else { 0 }));
-            }
-            Kind::And if self.known_sum(at).is_none() => |one: u8, other: u8| one & other,
-            Kind::Or if self.known_sum(at).is_none() => |one: u8, other: u8| one | other,
-            _ => return table.input(at),
-        };
+        if word.kind == Kind::Constant {
+            let set = |bit: usize| word.value >> bit & 1 == 1;
+            return Some(std::array::from_fn(|bit| if set(bit) { u8::MAX } else { 0 }));
+        }
+        let is_gate = matches!(word.kind, Kind::And | Kind::Or) && self.known_sum(at).is_none();
+        if !is_gate {
+            return table.input(at);
+        }
         let (one, other) = (self.rows(a, table)?, self.rows(b, table)?);
+        let gate = |one: u8, other: u8| if word.kind == Kind::And { one & other } else { one | other };
         Some(std::array::from_fn(|bit| gate(one[bit], other[bit])))
     }
 
     /// The half from a bit on of such a word, as a number.
-    fn merged_half(&mut self, mask: &[Lit], both: &[Vec<Taken>; 2], low: usize) -> Option<Linear> {
-        let half = low..low + HALF;
+    fn merged_half(&mut self, mask: &[Lit], both: &[Vec<Taken>; 2], low: u32) -> Option<Linear> {
+        let half = low as usize..(low + HALF) as usize;
         let decides = mask[half.start];
         if decides.is_constant() || mask[half.clone()].iter().any(|&bit| bit != decides) {
             return None;
@@ -127,21 +127,21 @@ impl<W: Watch> Circuit<'_, W> {
         let is_greater = self.takes_greater(decides, &numbers)?;
         let extreme = self.extreme_of(Extreme { words: [0; 2], signed: false, is_greater }, both)?;
         // What its literals could add up to may be more than a half has.
-        extreme.zero_extended(32).or_else(|| {
+        extreme.zero_extended(WORD).or_else(|| {
             let bits = extreme.bits(&mut self.graph);
-            Linear::of_bits(&bits).zero_extended(32)
+            Linear::of_bits(&bits).zero_extended(WORD)
         })
     }
 
     /// The half from a bit on whose bits are taken from there.
-    fn half_of(&mut self, taken: &[Taken], low: usize) -> Option<Linear> {
+    fn half_of(&mut self, taken: &[Taken], low: u32) -> Option<Linear> {
         if let Taken::Word(at) = taken[0]
             && taken.iter().all(|&bit| bit == taken[0])
             && let Some(sum) = self.known_sum(at)
         {
-            return if low == 0 { Some(sum.cut(16)) } else { self.bits_from(at, 16, 0) };
+            return if low == 0 { Some(sum.cut(HALF)) } else { self.bits_from(at, low, 0) };
         }
-        let bits = taken.iter().zip(low..).map(|(&taken, place)| match taken {
+        let bits = taken.iter().zip(low as usize..).map(|(&taken, place)| match taken {
             Taken::Number(bit) => Lit::constant(bit),
             Taken::Word(at) => self.bits(at)[place],
         });

@@ -35,11 +35,10 @@ impl Sum {
         let &(sign, _) = smaller.iter().find(|&&(_, smaller)| smaller == Some(kind))?;
         let greater = table.extremum(SimdArithmetic::Max, sign).map(Kind::Simd);
         let exchanged: Vec<Term> = lanes.iter().rev().copied().collect();
-        let (place, added) = all.iter().enumerate().find_map(|(place, operand)| match operand {
-            Operand::Lanes(addend) if Some(addend.kind) == greater => {
-                (addend.lanes == lanes || addend.lanes == exchanged).then_some((place, addend.term))
-            }
-            _ => None,
+        let (place, added) = all.iter().enumerate().find_map(|(place, operand)| {
+            let Operand::Lanes(addend) = operand else { return None };
+            let is_of_both = addend.lanes == lanes || addend.lanes == exchanged;
+            (Some(addend.kind) == greater && is_of_both).then_some((place, addend.term))
         })?;
         let is_it = |operation: &Operation| operation.is_distance() && operation.atype == sign;
         let kind = Kind::Simd(table.sums().find(is_it)?);
