@@ -4,6 +4,9 @@
 //! a lane is made of is found by how both behave: of those below the lane, one that gives the lane, clamped, on all
 //! samples. The proof tells what only the samples do not.
 //!
+//! What is added to a lane after it was clamped, as quantised numbers have zero points, is added to the number before if
+//! that is a lane clamped as the instruction does it.
+//!
 //! A lane may have less room on one side than its bits have, as from -127 to 127: then that side is clamped before, and
 //! the other one by the instruction that packs.
 
@@ -83,22 +86,33 @@ fn joins_clamped(site: &Site<'_, '_, '_>) -> bool {
     clamped > 1
 }
 
-/// How numbers are clamped: to numbers with this sign, of which the highest bit is inverted then or not.
+/// How numbers are clamped: to numbers with this sign, of which the highest bit is inverted then or not, and whether what
+/// is added to the lanes is added to the numbers instead.
 #[derive(Clone, Copy, Debug)]
 struct Clamp {
     sign: Sign,
     inverts: bool,
+    adds: bool,
 }
 
 impl Clamp {
     /// All, the simplest first.
     fn all() -> impl Iterator<Item = Self> {
-        [false, true].into_iter().flat_map(|inverts| Sign::ALL.map(|sign| Self { sign, inverts }))
+        let of = |adds: bool| {
+            let signs = move |inverts| Sign::ALL.map(|sign| Self { sign, inverts, adds });
+            [false, true].into_iter().flat_map(signs)
+        };
+        [false, true].into_iter().flat_map(of)
     }
 
     /// Whether a number without a sign that fits stays what it is.
     const fn keeps_what_fits(self) -> bool {
-        matches!(self, Self { sign: Sign::Unsigned, inverts: false })
+        matches!(self, Self { sign: Sign::Unsigned, inverts: false, adds: false })
+    }
+
+    /// What is added to a number that makes a lane.
+    const fn added(self, to_lane: i64) -> i64 {
+        if self.adds { to_lane } else { 0 }
     }
 
     /// What a number becomes in so many bits.
@@ -171,7 +185,7 @@ impl Words {
     /// A word of numbers that are clamped to as many bits as each of these parts has, the lowest first.
     fn all_clamped(&mut self, parts: &[Term]) -> Option<Source> {
         let bits = self.pieces.terms.width(*parts.first()?);
-        let (Clamp { sign, inverts }, numbers) = self.numbers_of(parts)?;
+        let (Clamp { sign, inverts, .. }, numbers) = self.numbers_of(parts)?;
         let word = self.packed(sign, bits, &numbers);
         let highest = parts.iter().fold(0, |all, _| all << bits | 1 << (bits - 1));
         Some(match inverts {
@@ -200,13 +214,22 @@ impl Words {
         let mut sampler = Sampler::of(terms, &all, self.lanes)?;
         // For each way to clamp, those that each lane may still be.
         let of_each = vec![(0..words.len()).collect::<Vec<usize>>(); clamped.len()];
-        let ways = Clamp::all().filter(|clamp| !fits || clamp.keeps_what_fits());
+        // What is added to lanes that are clamped may be added before instead, where there is room for it: the zero points
+        // of quantised numbers.
+        let added = |&lane: &Term| {
+            let Op::Add(_, number) = terms.op(lane) else { return Some(0) };
+            Some(sign_extended(u64::try_from(terms.value(number)?).ok()?, bits))
+        };
+        let added: Vec<i64> = clamped.iter().map(|lane| added(lane).unwrap_or(0)).collect();
+        let adds = added.iter().any(|&more| more != 0);
+        let ways = Clamp::all().filter(|clamp| (adds || !clamp.adds) && (!fits || clamp.keeps_what_fits()));
         let mut left: Vec<(Clamp, Vec<Vec<usize>>)> = ways.map(|clamp| (clamp, of_each.clone())).collect();
         sampler.each(|results| {
             let (values, results) = results.split_at(words.len());
             left.retain_mut(|(clamp, of_each)| {
-                for (left, &result) in of_each.iter_mut().zip(results) {
-                    left.retain(|&word| clamp.of(sign_extended(values[word], WORD), bits) == result);
+                for ((left, &result), &more) in of_each.iter_mut().zip(results).zip(&added) {
+                    let more = clamp.added(more);
+                    left.retain(|&word| clamp.of(sign_extended(values[word], WORD) + more, bits) == result);
                 }
                 !of_each.iter().any(Vec::is_empty)
             });
@@ -215,12 +238,21 @@ impl Words {
         // Terms are made of earlier ones, so the first numbers have the most of what is computed above them.
         let firsts = |of_each: &[Vec<usize>]| of_each.iter().map(|left| left[0]).collect::<Vec<_>>();
         let (clamp, of_each) = left.iter().min_by_key(|(_, of_each)| firsts(of_each))?;
-        let mut numbers = bounded(*clamp, bits, &firsts(of_each), &mut sampler).into_iter();
+        let added: Vec<i64> = added.into_iter().map(|more| clamp.added(more)).collect();
+        let lanes_of = Clamped { clamp: *clamp, bits, firsts: &firsts(of_each), added: &added };
+        let mut numbers = lanes_of.bounded(&mut sampler).into_iter().zip(&added);
         let zero = self.pieces.terms.constant(0, bits);
         let number = |lane: &Term| match clamped.contains(lane) {
             true => {
-                let Number { word, bound } = numbers.next()?;
+                let (Number { word, bound }, &more) = numbers.next()?;
                 let word = self.pieces.word(words[word]).map(Source::Value)?;
+                let word = match more {
+                    0 => word,
+                    _ => {
+                        let more = Source::Constant(more.cast_unsigned() & u64::from(u32::MAX));
+                        self.push(Step::plain(op::ADD_U32, &[word, more]))
+                    }
+                };
                 Some(bound.map_or(word, |bound| self.push(bound.step(word))))
             }
             // The bits above it must be zeros whatever becomes of what is undemanded.
@@ -257,42 +289,60 @@ impl Words {
     }
 }
 
-/// The numbers that lanes are, clamped, given the first words that are such: where one of these always fits, an earlier
-/// one that it is if that is bounded on one side before.
-fn bounded(clamp: Clamp, bits: u32, firsts: &[usize], sampler: &mut Sampler) -> Vec<Number> {
-    let bounds = bounds(clamp, bits, firsts, sampler);
-    let mut earlier: Vec<Vec<usize>> =
-        firsts.iter().zip(&bounds).map(|(&first, bound)| (0..bound.map_or(0, |_| first)).collect()).collect();
-    sampler.each(|results| {
-        let (words, lanes) = results.split_at(results.len() - firsts.len());
-        for ((earlier, bound), &lane) in earlier.iter_mut().zip(&bounds).zip(lanes) {
-            let bounded = |word: usize| {
-                bound.map(|bound| clamp.of(bound.apply(sign_extended(words[word], WORD)), bits))
-            };
-            earlier.retain(|&word| bounded(word) == Some(lane));
-        }
-        earlier.iter().any(|earlier| !earlier.is_empty())
-    });
-    let number = |((&first, bound), earlier): ((&usize, Option<Bound>), Vec<usize>)| match earlier.first() {
-        Some(&word) => Number { word, bound },
-        None => Number { word: first, bound: None },
-    };
-    firsts.iter().zip(bounds).zip(earlier).map(number).collect()
+/// Lanes that are clamped to so many bits, with the first words that they are, and what is added to these.
+struct Clamped<'a> {
+    clamp: Clamp,
+    bits: u32,
+    firsts: &'a [usize],
+    added: &'a [i64],
 }
 
-/// On which side the words that lanes are clamped of are bounded, where they are so on one side and always fit.
-fn bounds(clamp: Clamp, bits: u32, words: &[usize], sampler: &mut Sampler) -> Vec<Option<Bound>> {
-    let mut ends = vec![Some([i64::MAX, i64::MIN]); words.len()];
-    sampler.each(|results| {
-        let lanes = &results[results.len() - words.len()..];
-        for ((ends, &word), &lane) in ends.iter_mut().zip(words).zip(lanes) {
-            let number = sign_extended(results[word], WORD);
-            let fits = clamp.number(lane, bits) == number;
-            *ends = ends.filter(|_| fits).map(|[least, most]| [least.min(number), most.max(number)]);
-        }
-        ends.iter().any(Option::is_some)
-    });
-    ends.into_iter().map(|ends| Bound::of(ends?, clamp.sign, bits)).collect()
+impl Clamped<'_> {
+    /// The numbers that the lanes are: where a word always fits, an earlier one that it is if that is bounded on one side
+    /// before.
+    fn bounded(&self, sampler: &mut Sampler) -> Vec<Number> {
+        let bounds = self.bounds(sampler);
+        let mut earlier: Vec<Vec<usize>> = self
+            .firsts
+            .iter()
+            .zip(&bounds)
+            .map(|(&first, bound)| (0..bound.map_or(0, |_| first)).collect())
+            .collect();
+        sampler.each(|results| {
+            let (words, lanes) = results.split_at(results.len() - self.firsts.len());
+            let of_each = earlier.iter_mut().zip(&bounds).zip(lanes.iter().zip(self.added));
+            for ((earlier, bound), (&lane, &more)) in of_each {
+                let bounded = |word: usize| {
+                    let number = sign_extended(words[word], WORD) + more;
+                    bound.map(|bound| self.clamp.of(bound.apply(number), self.bits))
+                };
+                earlier.retain(|&word| bounded(word) == Some(lane));
+            }
+            earlier.iter().any(|earlier| !earlier.is_empty())
+        });
+        let number = |((&first, bound), earlier): ((&usize, Option<Bound>), Vec<usize>)| match earlier.first()
+        {
+            Some(&word) => Number { word, bound },
+            None => Number { word: first, bound: None },
+        };
+        self.firsts.iter().zip(bounds).zip(earlier).map(number).collect()
+    }
+
+    /// On which side the words are bounded, where they are so on one side and always fit.
+    fn bounds(&self, sampler: &mut Sampler) -> Vec<Option<Bound>> {
+        let mut ends = vec![Some([i64::MAX, i64::MIN]); self.firsts.len()];
+        sampler.each(|results| {
+            let lanes = &results[results.len() - self.firsts.len()..];
+            let words = self.firsts.iter().zip(self.added);
+            for ((ends, (&word, &more)), &lane) in ends.iter_mut().zip(words).zip(lanes) {
+                let number = sign_extended(results[word], WORD) + more;
+                let fits = self.clamp.number(lane, self.bits) == number;
+                *ends = ends.filter(|_| fits).map(|[least, most]| [least.min(number), most.max(number)]);
+            }
+            ends.iter().any(Option::is_some)
+        });
+        ends.into_iter().map(|ends| Bound::of(ends?, self.clamp.sign, self.bits)).collect()
+    }
 }
 
 /// The lowest bits of a word as a number with a sign.
