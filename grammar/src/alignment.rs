@@ -9,14 +9,39 @@ use crate::constant;
 use crate::names::DeclKind;
 use crate::tree::{DeclId, Module, NodeKind, StmtId};
 
-/// The variables and parameters that a statement declares, in the order of the text, each with its alignment in bytes
-/// as it is declared, or else as its type has it; at least 1.
+/// How many bytes what is opaque is taken to have: a handle.
+pub const OPAQUE: u32 = 8;
+
+/// The memory that a variable or parameter takes, as it is declared.
+#[derive(Clone, Debug)]
+pub struct Extent {
+    /// What is declared.
+    pub decl: DeclId,
+    /// Its alignment in bytes as it is declared, or else as its type has it; at least 1.
+    pub align: u32,
+    /// How many bytes an element has; `None` for what is opaque, as textures are.
+    pub element: Option<u32>,
+    /// How many elements it has in each dimension, of which the first may be open
+    /// ([arrays](https://docs.nvidia.com/cuda/parallel-thread-execution/#array-declarations)); none if it is no array.
+    pub dimensions: Vec<Option<u64>>,
+}
+
+impl Extent {
+    /// How many bytes it has, if all dimensions are known.
+    fn size(&self) -> Option<u64> {
+        let bytes = self.element.map(u64::from);
+        self.dimensions.iter().fold(bytes, |bytes, dimension| bytes?.checked_mul((*dimension)?))
+    }
+}
+
+/// The variables and parameters that a statement declares, in the order of the text.
 #[must_use]
-#[expect(clippy::wildcard_enum_match_arm, reason = "other nodes say nothing of alignment")]
-pub fn alignments(module: &Module<'_>, stmt: StmtId) -> Vec<(DeclId, u32)> {
-    let mut found = Vec::new();
+#[expect(clippy::wildcard_enum_match_arm, reason = "other nodes say nothing of memory")]
+pub fn extents(module: &Module<'_>, stmt: StmtId) -> Vec<Extent> {
+    let mut found: Vec<Extent> = Vec::new();
     let (mut align, mut pointer) = (None, false);
     for node in module.stmt_nodes(stmt) {
+        let number = || module.children(node).first().and_then(|&number| constant::value(module, number));
         match module.node_kind(node) {
             NodeKind::Directive => match module.node_text(node) {
                 b".ptr" => pointer = true,
@@ -24,18 +49,19 @@ pub fn alignments(module: &Module<'_>, stmt: StmtId) -> Vec<(DeclId, u32)> {
                 b".param" | b".reg" => (align, pointer) = (None, false),
                 _ => {}
             },
-            NodeKind::Align if !pointer => {
-                let number =
-                    module.children(node).first().and_then(|&number| constant::value(module, number));
-                align = number.and_then(|number| u32::try_from(number).ok());
-            }
+            NodeKind::Align if !pointer => align = number().and_then(|number| u32::try_from(number).ok()),
             NodeKind::Declared => {
                 let Some(decl) = module.decl_of(node) else { continue };
                 let declared = module.decl(decl);
                 if matches!(declared.kind, DeclKind::Variable | DeclKind::Parameter | DeclKind::Register) {
-                    let natural = declared.ty.bits().unwrap_or(64) / 8 * u32::from(declared.lanes);
-                    found.push((decl, align.unwrap_or(natural.next_power_of_two()).max(1)));
+                    let element = declared.ty.bits().map(|bits| bits / 8 * u32::from(declared.lanes));
+                    let align = align.unwrap_or(element.unwrap_or(OPAQUE).next_power_of_two()).max(1);
+                    found.push(Extent { decl, align, element, dimensions: Vec::new() });
                 }
+            }
+            NodeKind::Dimension => {
+                let Some(last) = found.last_mut() else { continue };
+                last.dimensions.push(number());
             }
             _ => {}
         }
@@ -43,40 +69,23 @@ pub fn alignments(module: &Module<'_>, stmt: StmtId) -> Vec<(DeclId, u32)> {
     found
 }
 
+/// The memory of a variable or parameter; `None` for what else is declared.
+fn extent(module: &Module<'_>, decl: DeclId) -> Option<Extent> {
+    let is_stored = matches!(module.decl(decl).kind, DeclKind::Variable | DeclKind::Parameter);
+    let all = if is_stored { extents(module, module.decl(decl).stmt) } else { Vec::new() };
+    all.into_iter().find(|extent| extent.decl == decl)
+}
+
 /// How many of the lowest bits of the address of a variable or parameter are zero.
 #[must_use]
 pub fn zero_bits(module: &Module<'_>, decl: DeclId) -> u32 {
-    let is_stored = matches!(module.decl(decl).kind, DeclKind::Variable | DeclKind::Parameter);
-    let all = if is_stored { alignments(module, module.decl(decl).stmt) } else { Vec::new() };
-    all.into_iter().find(|&(other, _)| other == decl).map_or(0, |(_, align)| align.trailing_zeros())
+    extent(module, decl).map_or(0, |extent| extent.align.trailing_zeros())
 }
 
-/// How many bytes a variable or parameter has, if that is declared
-/// ([arrays](https://docs.nvidia.com/cuda/parallel-thread-execution/#array-declarations)).
+/// How many bytes a variable or parameter has, if that is declared.
 #[must_use]
-#[expect(clippy::wildcard_enum_match_arm, reason = "other nodes say nothing of sizes")]
 pub fn size(module: &Module<'_>, decl: DeclId) -> Option<u64> {
-    let declared = module.decl(decl);
-    if !matches!(declared.kind, DeclKind::Variable | DeclKind::Parameter) {
-        return None;
-    }
-    let element = u64::from(declared.ty.bits()?) / 8 * u64::from(declared.lanes);
-    let nodes = module.stmt_nodes(declared.stmt);
-    let mut after = nodes.skip_while(|&node| module.decl_of(node) != Some(decl));
-    after.next()?;
-    let mut size = Some(element).filter(|&bytes| bytes > 0);
-    for node in after {
-        match module.node_kind(node) {
-            NodeKind::Dimension => {
-                let number =
-                    module.children(node).first().and_then(|&number| constant::value(module, number));
-                size = size.zip(number).and_then(|(size, number)| size.checked_mul(number));
-            }
-            NodeKind::Declared | NodeKind::Directive => break,
-            _ => {}
-        }
-    }
-    size
+    extent(module, decl)?.size().filter(|&bytes| bytes > 0)
 }
 
 #[cfg(test)]

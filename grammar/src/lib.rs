@@ -3,6 +3,7 @@
 //! This package reads and writes text; it does not use files or terminals, and contains no
 //! optimisation.
 
+pub mod address;
 pub mod alignment;
 pub mod constant;
 pub mod diagnostic;

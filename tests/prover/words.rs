@@ -426,60 +426,73 @@ fn what_is_not_the_bytes_of_the_word_is_not_proved() {
     }
 }
 
-/// A function that stores the lowest three bytes of something declared, or only one of them, which it loads one by one or,
-/// if `whole`, together.
-fn declared(head: &str, address: &str, whole: bool) -> String {
-    let (space, entry) = if head.contains(".const") { ("const", "") } else { ("param", head) };
-    let space = if head.contains(".global") { "global" } else { space };
-    let module = if entry.is_empty() || head.contains(".global") { head } else { "" };
-    let parameter = if module.is_empty() { entry } else { ".param .b32 other" };
-    let kind = if head.contains("local") { ".func" } else { ".entry" };
-    let loads = if whole {
-        format!(
-            "ld.{space}.b32 %r4, [{address}];\nprmt.b32 %r1, %r4, 0, 0x4440;\nprmt.b32 %r2, %r4, 0, 0x4441;\n\
-             prmt.b32 %r3, %r4, 0, 0x4442;"
-        )
-    } else {
+/// Something declared, of which three bytes are loaded from an address on.
+struct Declared {
+    function: &'static str,
+    space: &'static str,
+    what: &'static str,
+    address: &'static str,
+}
+
+const fn parameter(what: &'static str, address: &'static str) -> Declared {
+    Declared { function: ".entry", space: "param", what, address }
+}
+
+const fn constant(what: &'static str, address: &'static str) -> Declared {
+    Declared { space: "const", ..parameter(what, address) }
+}
+
+impl Declared {
+    /// The function with the bytes loaded one by one, and together.
+    fn texts(&self) -> [String; 2] {
+        let Self { function, space, what, address } = self;
+        let [outside, inside] = if *space == "param" { ["", what] } else { [*what, ".param .b32 other"] };
         let byte = |at: usize| format!("ld.{space}.u8 %r{}, [{address}+{at}];\n", at + 1);
-        (0..3).map(byte).collect()
-    };
-    format!(
-        ".version 8.0\n.target sm_90\n.address_size 64\n{module}\n.visible {kind} k(.param .u64 out, {parameter})\n{{\n\
-         .reg .b32 %r<5>;\n.reg .b64 %d<2>;\nld.param.u64 %d1, [out];\n{loads}\n\
-         st.global.b32 [%d1], %r1;\nst.global.b32 [%d1+4], %r2;\nst.global.b32 [%d1+8], %r3;\nret;\n}}\n"
-    )
+        let together = format!(
+            "ld.{space}.b32 %r4, [{address}];\nprmt.b32 %r1, %r4, 0, 0x4440;\nprmt.b32 %r2, %r4, 0, 0x4441;\n\
+             prmt.b32 %r3, %r4, 0, 0x4442;\n"
+        );
+        [(0..3).map(byte).collect(), together].map(|loads| {
+            format!(
+                ".version 8.0\n.target sm_90\n.address_size 64\n{outside}\n\
+                 .visible {function} k(.param .u64 out, {inside})\n{{\n\
+                 .reg .b32 %r<5>;\n.reg .b64 %d<2>;\nld.param.u64 %d1, [out];\n{loads}\
+                 st.global.b32 [%d1], %r1;\nst.global.b32 [%d1+4], %r2;\nst.global.b32 [%d1+8], %r3;\nret;\n}}\n"
+            )
+        })
+    }
 }
 
 #[test]
 fn a_word_of_what_never_changes_may_be_read_for_some_of_its_bytes() {
-    for (head, address) in [
-        (".param .align 4 .b8 p[4]", "p"),
-        (".param .align 4 .b8 p[12]", "p+8"),
-        (".param .u64 p", "p+4"),
-        (".const .align 4 .b8 p[4];", "p"),
-        (".const .b32 p[3][2];", "p+20"),
+    for declared in [
+        parameter(".param .align 4 .b8 p[4]", "p"),
+        parameter(".param .align 4 .b8 p[12]", "p+8"),
+        parameter(".param .u64 p", "p+4"),
+        constant(".const .align 4 .b8 p[4];", "p"),
+        constant(".const .b32 p[3][2];", "p+20"),
     ] {
-        let [old, new] = [false, true].map(|whole| declared(head, address, whole));
-        assert_eq!(stopped_texts(&old, &new), None, "{head} {address}");
+        let [old, new] = declared.texts();
+        assert_eq!(stopped_texts(&old, &new), None, "{old}");
     }
 }
 
 #[test]
 fn neither_beyond_its_end_nor_of_what_may_change() {
-    for (head, address) in [
-        (".param .align 4 .b8 p[3]", "p"),
-        (".param .align 4 .b8 p[11]", "p+8"),
-        (".param .align 2 .b8 p[4]", "p"),
-        (".param .align 4 .b8 p[8]", "p+1"),
-        (".param .u64 p", "p+8"),
-        (".const .align 4 .b8 p[7];", "p+4"),
-        (".extern .const .align 4 .b8 p[];", "p"),
-        (".global .align 4 .b8 p[4];", "p"),
+    for declared in [
+        parameter(".param .align 4 .b8 p[3]", "p"),
+        parameter(".param .align 4 .b8 p[11]", "p+8"),
+        parameter(".param .align 2 .b8 p[4]", "p"),
+        parameter(".param .align 4 .b8 p[8]", "p+1"),
+        parameter(".param .u64 p", "p+8"),
+        constant(".const .align 4 .b8 p[7];", "p+4"),
+        constant(".extern .const .align 4 .b8 p[];", "p"),
+        Declared { space: "global", ..constant(".global .align 4 .b8 p[4];", "p") },
         // The parameters of a function that is no entry may lie in local memory.
-        (".param .align 4 .b8 local[4]", "local"),
+        Declared { function: ".func", ..parameter(".param .align 4 .b8 p[4]", "p") },
     ] {
-        let [old, new] = [false, true].map(|whole| declared(head, address, whole));
-        assert_eq!(stopped_texts(&old, &old), None, "{head} {address}: the same");
-        assert!(stopped_texts(&old, &new).is_some(), "{head} {address}");
+        let [old, new] = declared.texts();
+        assert_eq!(stopped_texts(&old, &old), None, "{old}");
+        assert!(stopped_texts(&old, &new).is_some(), "{old}");
     }
 }

@@ -4,7 +4,7 @@
 //! access through one name cannot reach another unless it leaves its bounds.
 
 use crate::code::{Demands, Function, Parameter, Transfer};
-use ptxopt_grammar::alignment::alignments;
+use ptxopt_grammar::alignment::{Extent, OPAQUE, extents};
 use ptxopt_grammar::constant;
 use ptxopt_grammar::names::DeclKind;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, NodeKind, ScopeId, StmtId, StmtKind};
@@ -81,6 +81,17 @@ struct Declared {
     array: bool,
     unsized_array: bool,
     initialiser: Option<NodeId>,
+}
+
+impl Declared {
+    /// What is declared in a state space.
+    fn of(extent: Extent, space: String) -> Self {
+        let Extent { decl, align, element, dimensions } = extent;
+        let known = dimensions.iter().flatten().filter_map(|&count| u32::try_from(count).ok());
+        let unsized_array = known.clone().count() < dimensions.len();
+        let size = known.fold(element.unwrap_or(OPAQUE), u32::saturating_mul);
+        Self { decl, space, size, align, array: !dimensions.is_empty(), unsized_array, initialiser: None }
+    }
 }
 
 impl Layout {
@@ -279,7 +290,7 @@ fn body(module: &Module<'_>, stmt: StmtId) -> Option<Range<usize>> {
 fn declarations(module: &Module<'_>, stmt: StmtId) -> Vec<Declared> {
     let mut declared: Vec<Declared> = Vec::new();
     let (mut space, mut pointer) = (String::new(), false);
-    let mut aligned = alignments(module, stmt).into_iter().peekable();
+    let mut extents = extents(module, stmt).into_iter().peekable();
     for node in module.stmt_nodes(stmt) {
         match module.node_kind(node) {
             NodeKind::Directive => {
@@ -294,29 +305,8 @@ fn declarations(module: &Module<'_>, stmt: StmtId) -> Vec<Declared> {
                 }
             }
             NodeKind::Declared => {
-                let Some(decl) = module.decl_of(node) else { continue };
-                let one = module.decl(decl);
-                if matches!(one.kind, DeclKind::Function | DeclKind::Label | DeclKind::Table) {
-                    continue;
-                }
-                let natural = one.ty.bits().unwrap_or(64) / 8 * u32::from(one.lanes);
-                declared.push(Declared {
-                    decl,
-                    space: space.clone(),
-                    size: natural,
-                    align: aligned.next_if(|&(other, _)| other == decl).map_or(1, |(_, align)| align),
-                    array: false,
-                    unsized_array: false,
-                    initialiser: None,
-                });
-            }
-            NodeKind::Dimension => {
-                let Some(last) = declared.last_mut() else { continue };
-                last.array = true;
-                match integer(module, node) {
-                    Some(count) => last.size = last.size.saturating_mul(count),
-                    None => last.unsized_array = true,
-                }
+                let extent = extents.next_if(|extent| Some(extent.decl) == module.decl_of(node));
+                declared.extend(extent.map(|extent| Declared::of(extent, space.clone())));
             }
             NodeKind::Initialiser => {
                 let Some(last) = declared.last_mut() else { continue };
@@ -366,11 +356,6 @@ fn demands(module: &Module<'_>, stmt: StmtId) -> Demands {
         }
     }
     demands
-}
-
-fn integer(module: &Module<'_>, node: NodeId) -> Option<u32> {
-    let child = *module.children(node).first()?;
-    u32::try_from(constant::literal(module.node_text(child))?).ok()
 }
 
 /// The items of an initialiser, braces left out, with their offsets.

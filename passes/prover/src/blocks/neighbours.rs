@@ -18,18 +18,15 @@
 use super::Stop;
 use super::events::Event;
 use super::questions::Answer;
-use super::shape::{self, Class, Shape};
+use super::shape::{Class, Shape};
 use super::walk::Walk;
-use super::words::{Space, WORD};
-use ptxopt_grammar::alignment;
+use super::words::{BYTE, Space, WORD};
 use ptxopt_grammar::meaning::term::{Term, ones};
 use ptxopt_grammar::tree::StmtId;
+use ptxopt_grammar::{address, alignment};
 
 /// The bits of an address that are zero where a word is.
 const WITHIN: u128 = (WORD / BYTE) as u128 - 1;
-
-/// How many bits a byte has.
-const BYTE: u32 = 8;
 
 impl Walk<'_, '_> {
     /// What a load of a word reads, if loads of the old block read its parts.
@@ -61,13 +58,15 @@ impl Walk<'_, '_> {
 
     /// Whether a word lies within a constant or a parameter of an entry, as that is declared.
     fn is_declared(&self, stmt: StmtId, shape: &Shape) -> bool {
+        if !matches!(shape.space, Some(Space::Const | Space::Param)) {
+            return false;
+        }
         let module = self.sides[1].names.module;
-        let [_, address] = module.operands(stmt)[..] else { return false };
-        let end = shape::place(module, address).and_then(|(base, first)| {
-            let size = alignment::size(module, module.decl_of(base)?)?;
-            Some(first.checked_add(u64::from(WORD / BYTE))? <= size)
-        });
-        matches!(shape.space, Some(Space::Const | Space::Param)) && end == Some(true)
+        let [_, node] = module.operands(stmt)[..] else { return false };
+        let Some((base, first)) = address::parts(module, node) else { return false };
+        let size = module.decl_of(base).and_then(|decl| alignment::size(module, decl));
+        let end = first.checked_add(u64::from(WORD / BYTE));
+        end.zip(size).is_some_and(|(end, size)| end <= size)
     }
 
     /// How many ordered events of the old block, from number `first` on, a store of a word is together, if these store

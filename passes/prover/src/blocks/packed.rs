@@ -15,14 +15,11 @@ use super::Stop;
 use super::registers::RegisterId;
 use super::relation::{Place, Relation};
 use super::walk::Held;
+use super::words::{BYTE, WORD};
 use ptxopt_grammar::meaning::term::{Term, Terms, ones};
 use ptxopt_grammar::names::Part;
 use ptxopt_grammar::tree::DeclId;
 use std::collections::BTreeMap;
-
-/// How many bits a word has, and a byte.
-const WIDTH: u32 = 32;
-const BYTE: u32 = 8;
 
 /// A word of a new function that holds lanes of registers of the old one, the first of them lowest.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -83,7 +80,7 @@ impl Relation<'_, '_, '_> {
     pub(super) fn resolve(&mut self, packed: &[Packed]) -> Result<(), Stop> {
         for Packed { word, lanes } in packed {
             let walk = &mut self.walk;
-            let Some(word) = walk.registers.outermost(word, WIDTH) else { continue };
+            let Some(word) = walk.registers.outermost(word, WORD) else { continue };
             let names = &mut walk.sides[0].names;
             if names.has(word) {
                 return Err(Stop::plain("a word that stands for registers of the first file is one of them"));
@@ -136,14 +133,14 @@ impl Relation<'_, '_, '_> {
 pub(super) fn halves(terms: &mut Terms, word: Term) -> [Term; 4] {
     [(0, 0), (1, 0), (0, 128), (1, 128)].map(|(first, inverted)| {
         let lane = |byte| Lane { register: (), byte: Some(byte), inverted };
-        let [low, high] = [first, first + 2].map(|byte| lane(byte).of(terms, word, WIDTH / 2));
+        let [low, high] = [first, first + 2].map(|byte| lane(byte).of(terms, word, WORD / 2));
         terms.concat(high, low)
     })
 }
 
 /// How many bits each lane of a word has.
 fn width<R>(lanes: &[Lane<R>]) -> u32 {
-    WIDTH / u32::try_from(lanes.len()).expect("a word has two or four lanes")
+    WORD / u32::try_from(lanes.len()).expect("a word has two or four lanes")
 }
 
 #[cfg(test)]

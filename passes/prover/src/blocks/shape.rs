@@ -12,14 +12,14 @@ use super::registers::{CARRY, RegisterId};
 use super::terms::Input;
 use super::walk::Walk;
 use super::words::{self, Space};
-use ptxopt_grammar::constant;
 use ptxopt_grammar::meaning::term::Term;
 use ptxopt_grammar::names::{DeclKind, NameParts};
 use ptxopt_grammar::roles::Role;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::table::{Control, Effects};
 use ptxopt_grammar::token::Tok;
-use ptxopt_grammar::tree::{Module, NodeId, NodeKind, StmtId, StmtKind, TokenId};
+use ptxopt_grammar::tree::{NodeId, NodeKind, StmtId, StmtKind, TokenId};
+use ptxopt_grammar::{address, constant};
 use std::collections::BTreeMap;
 
 /// How the results of an instruction depend on more than its operands.
@@ -280,7 +280,7 @@ impl Walk<'_, '_> {
     /// The number that a plain address is: a register or a symbol, or one and a constant.
     fn address(&mut self, side: usize, stmt: StmtId, node: NodeId) -> Result<Option<Term>, Stop> {
         let module = self.sides[side].names.module;
-        let Some((base, offset)) = place(module, node) else { return Ok(None) };
+        let Some((base, offset)) = address::parts(module, node) else { return Ok(None) };
         let names = &mut self.sides[side].names;
         let strange = || Stop::at(stmt, "names a register that the prover does not follow");
         let found = names.registers(&mut self.registers, base).ok_or_else(strange)?;
@@ -301,17 +301,6 @@ impl Walk<'_, '_> {
         let offset = self.arena.terms.constant(offset, width);
         Ok(Some(self.arena.terms.add(base, offset)))
     }
-}
-
-/// What a plain address names, and the number that is added to it.
-pub(super) fn place(module: &Module<'_>, node: NodeId) -> Option<(NodeId, u64)> {
-    let [place] = module.children(node)[..] else { return None };
-    let (base, offset) = match (module.node_kind(place), &module.children(place)[..]) {
-        (NodeKind::Name, _) => (place, 0),
-        (NodeKind::Offset, &[base, offset]) => (base, constant::value(module, offset)?),
-        (_, _) => return None,
-    };
-    (module.node_kind(base) == NodeKind::Name).then_some((base, offset))
 }
 
 fn class(effects: Effects, control: Control) -> Class {

@@ -20,6 +20,9 @@ use ptxopt_grammar::meaning::term::{Term, Terms};
 /// How many bits a word has.
 pub(super) const WORD: u32 = 32;
 
+/// How many bits a byte has.
+pub(super) const BYTE: u32 = 8;
+
 /// How many bits a half of one has.
 const HALF: u32 = 16;
 

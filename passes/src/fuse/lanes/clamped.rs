@@ -10,6 +10,7 @@
 //! A lane may have less room on one side than its bits have, as from -127 to 127: then that side is clamped before, and
 //! the other one by the instruction that packs.
 
+use super::halves::constant;
 use super::pieces::Pieces;
 use super::sampler::Sampler;
 use super::scaled::WORD;
@@ -163,15 +164,15 @@ impl Bound {
             Self::Least(least) => (op::MAX_S32, least),
             Self::Most(most) => (op::MIN_S32, most),
         };
-        let bound = Source::Constant(bound.cast_unsigned() & u64::from(u32::MAX));
-        Step::plain(instruction, &[word, bound])
+        Step::plain(instruction, &[word, constant(bound)])
     }
 }
 
-/// A number that is clamped to make a lane: a word, by its place among all, bounded before or not.
+/// A number that is clamped to make a lane: a word, by its place among all, with something added, bounded before or not.
 #[derive(Clone, Copy, Debug)]
 struct Number {
     word: usize,
+    added: i64,
     bound: Option<Bound>,
 }
 
@@ -238,20 +239,18 @@ impl Words {
         // Terms are made of earlier ones, so the first numbers have the most of what is computed above them.
         let firsts = |of_each: &[Vec<usize>]| of_each.iter().map(|left| left[0]).collect::<Vec<_>>();
         let (clamp, of_each) = left.iter().min_by_key(|(_, of_each)| firsts(of_each))?;
-        let added: Vec<i64> = added.into_iter().map(|more| clamp.added(more)).collect();
-        let lanes_of = Clamped { clamp: *clamp, bits, firsts: &firsts(of_each), added: &added };
-        let mut numbers = lanes_of.bounded(&mut sampler).into_iter().zip(&added);
+        let firsts = firsts(of_each).into_iter().zip(added);
+        let number = |(word, more)| Number { word, added: clamp.added(more), bound: None };
+        let clamped_to = Clamped { clamp: *clamp, bits, numbers: firsts.map(number).collect() };
+        let mut numbers = clamped_to.bounded(&mut sampler).into_iter();
         let zero = self.pieces.terms.constant(0, bits);
         let number = |lane: &Term| match clamped.contains(lane) {
             true => {
-                let (Number { word, bound }, &more) = numbers.next()?;
+                let Number { word, added, bound } = numbers.next()?;
                 let word = self.pieces.word(words[word]).map(Source::Value)?;
-                let word = match more {
+                let word = match added {
                     0 => word,
-                    _ => {
-                        let more = Source::Constant(more.cast_unsigned() & u64::from(u32::MAX));
-                        self.push(Step::plain(op::ADD_U32, &[word, more]))
-                    }
+                    _ => self.push(Step::plain(op::ADD_U32, &[word, constant(added)])),
                 };
                 Some(bound.map_or(word, |bound| self.push(bound.step(word))))
             }
@@ -289,53 +288,47 @@ impl Words {
     }
 }
 
-/// Lanes that are clamped to so many bits, with the first words that they are, and what is added to these.
-struct Clamped<'a> {
+/// Lanes that are clamped to so many bits, with the first numbers that they are.
+struct Clamped {
     clamp: Clamp,
     bits: u32,
-    firsts: &'a [usize],
-    added: &'a [i64],
+    numbers: Vec<Number>,
 }
 
-impl Clamped<'_> {
-    /// The numbers that the lanes are: where a word always fits, an earlier one that it is if that is bounded on one side
-    /// before.
+impl Clamped {
+    /// The numbers that the lanes are: where one always fits, an earlier one that it is if that is bounded on one side before.
     fn bounded(&self, sampler: &mut Sampler) -> Vec<Number> {
         let bounds = self.bounds(sampler);
-        let mut earlier: Vec<Vec<usize>> = self
-            .firsts
-            .iter()
-            .zip(&bounds)
-            .map(|(&first, bound)| (0..bound.map_or(0, |_| first)).collect())
-            .collect();
+        let until = |(number, bound): (&Number, &Option<Bound>)| bound.map_or(0, |_| number.word);
+        let mut earlier: Vec<Vec<usize>> =
+            self.numbers.iter().zip(&bounds).map(|both| (0..until(both)).collect()).collect();
         sampler.each(|results| {
-            let (words, lanes) = results.split_at(results.len() - self.firsts.len());
-            let of_each = earlier.iter_mut().zip(&bounds).zip(lanes.iter().zip(self.added));
-            for ((earlier, bound), (&lane, &more)) in of_each {
+            let (words, lanes) = results.split_at(results.len() - self.numbers.len());
+            let of_each = self.numbers.iter().zip(&bounds).zip(lanes);
+            for (earlier, ((number, bound), &lane)) in earlier.iter_mut().zip(of_each) {
                 let bounded = |word: usize| {
-                    let number = sign_extended(words[word], WORD) + more;
+                    let number = sign_extended(words[word], WORD) + number.added;
                     bound.map(|bound| self.clamp.of(bound.apply(number), self.bits))
                 };
                 earlier.retain(|&word| bounded(word) == Some(lane));
             }
             earlier.iter().any(|earlier| !earlier.is_empty())
         });
-        let number = |((&first, bound), earlier): ((&usize, Option<Bound>), Vec<usize>)| match earlier.first()
-        {
-            Some(&word) => Number { word, bound },
-            None => Number { word: first, bound: None },
+        let of_each = self.numbers.iter().zip(bounds).zip(earlier);
+        let number = |((&first, bound), earlier): ((&Number, Option<Bound>), Vec<usize>)| match earlier[..] {
+            [word, ..] => Number { word, bound, ..first },
+            [] => first,
         };
-        self.firsts.iter().zip(bounds).zip(earlier).map(number).collect()
+        of_each.map(number).collect()
     }
 
-    /// On which side the words are bounded, where they are so on one side and always fit.
+    /// On which side the numbers are bounded, where they are so on one side and always fit.
     fn bounds(&self, sampler: &mut Sampler) -> Vec<Option<Bound>> {
-        let mut ends = vec![Some([i64::MAX, i64::MIN]); self.firsts.len()];
+        let mut ends = vec![Some([i64::MAX, i64::MIN]); self.numbers.len()];
         sampler.each(|results| {
-            let lanes = &results[results.len() - self.firsts.len()..];
-            let words = self.firsts.iter().zip(self.added);
-            for ((ends, (&word, &more)), &lane) in ends.iter_mut().zip(words).zip(lanes) {
-                let number = sign_extended(results[word], WORD) + more;
+            let lanes = &results[results.len() - self.numbers.len()..];
+            for ((ends, number), &lane) in ends.iter_mut().zip(&self.numbers).zip(lanes) {
+                let number = sign_extended(results[number.word], WORD) + number.added;
                 let fits = self.clamp.number(lane, self.bits) == number;
                 *ends = ends.filter(|_| fits).map(|[least, most]| [least.min(number), most.max(number)]);
             }

@@ -5,6 +5,7 @@
 //! word so is an input here; as everywhere, the proof of the text tells whether it is what was computed.
 
 use super::clamped::limits;
+use super::halves::constant;
 use super::pieces::Pieces;
 use super::words::{Way, Words};
 use crate::recipe::{Source, Step};
@@ -195,18 +196,17 @@ impl Words {
     /// Ones where a word lies beyond all lanes, or inside, else zeros.
     fn mask_of(&mut self, decided: Decided, word: Source) -> Source {
         let [least, most] = limits(decided.sign, self.lanes.bits());
-        let number = |number: i64| Source::Constant(number.cast_unsigned() & u64::from(u32::MAX));
         let ty = if decided.compared == Sign::Signed { op::S32 } else { op::U32 };
         let step = match decided.what {
             What::Below if least == 0 => Step::plain(op::SHR_S32, &[word, Source::Constant(31)]),
-            What::Below => Step::plain(op::SET.with(&[op::LT, op::U32, ty]), &[word, number(least)]),
-            What::Above => Step::plain(op::SET.with(&[op::GT, op::U32, ty]), &[word, number(most)]),
+            What::Below => Step::plain(op::SET.with(&[op::LT, op::U32, ty]), &[word, constant(least)]),
+            What::Above => Step::plain(op::SET.with(&[op::GT, op::U32, ty]), &[word, constant(most)]),
             What::Inside => {
                 let moved = match least {
                     0 => word,
-                    _ => self.push(Step::plain(op::ADD_U32, &[word, number(-least)])),
+                    _ => self.push(Step::plain(op::ADD_U32, &[word, constant(-least)])),
                 };
-                Step::plain(op::SET.with(&[op::LE, op::U32, op::U32]), &[moved, number(most - least)])
+                Step::plain(op::SET.with(&[op::LE, op::U32, op::U32]), &[moved, constant(most - least)])
             }
             What::Nearest => unreachable!("the nearest lane is no mask"),
         };

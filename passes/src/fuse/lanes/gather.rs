@@ -276,20 +276,22 @@ impl Words {
     /// lane the first one counts, since others that have the lane beside it are made of this one too. One of both may be a
     /// number, of which all lanes of a word are.
     fn interleaved_halves(&mut self, low: Term, high: Term) -> Option<(Source, [usize; 2])> {
-        let number = |term: Term| self.pieces.terms.value(term);
-        let (lane, number, is_above) = match (number(low), number(high)) {
-            (None, None) => return self.interleaved_lanes(low, high),
-            (None, Some(number)) => (low, number, true),
-            (Some(number), None) => (high, number, false),
-            (Some(_), Some(_)) => return None,
+        let is_number = |term: Term| self.pieces.terms.value(term).is_some();
+        let (lane, number, is_above) = match (is_number(low), is_number(high)) {
+            (false, false) => return self.interleaved_lanes(low, high),
+            (false, true) => (low, high, true),
+            (true, false) => (high, low, false),
+            (true, true) => return None,
         };
         let (word, place) = self.pieces.homes(lane).next()?;
         let half = place / 2 * 2;
         let places = if is_above { [half, 4, half + 1, 4] } else { [4, half, 4, half + 1] };
         let selector = self.digits(&places);
-        let number = u64::try_from(number).ok()? * 0x0101_0101;
         // Next to the moves of others, so that the number is in a register of its own.
-        let number = if number == 0 { Source::Constant(0) } else { self.register(Source::Constant(number)) };
+        let number = match self.constant(&[Some(number); 4])? {
+            0 => Source::Constant(0),
+            number => self.register(Source::Constant(number.into())),
+        };
         let word =
             self.push(Step::plain(op::PRMT_B32, &[Source::Value(word), number, Source::Constant(selector)]));
         let first = place % 2 * 2;

@@ -4,7 +4,7 @@ use super::super::elements::Place;
 use super::super::record::Apart;
 use super::super::splice;
 use super::super::words::Part;
-use super::spelled::{Deed, Spelled, Way, address, deed};
+use super::spelled::{Deed, Spelled, Way, address, deed, never_changes};
 use super::{BYTES, Piece, Run};
 use crate::address::{Addresses, Sum};
 use crate::graph::{BlockId, Graph};
@@ -255,11 +255,10 @@ impl Finder<'_, '_, '_> {
     /// Whether all bytes of a word may be read, whichever of them are: they are those of a parameter of an entry or of a
     /// constant, which nothing writes to.
     fn is_all_there(&self, (base, word): Word) -> bool {
-        let Some(symbol) = self.symbols[base] else { return false };
-        let is_constant = [Some(op::PARAM), Some(op::CONST)].contains(&self.bases[base].space);
+        let symbol = self.symbols[base].filter(|_| never_changes(self.bases[base].space));
+        let size = symbol.and_then(|symbol| alignment::size(self.graph.module(), symbol));
         let end = word.checked_add(1).and_then(|words| words.checked_mul(BYTES));
-        let size = alignment::size(self.graph.module(), symbol);
-        is_constant && end.zip(size).is_some_and(|(end, size)| end <= size)
+        end.zip(size).is_some_and(|(end, size)| end <= size)
     }
 
     /// All bytes of a word that are to be accessed are.

@@ -5,12 +5,12 @@
 use super::super::words::{element, is_weak};
 use super::WORD;
 use hashbrown::HashMap;
-use ptxopt_grammar::constant;
+use ptxopt_grammar::address;
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::table::words::Modifier;
 use ptxopt_grammar::table::{Control, Effects};
-use ptxopt_grammar::tree::{Module, NodeId, NodeKind, SpellingId, StmtId, StmtKind};
+use ptxopt_grammar::tree::{Module, NodeId, SpellingId, StmtId, StmtKind};
 
 /// How memory is accessed, besides the size.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -89,28 +89,24 @@ pub(in crate::optimiser) fn are_possible(module: &Module<'_>, function: &Functio
         let bits = bits.entry((found.way.is_load, found.way.space, base)).or_default();
         *bits += found.bits();
         // Of what never changes, two bytes may be enough.
-        let never_changes = [Some(op::PARAM), Some(op::CONST)].contains(&found.way.space);
-        if *bits >= if never_changes { WORD / 2 } else { WORD } {
+        if *bits >= if never_changes(found.way.space) { WORD / 2 } else { WORD } {
             return true;
         }
     }
     false
 }
 
+/// Whether nothing writes to a state space, that of parameters being those of an entry.
+pub(super) fn never_changes(space: Option<Modifier>) -> bool {
+    [Some(op::PARAM), Some(op::CONST)].contains(&space)
+}
+
 /// What the address of an access is made of: a name, and a number.
 pub(super) fn address(module: &Module<'_>, stmt: StmtId, is_load: bool) -> Option<(NodeId, i64)> {
     let operands = module.operands(stmt);
-    let &node = operands.get(usize::from(is_load))?;
-    if operands.len() != 2 || module.node_kind(node) != NodeKind::Address {
-        return None;
-    }
-    let [place] = module.children(node)[..] else { return None };
-    let (base, number) = match (module.node_kind(place), &module.children(place)[..]) {
-        (NodeKind::Name, _) => (place, 0),
-        (NodeKind::Offset, &[base, number]) => (base, constant::value(module, number)?.cast_signed()),
-        (_, _) => return None,
-    };
-    (module.node_kind(base) == NodeKind::Name).then_some((base, number))
+    let &node = operands.get(usize::from(is_load)).filter(|_| operands.len() == 2)?;
+    let (base, number) = address::parts(module, node)?;
+    Some((base, number.cast_signed()))
 }
 
 /// What a statement does to memory.

@@ -39,6 +39,11 @@ impl Extremum {
             Self::Greatest => one.max(other),
         }
     }
+
+    /// What it can be of two numbers.
+    pub(super) fn limits(self, [one, other]: [Halves; 2]) -> Limits {
+        [0, 1].map(|at| self.of(one.limits[at], other.limits[at]))
+    }
 }
 
 impl Words {
@@ -92,7 +97,7 @@ impl Words {
 
     /// The lesser or the greater ones of numbers.
     pub(super) fn extremum_of_halves(&mut self, extremum: Extremum, both: [Halves; 2]) -> Option<Halves> {
-        let limits = [0, 1].map(|at| extremum.of(both[0].limits[at], both[1].limits[at]));
+        let limits = extremum.limits(both);
         // What is never greater than the other is the lesser one.
         let is_taken = |one: Halves, other: Halves| match extremum {
             Extremum::Least => one.limits[1] <= other.limits[0],
@@ -221,7 +226,7 @@ pub(super) const fn bias_of([least, most]: Limits) -> i64 {
 }
 
 /// A number of 32 bits.
-pub(super) fn constant(number: i64) -> Source {
+pub(in super::super) fn constant(number: i64) -> Source {
     Source::Constant((number & 0xffff_ffff).cast_unsigned())
 }
 

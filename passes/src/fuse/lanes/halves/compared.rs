@@ -262,8 +262,7 @@ impl Words {
             let sources = [masks[at], then.words[at], otherwise.words[at], Source::Constant(0xca)];
             self.push(Step::plain(op::LOP3_B32, &sources))
         });
-        let limits = [0, 1].map(|at| extremum.of(one.limits[at], other.limits[at]));
-        Halves { words, limits, ..one }
+        Halves { words, limits: extremum.limits(both), ..one }
     }
 
     /// Whether one number is less than another one: whether how much greater that is, less one, is not negative. Whether it
