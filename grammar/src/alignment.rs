@@ -8,6 +8,7 @@
 use crate::constant;
 use crate::names::DeclKind;
 use crate::tree::{DeclId, Module, NodeKind, StmtId};
+use hashbrown::{HashMap, HashSet};
 
 /// How many bytes what is opaque is taken to have: a handle.
 pub const OPAQUE: u32 = 8;
@@ -69,23 +70,37 @@ pub fn extents(module: &Module<'_>, stmt: StmtId) -> Vec<Extent> {
     found
 }
 
-/// The memory of a variable or parameter; `None` for what else is declared.
-fn extent(module: &Module<'_>, decl: DeclId) -> Option<Extent> {
-    let is_stored = matches!(module.decl(decl).kind, DeclKind::Variable | DeclKind::Parameter);
-    let all = if is_stored { extents(module, module.decl(decl).stmt) } else { Vec::new() };
-    all.into_iter().find(|extent| extent.decl == decl)
+/// The memory of variables and parameters that were asked for: each declaration is looked through once, since one of a
+/// thousand parameters is asked for as often.
+#[derive(Clone, Debug, Default)]
+pub struct Extents {
+    known: HashMap<DeclId, Extent>,
+    seen: HashSet<StmtId>,
 }
 
-/// How many of the lowest bits of the address of a variable or parameter are zero.
-#[must_use]
-pub fn zero_bits(module: &Module<'_>, decl: DeclId) -> u32 {
-    extent(module, decl).map_or(0, |extent| extent.align.trailing_zeros())
-}
+impl Extents {
+    /// The memory of a variable or parameter; `None` for what else is declared.
+    fn of(&mut self, module: &Module<'_>, decl: DeclId) -> Option<&Extent> {
+        let declared = module.decl(decl);
+        if !matches!(declared.kind, DeclKind::Variable | DeclKind::Parameter) {
+            return None;
+        }
+        if self.seen.insert(declared.stmt) {
+            let all = extents(module, declared.stmt).into_iter();
+            self.known.extend(all.map(|extent| (extent.decl, extent)));
+        }
+        self.known.get(&decl)
+    }
 
-/// How many bytes a variable or parameter has, if that is declared.
-#[must_use]
-pub fn size(module: &Module<'_>, decl: DeclId) -> Option<u64> {
-    extent(module, decl)?.size().filter(|&bytes| bytes > 0)
+    /// How many of the lowest bits of the address of a variable or parameter are zero.
+    pub fn zero_bits(&mut self, module: &Module<'_>, decl: DeclId) -> u32 {
+        self.of(module, decl).map_or(0, |extent| extent.align.trailing_zeros())
+    }
+
+    /// How many bytes a variable or parameter has, if that is declared.
+    pub fn size(&mut self, module: &Module<'_>, decl: DeclId) -> Option<u64> {
+        self.of(module, decl)?.size().filter(|&bytes| bytes > 0)
+    }
 }
 
 #[cfg(test)]
@@ -98,11 +113,12 @@ mod tests {
         let text = ".version 8.0\n.target sm_90\n.address_size 64\n.const .b32 table[2][3];\n.shared .v2 .b16 pair, \
                     open[];\n.entry k(.param .u64 a, .param .align 4 .b8 b[3], .param .f64 c) { ret; }\n";
         let module = parse(text.as_bytes()).expect("it is valid");
+        let mut extents = Extents::default();
         let sizes: Vec<(String, Option<u64>)> = module
             .decls()
             .map(|decl| {
                 let name = String::from_utf8_lossy(module.decl_name(decl)).into_owned();
-                (name, size(&module, decl))
+                (name, extents.size(&module, decl))
             })
             .collect();
         let of = |name: &str| sizes.iter().find(|(other, _)| other == name).expect("it is declared").1;

@@ -8,7 +8,7 @@
 
 use crate::graph::{Graph, Origin, ValueId};
 use hashbrown::{HashMap, HashSet};
-use ptxopt_grammar::alignment::zero_bits;
+use ptxopt_grammar::alignment::Extents;
 use ptxopt_grammar::meaning::term::{Op, Term, ones};
 use ptxopt_grammar::tree::DeclId;
 use std::collections::BTreeSet;
@@ -97,6 +97,7 @@ const fn mask(width: u32) -> u64 {
 /// The sums of a function.
 pub(crate) struct Addresses<'g, 'm, 't> {
     graph: &'g Graph<'m, 't>,
+    extents: Extents,
     known: HashMap<ValueId, Sum>,
     /// The sums of terms.
     taken: HashMap<Term, Sum>,
@@ -130,6 +131,7 @@ impl<'g, 'm, 't> Addresses<'g, 'm, 't> {
     pub(crate) fn new(graph: &'g Graph<'m, 't>) -> Self {
         Self {
             graph,
+            extents: Extents::default(),
             known: HashMap::new(),
             taken: HashMap::new(),
             extended: Vec::new(),
@@ -141,6 +143,11 @@ impl<'g, 'm, 't> Addresses<'g, 'm, 't> {
             depth: 0,
             settling: Settling::Done,
         }
+    }
+
+    /// How many bytes a variable or parameter has, if that is declared.
+    pub(crate) fn size_of(&mut self, symbol: DeclId) -> Option<u64> {
+        self.extents.size(self.graph.module(), symbol)
     }
 
     /// The address of a symbol, and a number more.
@@ -282,7 +289,7 @@ impl<'g, 'm, 't> Addresses<'g, 'm, 't> {
         }
         self.depth += 1;
         let zeros = match atom {
-            Atom::Symbol(symbol) => zero_bits(self.graph.module(), symbol),
+            Atom::Symbol(symbol) => self.extents.zero_bits(self.graph.module(), symbol),
             Atom::Value(value) => self.phis.get(&value).copied().unwrap_or(0),
             Atom::Term(term) => self.zeros_of_term(term),
             Atom::Extended(at, _) => {

@@ -21,9 +21,9 @@ use super::questions::Answer;
 use super::shape::{Class, Shape};
 use super::walk::Walk;
 use super::words::{BYTE, Space, WORD};
+use ptxopt_grammar::address;
 use ptxopt_grammar::meaning::term::{Term, ones};
 use ptxopt_grammar::tree::StmtId;
-use ptxopt_grammar::{address, alignment};
 
 /// The bits of an address that are zero where a word is.
 const WITHIN: u128 = (WORD / BYTE) as u128 - 1;
@@ -57,14 +57,14 @@ impl Walk<'_, '_> {
     }
 
     /// Whether a word lies within a constant or a parameter of an entry, as that is declared.
-    fn is_declared(&self, stmt: StmtId, shape: &Shape) -> bool {
+    fn is_declared(&mut self, stmt: StmtId, shape: &Shape) -> bool {
         if !matches!(shape.space, Some(Space::Const | Space::Param)) {
             return false;
         }
-        let module = self.sides[1].names.module;
-        let [_, node] = module.operands(stmt)[..] else { return false };
-        let Some((base, first)) = address::parts(module, node) else { return false };
-        let size = module.decl_of(base).and_then(|decl| alignment::size(module, decl));
+        let names = &mut self.sides[1].names;
+        let [_, node] = names.module.operands(stmt)[..] else { return false };
+        let Some((base, first)) = address::parts(names.module, node) else { return false };
+        let size = names.size(base);
         let end = first.checked_add(u64::from(WORD / BYTE));
         end.zip(size).is_some_and(|(end, size)| end <= size)
     }

@@ -7,7 +7,7 @@
 
 use crate::Assumption;
 use hashbrown::HashMap;
-use ptxopt_grammar::alignment::zero_bits;
+use ptxopt_grammar::alignment::Extents;
 use ptxopt_grammar::meaning::term::ones;
 use ptxopt_grammar::names::{Component, DeclKind, Part, Type};
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, ScopeId, StmtId};
@@ -68,8 +68,8 @@ pub(super) struct Names<'m, 't> {
     /// The number of each scope of the function, in the order of the text.
     scopes: HashMap<ScopeId, usize>,
     known: HashMap<(DeclId, Part), Option<RegisterId>>,
-    /// How many of the lowest bits of an address are zero.
-    zero_bits: HashMap<DeclId, u32>,
+    /// The memory of what is declared.
+    extents: Extents,
 }
 
 impl<'m, 't> Names<'m, 't> {
@@ -81,7 +81,7 @@ impl<'m, 't> Names<'m, 't> {
             let next = scopes.len();
             scopes.entry(scope).or_insert(next);
         }
-        Self { module, function, scopes, known: HashMap::new(), zero_bits: HashMap::new() }
+        Self { module, function, scopes, known: HashMap::new(), extents: Extents::default() }
     }
 
     /// The scope of a declaration as both sides call it; `None` for the module.
@@ -141,9 +141,13 @@ impl<'m, 't> Names<'m, 't> {
     /// What is known of the address of a variable or parameter: it is aligned as it was declared.
     pub(super) fn alignment(&mut self, node: NodeId) -> Assumption {
         let Some(decl) = self.module.decl_of(node) else { return Assumption::NONE };
-        let module = self.module;
-        let bits = *self.zero_bits.entry(decl).or_insert_with(|| zero_bits(module, decl));
+        let bits = self.extents.zero_bits(self.module, decl);
         Assumption { known: ones(bits), ..Assumption::NONE }
+    }
+
+    /// How many bytes a variable or parameter has, if that is declared.
+    pub(super) fn size(&mut self, node: NodeId) -> Option<u64> {
+        self.extents.size(self.module, self.module.decl_of(node)?)
     }
 
     /// The registers that the function takes and those that it returns, in order.

@@ -9,7 +9,6 @@ use super::{BYTES, Piece, Run};
 use crate::address::{Addresses, Sum};
 use crate::graph::{BlockId, Graph};
 use hashbrown::HashMap;
-use ptxopt_grammar::alignment;
 use ptxopt_grammar::names::DeclKind;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::table::words::Modifier;
@@ -26,7 +25,7 @@ pub(in crate::optimiser) fn find(graph: &Graph<'_, '_>) -> (Vec<Run>, Vec<(StmtI
         bases: Vec::new(),
         symbols: Vec::new(),
         numbers: HashMap::new(),
-        loads: BTreeMap::new(),
+        loads: HashMap::new(),
         store: None,
         closed: BTreeMap::new(),
         blocked: BTreeMap::new(),
@@ -64,8 +63,8 @@ struct Finder<'g, 'm, 't> {
     /// The variable or parameter that the address of a base is.
     symbols: Vec<Option<DeclId>>,
     numbers: HashMap<(Way, Sum), Base>,
-    /// The words that are being read in this block, and the one that is being written.
-    loads: BTreeMap<Word, Open>,
+    /// The words that are being read in this block, by state space, and the one that is being written.
+    loads: HashMap<Option<Modifier>, BTreeMap<Word, Open>>,
     store: Option<(Word, Open)>,
     /// Those that were not read or written whole before something came that may overlap.
     closed: BTreeMap<Word, Vec<Open>>,
@@ -222,7 +221,8 @@ impl Finder<'_, '_, '_> {
     }
 
     fn load(&mut self, word: Word, open: Open) {
-        let known = self.loads.entry(word).or_default();
+        let loads = self.loads.entry(self.bases[word.0].space).or_default();
+        let known = loads.entry(word).or_default();
         // The same byte read once more stays.
         if known.bytes & open.bytes != 0 {
             return;
@@ -230,7 +230,7 @@ impl Finder<'_, '_, '_> {
         known.bytes |= open.bytes;
         known.pieces.extend(open.pieces);
         if known.bytes == FULL {
-            let open = self.loads.remove(&word).expect("it was just there");
+            let open = loads.remove(&word).expect("it was just there");
             self.finish(word, open);
         }
     }
@@ -254,9 +254,9 @@ impl Finder<'_, '_, '_> {
 
     /// Whether all bytes of a word may be read, whichever of them are: they are those of a parameter of an entry or of a
     /// constant, which nothing writes to.
-    fn is_all_there(&self, (base, word): Word) -> bool {
+    fn is_all_there(&mut self, (base, word): Word) -> bool {
         let symbol = self.symbols[base].filter(|_| never_changes(self.bases[base].space));
-        let size = symbol.and_then(|symbol| alignment::size(self.graph.module(), symbol));
+        let size = symbol.and_then(|symbol| self.addresses.size_of(symbol));
         let end = word.checked_add(1).and_then(|words| words.checked_mul(BYTES));
         end.zip(size).is_some_and(|(end, size)| end <= size)
     }
@@ -283,10 +283,12 @@ impl Finder<'_, '_, '_> {
 
     /// Something writes to a state space, or to what may be any.
     fn close_loads(&mut self, space: Option<Modifier>) {
-        let all = std::mem::take(&mut self.loads).into_iter();
-        let (gone, kept): (BTreeMap<Word, Open>, _) =
-            all.partition(|&((base, _), _)| meet(self.bases[base].space, space));
-        self.loads = kept;
+        let gone: Vec<(Word, Open)> = self
+            .loads
+            .iter_mut()
+            .filter(|(own, _)| meet(**own, space))
+            .flat_map(|(_, open)| std::mem::take(open))
+            .collect();
         for (word, open) in gone {
             if open.pieces.len() > 1 && self.is_all_there(word) {
                 self.finish(word, open);
