@@ -1,7 +1,7 @@
 //! Words of bits of two others, by a mask: `lop3` takes each bit from the one or from the other.
 //!
 //! A mask that a comparison left in each half chooses the halves of sums, so what is chosen is a sum too: the smaller or
-//! the greater one. In terms there is no table but logic of words and numbers, so each bit has its table taken again.
+//! the greater one. Terms have no tables, only logic of words and numbers, so the table of each bit is computed from it.
 
 use super::aig::{Lit, Watch};
 use super::canonical::Kind;

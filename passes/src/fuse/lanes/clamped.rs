@@ -4,8 +4,8 @@
 //! a lane is made of is found by how both behave: of those below the lane, one that gives the lane, clamped, on all
 //! samples. The proof tells what only the samples do not.
 //!
-//! What is added to a lane after it was clamped, as quantised numbers have zero points, is added to the number before if
-//! that is a lane clamped as the instruction does it.
+//! A constant that is added to lanes after they were clamped, as the zero point of quantised numbers, is added to the
+//! numbers before, where the instruction then clamps to the same lanes.
 //!
 //! A lane may have less room on one side than its bits have, as from -127 to 127: then that side is clamped before, and
 //! the other one by the instruction that packs.

@@ -252,7 +252,7 @@ impl Words {
     /// moves.
     pub(super) fn transposed(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
         let &[Some(first), Some(second), Some(third), Some(fourth)] = lanes else { return None };
-        // What has no lane beside the one gives no other word anything, so that the number is moved for this one alone.
+        // A register that holds only one lane has no other to interleave for the next word, so it would not pay.
         let is_number = |&lane: &Term| self.pieces.terms.value(lane).is_some();
         let (numbers, others): (Vec<Term>, Vec<Term>) =
             lanes.iter().flatten().partition(|lane| is_number(lane));

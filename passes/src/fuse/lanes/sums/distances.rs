@@ -11,7 +11,7 @@ use ptxopt_grammar::meaning::term::Term;
 use ptxopt_grammar::video::{Sign, SimdArithmetic};
 
 impl Sum {
-    /// Takes operands together of which one is subtracted, where both are the distance of two lanes.
+    /// Joins each operand that is subtracted with one that is added, where both together are the distance of two lanes.
     pub(super) fn pair(&mut self, all: &mut [Operand]) {
         for at in 0..all.len() {
             let Operand::Inverted(_, subtracted) = all[at] else { continue };
