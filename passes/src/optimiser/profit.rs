@@ -7,7 +7,7 @@ use super::applied::Applied;
 use super::repeats::{Repeats, is_sign_extended};
 use super::spell::{Spelling, Target};
 use crate::cost::{Cost, Costs};
-use crate::graph::{Graph, ValueId};
+use crate::graph::{Graph, Origin, ValueId};
 use crate::lower;
 use crate::recipe::{Code, Recipe, Source, Step};
 use crate::rules::{Pass, is_byte_move, is_dot_product, is_interesting};
@@ -95,11 +95,20 @@ impl Profit<'_, '_, '_> {
             return 0;
         }
         let is_extended = |source: &Source| match *source {
-            Source::Value(value) => is_sign_extended(self.graph, value),
+            Source::Value(value) => is_sign_extended(self.graph, value) || self.is_byte(value),
             Source::Step(_) | Source::Constant(_) => false,
         };
         let extended = step.sources.iter().filter(|source| is_extended(source)).count();
         u32::try_from(extended).expect("an instruction has few operands")
+    }
+
+    /// Whether a value is a byte, from memory or under a mask, so that the machine's register has zeros above it.
+    fn is_byte(&self, value: ValueId) -> bool {
+        let Origin::Result(stmt) = self.graph.value(underlying(self.graph, value)).origin else {
+            return false;
+        };
+        let fills = self.graph.module().row(stmt).is_some_and(|row| row.is(op::LD) || row.is(op::AND));
+        fills && self.knowledge.facts.get(value.index()).unsigned().1 <= 0xff
     }
 
     /// Whether all that is made of a statement's result is a choice between it and one of its own operands: the assembler
@@ -246,24 +255,29 @@ impl Profit<'_, '_, '_> {
     }
 
     /// How many halves, of a word that a statement takes apart, are moved to where arithmetic takes them: an upper one for
-    /// arithmetic of halves, either for what extends it with zeros. That is an instruction for each, which is in no table:
-    /// the statement has a vector for its result, and the extension is free where nothing else is in the register.
+    /// arithmetic of halves, either for what extends it with zeros, or compares it without a sign. That is an instruction
+    /// for each, which is in no table: the statement has a vector for its result, and the extension is free where nothing
+    /// else is in the register.
     pub(super) fn halves_moved(&self, stmt: StmtId) -> u32 {
         let is_arithmetic = |row: &Row| {
             [op::ADD, op::SUB, op::MIN, op::MAX, op::SETP].into_iter().any(|arithmetic| row.is(arithmetic))
         };
         let user = |value: ValueId| self.graph.definition(value).and_then(|step| step.instruction());
-        let calculates = |value: ValueId| {
-            let mut users = self.graph.uses(value).filter_map(|(result, _)| user(result));
-            users.any(|instruction| is_arithmetic(instruction.row()))
+        let users = |value: ValueId| self.graph.uses(value).filter_map(move |(result, _)| user(result));
+        let calculates = |value: ValueId| users(value).any(|own| is_arithmetic(own.row()));
+        let is_compared = |half: ValueId| {
+            let is_unsigned = |own: &Instruction| [op::B16, op::U16].map(Some).contains(&own.last_type());
+            users(half).filter(is_unsigned).any(|own| own.row().is(op::SETP))
         };
         let extends = |half: ValueId| {
             let mut words = self.graph.uses(half).map(|(word, _)| word);
             words.any(|word| user(word).is_some_and(|own| own == op::CVT_U32_U16) && calculates(word))
         };
+        let moves =
+            |at: usize, half: ValueId| at > 0 && calculates(half) || extends(half) || is_compared(half);
         let is_move = self.graph.module().row(stmt).is_some_and(|row| row.is(op::MOV));
         let halves = self.graph.results(stmt).filter(|&half| self.graph.value(half).width == 16).enumerate();
-        let moved = halves.filter(|&(at, half)| is_move && (at > 0 && calculates(half) || extends(half)));
+        let moved = halves.filter(|&(at, half)| is_move && moves(at, half));
         u32::try_from(moved.count()).expect("a word has two halves")
     }
 

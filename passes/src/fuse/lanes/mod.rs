@@ -57,8 +57,16 @@ use ptxopt_grammar::video::Lanes;
 use words::Words;
 
 /// The rules.
-pub(super) const RULES: &[Rule] =
-    &[LANES, sums::RULE, sums::flags::RULE, extrema::RULE, spread::RULE, joined::RULE, clamped::RULE];
+pub(super) const RULES: &[Rule] = &[
+    LANES,
+    sums::RULE,
+    sums::flags::RULE,
+    sums::tested::RULE,
+    extrema::RULE,
+    spread::RULE,
+    joined::RULE,
+    clamped::RULE,
+];
 
 /// How many choices that follow one are looked at, at most, to find where words end.
 const MOST_AFTER: usize = 64;
@@ -85,7 +93,7 @@ pub(super) fn is_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> bool {
     row.is(op::PRMT)
         || row.is(op::AND)
             && number(2, |mask| {
-                matches!(mask, 0x81..=0xff | 0xffff) || spread::is_mask(mask) || is_in_upper_lane(mask)
+                matches!(mask, 0x80..=0xff | 0xffff) || spread::is_mask(mask) || is_in_upper_lane(mask)
             })
         || row.is(op::CVT) && converts_lane(module, stmt)
         || row.is(op::BFE) && number(3, |bits| matches!(bits, 8 | 16))
@@ -107,7 +115,9 @@ pub(super) fn half_seed(module: &Module<'_>, stmt: StmtId, row: &Row) -> [bool; 
     let by_16 = || module.operands(stmt).get(2).and_then(|&node| constant::value(module, node)) == Some(16);
     let instruction = module.instruction(stmt);
     let takes = row.is(op::SHR) && by_16() || row.is(op::MOV) && is_vector(module, stmt, 0);
-    let computes = row.is(op::SETP) && has_half(module, stmt) || instruction == Some(op::CVT_U32_U16);
+    let is_bits = || instruction.and_then(Instruction::last_type) == Some(op::B16);
+    let compares = row.is(op::SETP) && (has_half(module, stmt) || is_bits());
+    let computes = compares || instruction == Some(op::CVT_U32_U16);
     [takes, computes]
 }
 

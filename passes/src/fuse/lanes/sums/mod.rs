@@ -13,6 +13,7 @@ mod kind;
 mod likely;
 mod running;
 mod summand;
+pub(super) mod tested;
 
 use super::function::Argument;
 use super::operation::Operation;
