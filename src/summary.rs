@@ -123,7 +123,7 @@ impl Tally {
             How::Sampled => self.sampled += 1,
             How::Dead | How::Freed => self.dead += 1,
             How::Unnamed => self.unnamed += 1,
-            How::Halved | How::Carried | How::Words | How::Raised { .. } => {}
+            How::Halved | How::Carried | How::Words | How::Moved | How::Raised { .. } => {}
         }
     }
 

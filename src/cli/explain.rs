@@ -6,7 +6,7 @@ use crate::output::to_stdout;
 use ptxopt_grammar::meaning::disputed::DISPUTES;
 use ptxopt_passes::cost::{Gpu, table::GENERATIONS};
 use ptxopt_passes::optimiser::{Kind, Options, Outcome, optimise};
-use ptxopt_passes::rules::{Pass, Rule, SWEEPS, Sweep, UNNAMED, example_module, rules};
+use ptxopt_passes::rules::{Rule, SWEEPS, Sweep, UNNAMED, example_module, rules};
 use ptxopt_passes::{PASSES, stage_of};
 use std::fmt::Write;
 use std::time::Duration;
@@ -31,8 +31,8 @@ pub(super) fn run(args: &Args, console: &Console) -> Result<(), Failure> {
         Some("disputed") => disputes(),
         Some(name) => match (rules().find(|rule| rule.name == name), sweep(name)) {
             (Some(rule), _) => explain(rule, args.gpu),
-            (None, Some(Sweep { name, law })) => {
-                format!("{name} (pass `{}`): {law}\n", stage_of(Pass::Dce).name)
+            (None, Some(Sweep { name, law, pass })) => {
+                format!("{name} (pass `{}`): {law}\n", stage_of(*pass).name)
             }
             (None, None) => {
                 let message = format!("there is no rule `{name}`; `ptxopt explain` lists them");
@@ -53,7 +53,7 @@ fn sweep(name: &str) -> Option<&'static Sweep> {
 fn list() -> String {
     let mut out = String::new();
     let width = rules().map(|rule| rule.name.len()).max().unwrap_or(0);
-    let swept = SWEEPS.iter().map(|sweep| (Pass::Dce, sweep.name, sweep.law));
+    let swept = SWEEPS.iter().map(|sweep| (sweep.pass, sweep.name, sweep.law));
     let all: Vec<_> = rules().map(|rule| (rule.pass, rule.name, rule.law)).chain(swept).collect();
     for stage in PASSES {
         writeln!(out, "{}: {}", stage.name, stage.summary).expect("a string can be written to");

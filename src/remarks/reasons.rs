@@ -29,6 +29,9 @@ pub(crate) const fn reason(how: How) -> &'static str {
         How::Words => {
             "for all inputs: bytes side by side in memory are accessed as the word that they make up"
         }
+        How::Moved => {
+            "for all inputs: what branches decide is moved before it is stored, so that the move can be rewritten"
+        }
         How::Unnamed => "a declaration that was deleted: nothing uses the name",
         How::Raised { independent: false } => "a `.target` or `.version` that was raised, with `--raise`",
         How::Raised { independent: true } => {
@@ -54,6 +57,7 @@ mod tests {
             How::Halved,
             How::Carried,
             How::Words,
+            How::Moved,
             How::Unnamed,
             How::Raised { independent: false },
             How::Raised { independent: true },

@@ -96,6 +96,8 @@ pub enum How {
     Carried,
     /// The same bytes of memory are accessed, as words.
     Words,
+    /// The same value is stored, after it was moved.
+    Moved,
     /// For a declaration: the name was searched for and occurs nowhere else.
     Unnamed,
     /// For the head of a module: new instructions need it.
@@ -402,6 +404,7 @@ impl std::fmt::Display for How {
             Self::Halved => f.write_str("put together again, the halves are the same word"),
             Self::Carried => f.write_str("taken out of the word again, the lanes are the same"),
             Self::Words => f.write_str("the word is made up of the same bytes"),
+            Self::Moved => f.write_str("the same value is stored"),
             Self::Unnamed => f.write_str("nothing names it"),
             Self::Raised { independent: false } => f.write_str("new instructions need it"),
             Self::Raised { independent: true } => f.write_str(

@@ -6,6 +6,7 @@
 use super::again::Earlier;
 use super::batches::Batch;
 use super::beginning::Beginning;
+use super::faults;
 use super::function::{self, Shared};
 use super::raise::{Heads, Potential};
 use super::record::{Bound, How, Kind, Record, Statements};
@@ -209,7 +210,11 @@ impl<'r> Run<'r> {
             if let Some(watch) = &mut watch {
                 watch(self.outcome.rounds, &text);
             }
-            edits = self.next(module, &parsed(&text));
+            let new = parsed(&text);
+            edits = self.next(module, &new);
+            if edits.is_empty() {
+                edits = self.mend(&new);
+            }
             self.outcome.text = Some(text);
         }
         self.outcome.records = last_words(self.told, &self.states, module);
@@ -335,6 +340,19 @@ impl<'r> Run<'r> {
         }
     }
 
+    /// Writes in another way what the assembler fails at, in functions that changed.
+    fn mend(&mut self, new: &Module<'_>) -> Edits {
+        let (mut edits, mut told) = (Edits::new(), Vec::new());
+        let round = self.outcome.rounds;
+        for (number, function) in functions(new).iter().enumerate().filter(|&(at, _)| self.states[at].changed)
+        {
+            let records = faults::mend(new, function, self.options.semantics, &mut edits);
+            told.extend(records.into_iter().map(|record| Told { round, function: number, record }));
+        }
+        self.tell(told);
+        edits
+    }
+
     /// Takes away the declarations of registers that `module` named and `new` does not.
     fn sweep(&mut self, module: &Module<'_>, new: &Module<'_>) -> Edits {
         let mut edits = Edits::new();
@@ -411,7 +429,13 @@ fn last_words(told: Vec<Told>, states: &[State], module: &Module<'_>) -> Vec<Rec
                 rewritten.insert(stmt(record), u32::MAX);
             }
             Kind::Passed(
-                How::Proved(_) | How::Sampled | How::Halved | How::Carried | How::Words | How::Raised { .. },
+                How::Proved(_)
+                | How::Sampled
+                | How::Halved
+                | How::Carried
+                | How::Words
+                | How::Moved
+                | How::Raised { .. },
             ) => {
                 rewritten.entry(stmt(record)).or_insert(*round);
             }

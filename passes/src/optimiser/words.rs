@@ -24,6 +24,7 @@ use super::record::{How, Kind, Record, Why};
 use super::runs::{self, Run};
 use super::splice::{self, Fresh};
 use super::spliced::Spliced;
+use super::stored::Stored;
 use super::visible::is_integer_type;
 use crate::cost::Cost;
 use crate::graph::{Graph, ValueId};
@@ -78,11 +79,13 @@ pub(super) struct Part {
     pub(super) is_unused: bool,
 }
 
-/// The accesses of a function that can be accesses to words: vectors and 64 bits, and runs of others.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// The accesses of a function that can be accesses to words: vectors and 64 bits, and runs of others; and those that store
+/// what branches decide.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(super) struct Words {
     vectors: Vec<Access>,
     runs: Vec<Run>,
+    stored: Vec<Stored>,
 }
 
 impl Words {
@@ -106,8 +109,15 @@ impl Words {
             let why = Kind::Missed(Why::Apart(apart));
             Record { pass: Pass::Fuse, ..Record::about(module, &function.name, stmt, why) }
         };
-        let is_some = !vectors.is_empty() || !runs.is_empty();
-        (is_some.then_some(Self { vectors, runs }), refused.into_iter().map(about).collect())
+        let stmts = function.body.clone().filter_map(StmtId::new);
+        let others = stmts.filter(|stmt| !in_runs.contains(stmt));
+        let stored = others.filter_map(|stmt| Stored::of(graph, stmt)).collect();
+        (Self { vectors, runs, stored }.any(), refused.into_iter().map(about).collect())
+    }
+
+    /// `None` if there are none.
+    fn any(self) -> Option<Self> {
+        (self != Self::default()).then_some(self)
     }
 
     /// Those for which something was gained: in the text that was made of it, not all of what was added is left. `None`
@@ -127,7 +137,7 @@ impl Words {
             })
         };
         let mut names = Names { fresh, counts: BTreeMap::new() };
-        let mut useful = Self { vectors: Vec::new(), runs: Vec::new() };
+        let mut useful = Self::default();
         for access in &self.vectors {
             let first = names.next_word();
             let lines = access.lines(&mut names);
@@ -140,10 +150,14 @@ impl Words {
             let costs = lines.iter().flat_map(|(_, lines)| lines).filter(|line| is_left(line) && costs(line));
             useful.runs.extend((costs.count() < lines.len()).then(|| run.clone()));
         }
-        (useful != Self { vectors: Vec::new(), runs: Vec::new() }).then_some(useful)
+        for stored in &self.stored {
+            let lines = stored.lines(&mut |width| names.next(width));
+            useful.stored.extend((!lines.iter().all(is_left)).then(|| stored.clone()));
+        }
+        useful.any()
     }
 
-    /// The vectors alone, and records of the runs, which were not proved; `None` if there are no vectors.
+    /// All but the runs, and records of these, which were not proved; `None` if there is nothing else.
     pub(super) fn without_runs(
         self,
         module: &Module<'_>,
@@ -152,8 +166,7 @@ impl Words {
         let unproved =
             |run: Run| Record::about(module, &function.name, run.first(), Kind::Missed(Why::Unproved));
         let records = self.runs.into_iter().map(unproved).collect();
-        let vectors = Self { vectors: self.vectors, runs: Vec::new() };
-        ((!vectors.vectors.is_empty()).then_some(vectors), records)
+        (Self { runs: Vec::new(), ..self }.any(), records)
     }
 
     /// Makes the accesses those to words; a record for each statement.
@@ -176,7 +189,12 @@ impl Words {
             spliced.replace(stmt, lines.clone());
             let count = lines.iter().filter(|line| is_priced(line)).count();
             let after = u32::try_from(count).expect("a word has at most four parts");
-            records.push(record(module, function, stmt, [1, after], lines));
+            records.push(record((module, function), How::Words, stmt, [1, after], lines));
+        }
+        for stored in &self.stored {
+            let lines = stored.lines(&mut |width| names.next(width)).to_vec();
+            spliced.replace(stored.stmt, lines.clone());
+            records.push(record((module, function), How::Moved, stored.stmt, [0, 0], lines));
         }
         splice::declare(module, function, fresh, &names.counts, edits);
         records
@@ -383,20 +401,20 @@ impl Access {
     fn record(&self, module: &Module<'_>, function: &Function, lines: Vec<String>) -> Record {
         let moved = self.parts.iter().filter(|part| !part.is_unused).count();
         let moves = u32::try_from(moved).expect("a vector has at most eight elements");
-        record(module, function, self.stmt, [moves, moves], lines)
+        record((module, function), How::Words, self.stmt, [moves, moves], lines)
     }
 }
 
 /// The record of a change of a statement, with what it cost and costs now.
 fn record(
-    module: &Module<'_>,
-    function: &Function,
+    (module, function): (&Module<'_>, &Function),
+    how: How,
     stmt: StmtId,
     costs: [u32; 2],
     lines: Vec<String>,
 ) -> Record {
     let [before, after] = costs.map(|cost| Cost { least: cost, most: cost });
-    let mut record = Record::about(module, &function.name, stmt, Kind::Passed(How::Words));
+    let mut record = Record::about(module, &function.name, stmt, Kind::Passed(how));
     record.pass = Pass::Fuse;
     record.rules = vec![NAME];
     record.cost = Some((before, after));

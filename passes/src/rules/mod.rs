@@ -29,7 +29,7 @@ mod sweeps;
 mod tests;
 
 pub use lower::LOWER;
-pub use sweeps::{DEAD, SWEEPS, Sweep, UNNAMED};
+pub use sweeps::{DEAD, FAULTS, SWEEPS, Sweep, UNNAMED};
 
 /// A group of rules that can be switched off.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

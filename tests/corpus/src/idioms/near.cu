@@ -117,3 +117,21 @@ KERNEL written_in_between__shared(u32 *d, const u32 *a) {
     r |= o[1] << 8 | o[2] << 16 | (u32)o[3] << 24;
     d[me()] = r;
 }
+
+// Conditions of which one compares otherwise, or that are joined otherwise.
+KERNEL equal_one_lane_greater__fields(u8 *d, const uchar4 *a, const uchar4 *b) {
+    uchar4 x = a[me()], y = b[me()];
+    d[me()] = x.x == y.x && x.y == y.y && x.z > y.z && x.w == y.w;
+}
+KERNEL equal_lane_of_nine_bits__shifts(u8 *d, const u32 *a, const u32 *b) {
+    u32 x = a[me()], y = b[me()];
+    d[me()] = (x & 511) == (y & 255) && (u8)(x >> 8) == (u8)(y >> 8) && x >> 16 == y >> 16;
+}
+KERNEL greater_one_lane_signed__shifts(u8 *d, const u32 *a, const u32 *b) {
+    u32 x = a[me()], y = b[me()];
+    d[me()] = (u8)x > (u8)y || (u8)(x >> 8) > (u8)(y >> 8) || (s8)(x >> 16) > (s8)(y >> 16) || x >> 24 > y >> 24;
+}
+KERNEL equal_in_odd_number__fields(u8 *d, const uchar4 *a, const uchar4 *b) {
+    uchar4 x = a[me()], y = b[me()];
+    d[me()] = (x.x == y.x) ^ (x.y == y.y) ^ (x.z == y.z) ^ (x.w == y.w);
+}

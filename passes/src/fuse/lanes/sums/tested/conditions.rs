@@ -35,6 +35,8 @@ impl Sum {
             let op = self.words.pieces.terms.op(bit);
             if let Op::Not(inner) = op {
                 waiting.push((inner, !set));
+            } else if let Some(bit) = self.decided(op) {
+                waiting.push((bit, set));
             } else if let (Op::Or(x, y), true) | (Op::And(x, y), false) = (op, set) {
                 waiting.extend([(y, set), (x, set)]);
             } else {
@@ -42,6 +44,15 @@ impl Sum {
             }
         }
         (all.len() >= LEAST_CONDITIONS).then_some(all)
+    }
+
+    /// Whether numbers that branches decide are a certain one, by the conditions of the branches.
+    fn decided(&mut self, op: Op) -> Option<Term> {
+        let Op::Equal(x, y) = op else { return None };
+        let terms = &self.words.pieces.terms;
+        let (number, of) = terms.value(y).map(|number| (number, x)).or_else(|| Some((terms.value(x)?, y)))?;
+        let is_choice = matches!(terms.op(of), Op::Choose(..) | Op::ZeroExtend(_));
+        is_choice.then(|| self.words.pieces.is_number(of, number))?
     }
 
     /// A bit, or its opposite, as conditions of which any holds; `None` if it always does.

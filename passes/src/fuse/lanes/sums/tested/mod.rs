@@ -5,12 +5,13 @@
 //! which word a condition stands makes no difference.
 
 mod conditions;
+mod numbers;
 mod words;
 
 use super::Sum;
 use crate::fuse::lanes::pieces::Pieces;
 use crate::fuse::lanes::words::Words;
-use crate::graph::Origin;
+use crate::graph::{Origin, ValueId};
 use crate::recipe::{Recipe, Source, Sources, Step};
 use crate::rules::{Pass, Rule};
 use crate::site::Site;
@@ -37,30 +38,37 @@ pub(in crate::fuse::lanes) const RULE: Rule = Rule {
     propose: tested,
 };
 
-/// What a site makes of a test.
+/// What a site may make of a test.
 #[derive(Clone, Copy)]
-enum Outcome {
+enum Asked {
     /// The bit itself.
     Bit,
-    /// The first of two numbers or words where the bit is set, else the second.
-    Choice([Source; 2]),
+    /// The bit as a number.
+    Number,
+    /// One of two words, by a predicate that branches decide.
+    Choice([Source; 2], ValueId),
+    /// One of two numbers that branches decide.
+    Decided,
 }
 
-/// The bit, as a number.
-const NUMBER: [Source; 2] = [Source::Constant(1), Source::Constant(0)];
+/// A test, and what is made of it: the bit, or the first of two where it is set, else the second.
+struct Outcome {
+    bit: Term,
+    both: Option<[Source; 2]>,
+}
 
 fn tested(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
-    let Some(outcome) = asked(site) else { return };
+    let Some(asked) = asked(site) else { return };
     let width = site.graph.value(site.value).width;
     for lanes in Lanes::ALL {
         Pieces::each(site, lanes.bits(), |mut pieces| {
-            let bit = tested_bit(site, &mut pieces, outcome);
+            let Some(outcome) = outcome(&mut pieces, asked) else { return pieces };
             let words = Words::over(pieces, lanes);
             let mut sum = Sum { words, width, most: 0, is_cut: false };
             for any in [true, false] {
-                let Some(conditions) = bit.and_then(|bit| sum.conditions(bit, any)) else { continue };
+                let Some(conditions) = sum.conditions(outcome.bit, any) else { continue };
                 for test in sum.tests(&conditions, any) {
-                    let recipe = sum.finished(test, outcome);
+                    let recipe = sum.finished(test, outcome.both);
                     out.extend(recipe.filter(|recipe| !out.contains(recipe)));
                 }
             }
@@ -70,26 +78,38 @@ fn tested(site: &Site<'_, '_, '_>, out: &mut Vec<Recipe>) {
 }
 
 /// What a site makes of a test, if it may be one: it joins predicates, compares what is joined, makes a number of one bit
-/// of that, or chooses by what was decided on different paths. That is quick to see, and mostly it is not so.
-fn asked(site: &Site<'_, '_, '_>) -> Option<Outcome> {
+/// of that, or takes what was decided on different paths. That is quick to see, and mostly it is not so.
+fn asked(site: &Site<'_, '_, '_>) -> Option<Asked> {
     let row = site.instruction()?.row();
     let sources = &site.step.sources;
     let reads_joined = || sources.iter().any(|&source| is_joined(site, source));
     if site.graph.value(site.value).width == 1 {
-        let compares = row.is(op::SETP) && (sources.len() > 2 || reads_joined());
-        return ((joins(row) || compares) && !is_joined_further(site)).then_some(Outcome::Bit);
+        let reads_decided = || sources.iter().any(|&source| decided(site, source).is_some());
+        let compares = row.is(op::SETP) && (sources.len() > 2 || reads_joined() || reads_decided());
+        return ((joins(row) || compares) && !is_joined_further(site)).then_some(Asked::Bit);
     }
-    if let (true, &[then, otherwise, Source::Value(by)]) = (row.is(op::SELP), &sources[..])
-        && matches!(site.graph.value(by).origin, Origin::Phi(_))
+    if row.is(op::SELP)
+        && let &[then, otherwise, by] = &sources[..]
+        && let Some(by) = decided(site, by)
     {
-        return Some(Outcome::Choice([then, otherwise]));
+        return Some(Asked::Choice([then, otherwise], by));
+    }
+    if row.is(op::MOV) {
+        return decided(site, *sources.first()?).map(|_| Asked::Decided);
     }
     // A number that a predicate becomes is that of the test that makes the predicate.
     let are_numbers = || sources.iter().take(2).all(|source| matches!(source, Source::Constant(_)));
     let makes_number = joins(row)
         || (row.is(op::SHR) || row.is(op::XOR)) && reads_joined()
         || row.is(op::SELP) && !are_numbers();
-    (makes_number && site.result_fact().unsigned() == (0, 1)).then_some(Outcome::Choice(NUMBER))
+    (makes_number && site.result_fact().unsigned() == (0, 1)).then_some(Asked::Number)
+}
+
+/// A source that branches decide.
+fn decided(site: &Site<'_, '_, '_>, source: Source) -> Option<ValueId> {
+    let Source::Value(value) = source else { return None };
+    let entry = site.graph.value(value);
+    (matches!(entry.origin, Origin::Phi(_)) && entry.gated.is_some()).then_some(value)
 }
 
 fn joins(row: &Row) -> bool {
@@ -121,21 +141,31 @@ fn is_joined_further(site: &Site<'_, '_, '_>) -> bool {
     })
 }
 
-/// The bit that a site tests.
-fn tested_bit(site: &Site<'_, '_, '_>, pieces: &mut Pieces, outcome: Outcome) -> Option<Term> {
-    match (outcome, &site.step.sources[..]) {
-        (Outcome::Bit | Outcome::Choice(NUMBER), _) => Some(pieces.part(pieces.root, 0, 1)),
-        (Outcome::Choice(_), &[_, _, Source::Value(by)]) => pieces.near_term(by),
-        (Outcome::Choice(_), _) => None,
+/// The test that a site makes something of.
+fn outcome(pieces: &mut Pieces, asked: Asked) -> Option<Outcome> {
+    match asked {
+        Asked::Bit => Some(Outcome { bit: pieces.root, both: None }),
+        Asked::Number => {
+            let bit = pieces.part(pieces.root, 0, 1);
+            Some(Outcome { bit, both: Some([1, 0].map(Source::Constant)) })
+        }
+        Asked::Choice(both, by) => Some(Outcome { bit: pieces.near_term(by)?, both: Some(both) }),
+        Asked::Decided => {
+            let [number, other] = pieces.two_numbers(pieces.root)?;
+            let bit = pieces.is_number(pieces.root, number)?;
+            let both = [number, other].map(|number| u64::try_from(number).map(Source::Constant).ok());
+            let [Some(then), Some(otherwise)] = both else { return None };
+            Some(Outcome { bit, both: Some([then, otherwise]) })
+        }
     }
 }
 
 impl Sum {
     /// What a site makes of a test.
-    fn finished(&mut self, test: Source, outcome: Outcome) -> Option<Recipe> {
-        let last = match outcome {
-            Outcome::Bit => test,
-            Outcome::Choice([then, otherwise]) => {
+    fn finished(&mut self, test: Source, both: Option<[Source; 2]>) -> Option<Recipe> {
+        let last = match both {
+            None => test,
+            Some([then, otherwise]) => {
                 let choose = op::SELP.of(if self.width == 16 { op::B16 } else { op::B32 });
                 self.words.push(Step::wide(choose, &[then, otherwise, test], self.width))
             }

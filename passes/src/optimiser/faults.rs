@@ -1,0 +1,124 @@
+//! Comparisons that NVIDIA's assembler fails at, written in another way.
+//!
+//! ptxas 12.9 and 13.5 end in a segmentation fault, at every level of optimisation but `-O0` and for every GPU from sm_75
+//! to sm_120 that was tried, on a `lop3` whose result is compared with zero by `setp.eq` where the predicate is a guard:
+//!
+//! ```text
+//! lop3.b32 %x, %a, %b, %c, 0xfe;
+//! setp.eq.u32 %p, %x, 0;
+//! @%p bra done;
+//! ```
+//!
+//! 11.8 does not. `and`, `or` and `xor`, which the assembler makes a `lop3` of by itself, are right, and so is
+//! `setp.ne`. Compilers never write it; here it comes about where a word that was tested becomes shorter. Such a
+//! comparison becomes `setp.lt.u32 %p, %x, 1`, which is the same for all words, as the prover is asked each time. That
+//! is done at the end and only in functions that changed, since it takes a machine instruction more than the fault would
+//! have.
+
+use super::record::{How, Kind, Record};
+use super::splice;
+use crate::graph::{Graph, Origin, ValueId};
+use crate::rules::FAULTS;
+use crate::select::underlying;
+use hashbrown::HashSet;
+use ptxopt_grammar::constant;
+use ptxopt_grammar::edit::Edits;
+use ptxopt_grammar::function::Function;
+use ptxopt_grammar::meaning::disputed::Semantics;
+use ptxopt_grammar::meaning::term::{Op, Terms};
+use ptxopt_grammar::table::Row;
+use ptxopt_grammar::table::instruction::{Instruction, op};
+use ptxopt_grammar::tree::{Module, NodeId, StmtId, StmtKind};
+use ptxopt_prover::{Proof, Query, Verdict, prove};
+
+/// Through how many copies a word is followed.
+const MOST_COPIES: usize = 16;
+
+/// Writes such comparisons of a function in another way, with a record of each.
+pub(super) fn mend(
+    module: &Module<'_>,
+    function: &Function,
+    semantics: Semantics,
+    edits: &mut Edits,
+) -> Vec<Record> {
+    let stmts = || function.body.clone().filter_map(StmtId::new);
+    let is = |stmt: StmtId, row: fn(&Row) -> bool| {
+        module.kind(stmt) == StmtKind::Instruction && module.row(stmt).is_some_and(row)
+    };
+    let tested: Vec<(StmtId, [NodeId; 3])> =
+        stmts().filter_map(|stmt| Some((stmt, tests_for_zero(module, stmt)?))).collect();
+    if tested.is_empty() || !stmts().any(|stmt| is(stmt, |row| row.is(op::LOP3))) {
+        return Vec::new();
+    }
+    let Ok(graph) = Graph::new(module, function.clone(), semantics) else { return Vec::new() };
+    let guards: HashSet<&[u8]> =
+        stmts().filter_map(|stmt| Some(module.node_text(module.guard(stmt)?.0))).collect();
+    // A comparison may have two results, with a bar in between.
+    let names = |node: NodeId| module.node_text(node).split(|&byte| byte == b'|').map(<[u8]>::trim_ascii);
+    let guards_something = |node: NodeId| names(node).any(|name| guards.contains(name));
+    let mut records = Vec::new();
+    for (stmt, [predicate, word, _]) in tested {
+        let value =
+            graph.accesses(stmt).find(|(access, _)| access.node == Some(word)).map(|(_, value)| value);
+        let fails = value.is_some_and(|value| is_lop3(&graph, value)) && guards_something(predicate);
+        if let Some(proof) = fails.then(same).flatten() {
+            records.push(mended(module, function, (stmt, proof), [predicate, word], edits));
+        }
+    }
+    records
+}
+
+/// The operands of a statement that tests whether a word is zero: the predicate, the word, and the zero.
+fn tests_for_zero(module: &Module<'_>, stmt: StmtId) -> Option<[NodeId; 3]> {
+    let instruction =
+        (module.kind(stmt) == StmtKind::Instruction).then(|| module.instruction(stmt)).flatten()?;
+    let is_test = [op::B32, op::U32, op::S32].map(|ty| op::SETP.with(&[op::EQ, ty])).contains(&instruction);
+    let [predicate, a, b] = module.operands(stmt)[..] else { return None };
+    let is_zero = |node: NodeId| constant::value(module, node) == Some(0);
+    let [word, zero] = if is_zero(a) { [b, a] } else { [a, b] };
+    (is_test && is_zero(zero)).then_some([predicate, word, zero])
+}
+
+/// Whether a word is the result of a `lop3`, copied or not.
+fn is_lop3(graph: &Graph<'_, '_>, value: ValueId) -> bool {
+    let mut value = underlying(graph, value);
+    for _ in 0..MOST_COPIES {
+        let Origin::Result(stmt) = graph.value(value).origin else { return false };
+        if graph.module().instruction(stmt).map(Instruction::row).is_some_and(|row| row.is(op::LOP3)) {
+            return true;
+        }
+        let Some(Op::Input(number)) = graph.value(value).def.map(|def| graph.terms().op(def)) else {
+            return false;
+        };
+        value = underlying(graph, ValueId::of_input(number));
+    }
+    false
+}
+
+/// The proof that a word is zero where it is less than one.
+fn same() -> Option<Proof> {
+    let mut terms = Terms::new();
+    let word = terms.input(0, 32);
+    let [zero, one] = [0, 1].map(|number| terms.constant(number, 32));
+    let (before, after) = (terms.equal(word, zero), terms.unsigned_less(word, one));
+    match prove(&Query::new(&terms, vec![before], vec![after])) {
+        Verdict::Proved(proof) => Some(proof),
+        Verdict::Refuted(_) | Verdict::Unproved => None,
+    }
+}
+
+/// Writes one comparison in another way.
+fn mended(
+    module: &Module<'_>,
+    function: &Function,
+    (stmt, proof): (StmtId, Proof),
+    operands: [NodeId; 2],
+    edits: &mut Edits,
+) -> Record {
+    let [predicate, word] = operands.map(|node| String::from_utf8_lossy(module.node_text(node)));
+    let opcode = op::SETP.with(&[op::LT, op::U32]);
+    let lines = vec![format!("{opcode} {predicate}, {word}, 1;")];
+    splice::replace(module, stmt, &lines, edits);
+    let told = Record::about(module, &function.name, stmt, Kind::Passed(How::Proved(proof)));
+    Record { rules: vec![FAULTS.name], after: lines, ..told }
+}

@@ -1,0 +1,98 @@
+//! Stores of one of two numbers that branches decide, such as what `a && b && c` is where each condition has a branch.
+//!
+//! The number is in a register that several paths write, so no statement computes it, and no rule can spell it. Here it
+//! is moved to another register before it is stored: the move is such a statement, which rules may spell as what the
+//! branches decide together; then nothing reads what the paths write, and it goes. A move that stays has gained nothing,
+//! and the caller leaves the store as it was.
+//!
+//! It is sound because a register that is moved and one that is stored have the same value; that a function does the
+//! same with these moves is proved too before it is written (`variants`).
+
+use super::splice;
+use crate::graph::{Graph, Origin, ValueId};
+use ptxopt_grammar::meaning::term::{Op, Term};
+use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::tree::{NodeId, StmtId, StmtKind};
+
+/// How many terms are looked at of what branches decide.
+const MOST_TERMS: usize = 64;
+
+/// A store of what branches decide.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Stored {
+    pub(super) stmt: StmtId,
+    opcode: String,
+    address: String,
+    register: String,
+    width: u32,
+}
+
+impl Stored {
+    /// A statement as such a store, if it is one.
+    pub(super) fn of(graph: &Graph<'_, '_>, stmt: StmtId) -> Option<Self> {
+        let module = graph.module();
+        let stores = |stmt| module.row(stmt).is_some_and(|row| row.is(op::ST));
+        if module.kind(stmt) != StmtKind::Instruction || !stores(stmt) || module.guard(stmt).is_some() {
+            return None;
+        }
+        let [address, register] = module.operands(stmt)[..] else { return None };
+        let (_, value) = graph.accesses(stmt).find(|(access, _)| access.node == Some(register))?;
+        if !is_decided(graph, value) || !splice::is_plain(module, stmt) {
+            return None;
+        }
+        let text = |node: NodeId| String::from_utf8_lossy(module.node_text(node)).into_owned();
+        Some(Self {
+            stmt,
+            opcode: module.instruction(stmt)?.to_string(),
+            address: text(address),
+            register: text(register),
+            width: graph.value(value).width,
+        })
+    }
+
+    /// The statements that stand for it.
+    pub(super) fn lines(&self, fresh: &mut dyn FnMut(u32) -> String) -> [String; 2] {
+        let Self { opcode, address, register, width, .. } = self;
+        let moved = fresh(*width);
+        [format!("mov.b{width} {moved}, {register};"), format!("{opcode} {address}, {moved};")]
+    }
+}
+
+/// Whether a value is one of two numbers, as branches decide.
+fn is_decided(graph: &Graph<'_, '_>, value: ValueId) -> bool {
+    let entry = graph.value(value);
+    let is_phi = matches!(entry.origin, Origin::Phi(_)) && matches!(entry.width, 16 | 32);
+    entry.gated.filter(|_| is_phi).is_some_and(|gated| is_one_of_two(graph, gated))
+}
+
+/// Whether a term is one of two numbers.
+fn is_one_of_two(graph: &Graph<'_, '_>, root: Term) -> bool {
+    let terms = graph.terms();
+    let mut numbers: Vec<u128> = Vec::new();
+    let mut waiting = vec![root];
+    for _ in 0..MOST_TERMS {
+        let Some(term) = waiting.pop() else { return numbers.len() == 2 };
+        let op = terms.op(term);
+        let mut found = |number: u128| {
+            if !numbers.contains(&number) {
+                numbers.push(number);
+            }
+        };
+        if let Op::Choose(_, then, otherwise) = op {
+            waiting.extend([then, otherwise]);
+        } else if let Some(number) = terms.value(term) {
+            found(number);
+        } else if let Op::ZeroExtend(bit) = op
+            && terms.width(bit) == 1
+        {
+            [0, 1].into_iter().for_each(&mut found);
+        } else if let Op::Input(number) = op
+            && let Some(def) = graph.value(ValueId::of_input(number)).def
+        {
+            waiting.push(def);
+        } else {
+            return false;
+        }
+    }
+    false
+}
