@@ -122,3 +122,62 @@ fn mended(
     let told = Record::about(module, &function.name, stmt, Kind::Passed(How::Proved(proof)));
     Record { rules: vec![FAULTS.name], after: lines, ..told }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ptxopt_grammar::function::functions;
+    use ptxopt_grammar::parse;
+
+    /// How the lines of a function's body are written in another way.
+    fn mended(body: &str) -> Vec<String> {
+        let text = format!(
+            ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry f(.param .u32 a, .param .u64 out)\n{{\n\
+             .reg .b32 %a, %x, %y;\n.reg .pred %p, %q;\n.reg .b64 %out;\nld.param.u32 %a, [a];\n\
+             ld.param.u64 %out, [out];\n{body}\nst.global.u32 [%out], %a;\ndone:\nret;\n}}\n"
+        );
+        let module = parse(text.as_bytes()).expect("the text is legal");
+        let function = &functions(&module)[0];
+        let records = mend(&module, function, Semantics::default(), &mut Edits::new());
+        records.into_iter().flat_map(|record| record.after).collect()
+    }
+
+    const LOP3: &str = "lop3.b32 %x, %a, 5, 0x01010101, 0xa8;";
+
+    #[test]
+    fn a_word_of_lop3_that_a_guard_depends_on_is_tested_by_less_than_one() {
+        let less = ["setp.lt.u32 %p, %x, 1;"];
+        assert_eq!(mended(&format!("{LOP3} setp.eq.b32 %p, %x, 0; @%p bra done;")), less);
+        assert_eq!(mended(&format!("{LOP3} setp.eq.s32 %p, 0, %x; @!%p bra done;")), less);
+        assert_eq!(mended(&format!("{LOP3} setp.eq.u32 %p, %x, 0; @%p st.global.u32 [%out+4], %a;")), less);
+    }
+
+    #[test]
+    fn so_is_a_copy_of_it() {
+        let copied = format!("{LOP3} mov.b32 %y, %x; setp.eq.u32 %p, %y, 0; @%p bra done;");
+        assert_eq!(mended(&copied), ["setp.lt.u32 %p, %y, 1;"]);
+    }
+
+    #[test]
+    fn a_guard_may_be_the_second_result() {
+        let both = format!("{LOP3} setp.eq.u32 %p|%q, %x, 0; @%q bra done;");
+        assert_eq!(mended(&both), ["setp.lt.u32 %p|%q, %x, 1;"]);
+    }
+
+    #[test]
+    fn what_guards_nothing_stays() {
+        assert!(mended(&format!("{LOP3} setp.eq.u32 %p, %x, 0; selp.u32 %a, 1, 0, %p;")).is_empty());
+    }
+
+    #[test]
+    fn another_comparison_stays() {
+        assert!(mended(&format!("{LOP3} setp.ne.u32 %p, %x, 0; @%p bra done;")).is_empty());
+        assert!(mended(&format!("{LOP3} setp.eq.u32 %p, %x, 1; @%p bra done;")).is_empty());
+    }
+
+    #[test]
+    fn a_word_of_another_instruction_stays() {
+        let masked = "lop3.b32 %y, %a, 5, 7, 0xa8; and.b32 %x, %a, 3; setp.eq.u32 %p, %x, 0; @%p bra done;";
+        assert!(mended(masked).is_empty());
+    }
+}

@@ -25,8 +25,11 @@ const MOST_KEPT: usize = 24;
 /// How many are kept in any case of what each spelling becomes: a dearer one may set more free.
 const KEPT_OF_EACH: usize = 2;
 
-/// How many sequences are continued that have another SIMD instruction in them.
+/// How many sequences are continued that have another SIMD instruction in them, and how many where a spelling has more of
+/// these than so many: the work grows with the square of their number.
 const MOST_OPEN: usize = 4;
+const MOST_OPEN_OF_MANY: usize = 2;
+const MANY_SIMD: usize = 12;
 
 /// How many are kept that the module must not have, for each head that it would need.
 const MOST_BLOCKED: usize = 4;
@@ -107,6 +110,8 @@ impl Lowered {
         }
         let mut seen: HashSet<Recipe> = HashSet::new();
         let mut all = Vec::new();
+        let has_many = count_simd(steps.iter().copied()) > MANY_SIMD;
+        let most_open = if has_many { MOST_OPEN_OF_MANY } else { MOST_OPEN };
         for &with in target.available() {
             // Of several SIMD instructions the last is spelled first, then those before it, in the cheapest ways.
             let mut front = without_simd(&steps, with, Layout::Any);
@@ -116,7 +121,7 @@ impl Lowered {
                 let new: Vec<Made> = new.map(|recipe| Made::of(recipe, target, &mut self.having)).collect();
                 let mut open: Vec<&Made> = new.iter().filter(|made| has_simd(made.recipe.steps())).collect();
                 open.sort_by_key(|made| made.price.0);
-                open.truncate(MOST_OPEN);
+                open.truncate(most_open);
                 let next = |made: &&Made| without_simd(&made.recipe.recipe().steps, with, Layout::Any);
                 front = open.iter().flat_map(next).collect();
                 all.extend(new.into_iter().filter(Made::is_priced));
