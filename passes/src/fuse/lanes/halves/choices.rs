@@ -4,11 +4,15 @@
 
 use super::super::words::Words;
 use super::compared::Flags;
-use super::{DEEPEST, FEWEST, Numbers};
+use super::{FEWEST, Numbers};
 use crate::recipe::{Source, Step};
+use hashbrown::HashSet;
 use ptxopt_grammar::meaning::term::{Op, Term};
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::video::Lanes;
+
+/// How many choices or conditions are looked through, at most.
+const MOST_CHOSEN: usize = 64;
 
 impl Words {
     /// The conditions of lanes that are one of two lanes each, by how larger numbers compare, and the two; `None` for other
@@ -30,37 +34,46 @@ impl Words {
     fn larger_choice(&mut self, lane: Term) -> Option<[Term; 3]> {
         let choice = self.pieces.choice(lane)?;
         let [condition, then, otherwise] = choice;
-        let is_it =
-            self.compares_larger(condition, 0) && self.is_plain(then, 0) && self.is_plain(otherwise, 0);
+        let is_it = self.compares_larger(condition) && self.is_plain(then) && self.is_plain(otherwise);
         is_it.then_some(choice)
     }
 
-    /// Whether a lane is a number or there, or one of two such lanes.
-    fn is_plain(&mut self, lane: Term, depth: usize) -> bool {
-        if depth == DEEPEST {
-            return false;
-        }
-        match self.pieces.choice(lane) {
-            Some([_, then, otherwise]) => {
-                self.is_plain(then, depth + 1) && self.is_plain(otherwise, depth + 1)
+    /// Whether a lane is a number or there, or one of several such lanes, each of which is looked at once.
+    fn is_plain(&mut self, lane: Term) -> bool {
+        let mut seen: HashSet<Term> = HashSet::from([lane]);
+        let mut waiting = vec![lane];
+        while let Some(lane) = waiting.pop() {
+            if let Some([_, then, otherwise]) = self.pieces.choice(lane) {
+                waiting.extend([then, otherwise].into_iter().filter(|&of| seen.insert(of)));
+            } else if self.pieces.terms.value(lane).is_none()
+                && !matches!(self.pieces.terms.op(lane), Op::Input(_))
+            {
+                return false;
             }
-            None => {
-                self.pieces.terms.value(lane).is_some() || matches!(self.pieces.terms.op(lane), Op::Input(_))
+            if seen.len() > MOST_CHOSEN {
+                return false;
             }
         }
+        true
     }
 
-    /// Whether a condition compares numbers that are no lanes.
-    fn compares_larger(&mut self, condition: Term, depth: usize) -> bool {
-        if depth == DEEPEST {
-            return false;
-        }
-        let op = self.pieces.terms.op(condition);
-        if let Op::And(a, b) | Op::Or(a, b) = op {
-            return [a, b].into_iter().any(|of| self.compares_larger(of, depth + 1));
-        }
+    /// Whether a condition, or one of those that it joins, compares numbers that are no lanes; each is looked at once.
+    fn compares_larger(&mut self, condition: Term) -> bool {
         let is_larger = |words: &Self, of: Term| words.pieces.terms.width(of) >= 2 * words.lanes.bits();
-        self.compared(condition).is_some_and(|both| both.into_iter().all(|of| is_larger(self, of)))
+        let mut seen: HashSet<Term> = HashSet::from([condition]);
+        let mut waiting = vec![condition];
+        while let Some(condition) = waiting.pop().filter(|_| seen.len() <= MOST_CHOSEN) {
+            let op = self.pieces.terms.op(condition);
+            if let Op::And(a, b) | Op::Or(a, b) = op {
+                waiting.extend([b, a].into_iter().filter(|&of| seen.insert(of)));
+            } else if self
+                .compared(condition)
+                .is_some_and(|both| both.into_iter().all(|of| is_larger(self, of)))
+            {
+                return true;
+            }
+        }
+        false
     }
 
     /// A word whose lanes are one of two lanes each, by conditions.

@@ -12,6 +12,9 @@ const LEAST_CONDITIONS: usize = 2;
 /// How many conditions are tested together, at most.
 const MOST_CONDITIONS: usize = 64;
 
+/// How many conditions, and what joins them, one condition is made of, at most.
+const MOST_JOINED: usize = 16;
+
 /// A condition on lanes.
 #[derive(Clone, Copy)]
 pub(super) enum Condition {
@@ -74,8 +77,25 @@ impl Sum {
             let lane = if set { lane } else { terms.not(lane) };
             return self.set_bits(lane, 1 << at, all);
         }
-        all.push(Condition::Holds(if set { bit } else { terms.not(bit) }));
-        Some(())
+        let holds = if set { bit } else { terms.not(bit) };
+        self.joins_few(holds).then(|| all.push(Condition::Holds(holds)))
+    }
+
+    /// Whether a condition joins few others, each as often as it is in it: those in one lane are brought in order in every
+    /// way.
+    fn joins_few(&self, condition: Term) -> bool {
+        let terms = &self.words.pieces.terms;
+        let mut waiting = vec![condition];
+        for _ in 0..MOST_JOINED {
+            let Some(next) = waiting.pop() else { return true };
+            let op = terms.op(next);
+            if let Op::Not(inner) = op {
+                waiting.push(inner);
+            } else if let Op::And(x, y) | Op::Or(x, y) | Op::Xor(x, y) = op {
+                waiting.extend([x, y]);
+            }
+        }
+        waiting.is_empty()
     }
 
     /// The word that a comparison finds to be at least a power of two, and which power; the comparison holds, or it does
@@ -120,7 +140,8 @@ impl Sum {
     fn set_bits(&mut self, lane: Term, mask: u32, all: &mut Vec<Condition>) -> Option<()> {
         let mut waiting = vec![(lane, mask)];
         while let Some((lane, mask)) = waiting.pop() {
-            if waiting.len() > MOST_CONDITIONS {
+            // What is joined again and again is as often in it.
+            if all.len() + waiting.len() > MOST_CONDITIONS {
                 return None;
             }
             let terms = &mut self.words.pieces.terms;

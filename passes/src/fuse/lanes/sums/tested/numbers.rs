@@ -3,9 +3,6 @@
 use crate::fuse::lanes::pieces::Pieces;
 use ptxopt_grammar::meaning::term::{Op, Term};
 
-/// How deep choices are looked through.
-const DEEPEST: u32 = 32;
-
 /// How many terms are looked at of a choice of numbers.
 const MOST_TERMS: usize = 64;
 
@@ -37,23 +34,24 @@ impl Pieces {
 
     /// Whether a term that is one of some numbers, by choices, is a certain one; `None` if it is anything else.
     pub(super) fn is_number(&mut self, term: Term, number: u128) -> Option<Term> {
-        self.is_number_within(term, number, DEEPEST)
+        let mut left = MOST_TERMS;
+        self.is_number_within(term, number, &mut left)
     }
 
-    fn is_number_within(&mut self, term: Term, number: u128, depth: u32) -> Option<Term> {
+    /// The same, if so many terms are enough.
+    fn is_number_within(&mut self, term: Term, number: u128, left: &mut usize) -> Option<Term> {
+        *left = left.checked_sub(1)?;
         let op = self.terms.op(term);
         if let Some(value) = self.terms.value(term) {
             return Some(self.terms.bit(value == number));
         }
-        if let Op::Choose(condition, then, otherwise) = op
-            && depth > 0
-        {
-            let [then, otherwise] = [then, otherwise].map(|of| self.is_number_within(of, number, depth - 1));
+        if let Op::Choose(condition, then, otherwise) = op {
+            let [then, otherwise] = [then, otherwise].map(|of| self.is_number_within(of, number, left));
             return Some(self.terms.choose(condition, then?, otherwise?));
         }
         let Op::ZeroExtend(inner) = op else { return None };
         if !self.is_bit(term) {
-            return self.is_number_within(inner, number, depth.checked_sub(1)?);
+            return self.is_number_within(inner, number, left);
         }
         Some(match number {
             0 => self.terms.not(inner),
