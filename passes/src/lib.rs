@@ -14,6 +14,7 @@ mod fuse;
 pub mod graph;
 mod lanes;
 mod lower;
+mod numbers;
 pub mod optimiser;
 pub mod recipe;
 pub mod rules;

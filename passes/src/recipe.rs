@@ -125,6 +125,13 @@ impl Step {
         Self::wide(moving(width), &[source], width)
     }
 
+    /// The first of two values or numbers where a predicate holds, else the second; of 16 or 32 bits.
+    #[must_use]
+    pub fn choice([then, otherwise]: [Source; 2], predicate: Source, width: u32) -> Self {
+        let choose = op::SELP.of(if width == 16 { op::B16 } else { op::B32 });
+        Self::wide(choose, &[then, otherwise, predicate], width)
+    }
+
     /// A half of a word.
     #[must_use]
     pub fn half(half: Half, word: Source) -> Self {

@@ -1,6 +1,7 @@
 //! Forms that are legal and cheap, and that must not be written all the same.
 //!
-//! NVIDIA's assembler gets them wrong. They are data, so that a fault is one line here and nowhere else.
+//! NVIDIA's assembler gets them wrong. They are data, so that a fault of a form is one line here and nowhere else. A fault
+//! of several statements together is in `optimiser/faults.rs`.
 
 use ptxopt_grammar::video::{Form, Lanes, Routing, Sign, Simd, SimdArithmetic, SimdOp, SimdThen};
 

@@ -2,6 +2,9 @@
 //!
 //! That a text with them does what it did without is proved by whoever inserts them.
 
+use ptxopt_grammar::table::instruction::op;
+use ptxopt_grammar::table::types::TypeWord;
+
 /// How many bits a word has.
 pub(super) const WORD: u32 = 32;
 
@@ -19,6 +22,21 @@ pub(super) struct Place {
     pub(super) first: usize,
     pub(super) bits: u32,
     pub(super) signed: bool,
+}
+
+/// How many bits an element has, and whether registers get its sign; `None` for what is no part of a word.
+pub(super) fn element(ty: TypeWord) -> Option<(u32, bool)> {
+    [
+        (op::U8, 8, false),
+        (op::B8, 8, false),
+        (op::S8, 8, true),
+        (op::U16, 16, false),
+        (op::B16, 16, false),
+        (op::S16, 16, true),
+    ]
+    .into_iter()
+    .find(|(known, ..)| known.ty() == Some(ty))
+    .map(|(_, bits, signed)| (bits, signed))
 }
 
 impl Place {

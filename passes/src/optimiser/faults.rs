@@ -9,11 +9,10 @@
 //! @%p bra done;
 //! ```
 //!
-//! 11.8 does not. `and`, `or` and `xor`, which the assembler makes a `lop3` of by itself, are right, and so is
-//! `setp.ne`. Compilers never write it; here it comes about where a word that was tested becomes shorter. Such a
-//! comparison becomes `setp.lt.u32 %p, %x, 1`, which is the same for all words, as the prover is asked each time. That
-//! is done at the end and only in functions that changed, since it takes a machine instruction more than the fault would
-//! have.
+//! 11.8 takes it. So do all of them take `and`, `or` and `xor` in the place of `lop3`, and `setp.ne`. Compilers do not
+//! write it; here it comes about where what computes a word that is tested becomes a `lop3`. The comparison becomes
+//! `setp.lt.u32 %p, %x, 1`, which is the same for all words; the prover is asked that for each. This is done last, since
+//! later rewrites could bring it about again, and only in functions that changed.
 
 use super::record::{How, Kind, Record};
 use super::splice;
@@ -26,13 +25,19 @@ use ptxopt_grammar::edit::Edits;
 use ptxopt_grammar::function::Function;
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::term::{Op, Terms};
-use ptxopt_grammar::table::Row;
-use ptxopt_grammar::table::instruction::{Instruction, op};
+use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::{Module, NodeId, StmtId, StmtKind};
 use ptxopt_prover::{Proof, Query, Verdict, prove};
 
 /// Through how many copies a word is followed.
 const MOST_COPIES: usize = 16;
+
+/// A test whether a word is zero.
+struct Test {
+    stmt: StmtId,
+    predicate: NodeId,
+    word: NodeId,
+}
 
 /// Writes such comparisons of a function in another way, with a record of each.
 pub(super) fn mend(
@@ -41,50 +46,66 @@ pub(super) fn mend(
     semantics: Semantics,
     edits: &mut Edits,
 ) -> Vec<Record> {
-    let stmts = || function.body.clone().filter_map(StmtId::new);
-    let is = |stmt: StmtId, row: fn(&Row) -> bool| {
-        module.kind(stmt) == StmtKind::Instruction && module.row(stmt).is_some_and(row)
+    let stmts = || {
+        let all = function.body.clone().filter_map(StmtId::new);
+        all.filter(|&stmt| module.kind(stmt) == StmtKind::Instruction)
     };
-    let tested: Vec<(StmtId, [NodeId; 3])> =
-        stmts().filter_map(|stmt| Some((stmt, tests_for_zero(module, stmt)?))).collect();
-    if tested.is_empty() || !stmts().any(|stmt| is(stmt, |row| row.is(op::LOP3))) {
-        return Vec::new();
-    }
-    let Ok(graph) = Graph::new(module, function.clone(), semantics) else { return Vec::new() };
     let guards: HashSet<&[u8]> =
         stmts().filter_map(|stmt| Some(module.node_text(module.guard(stmt)?.0))).collect();
     // A comparison may have two results, with a bar in between.
     let names = |node: NodeId| module.node_text(node).split(|&byte| byte == b'|').map(<[u8]>::trim_ascii);
-    let guards_something = |node: NodeId| names(node).any(|name| guards.contains(name));
-    let mut records = Vec::new();
-    for (stmt, [predicate, word, _]) in tested {
-        let value =
-            graph.accesses(stmt).find(|(access, _)| access.node == Some(word)).map(|(_, value)| value);
-        let fails = value.is_some_and(|value| is_lop3(&graph, value)) && guards_something(predicate);
-        if let Some(proof) = fails.then(same).flatten() {
-            records.push(mended(module, function, (stmt, proof), [predicate, word], edits));
-        }
+    let guards_something = |test: &Test| names(test.predicate).any(|name| guards.contains(name));
+    let tests: Vec<Test> =
+        stmts().filter_map(|stmt| Test::of(module, stmt)).filter(guards_something).collect();
+    let is_lop3 = |stmt| module.row(stmt).is_some_and(|row| row.is(op::LOP3));
+    if tests.is_empty() || !stmts().any(is_lop3) {
+        return Vec::new();
     }
-    records
+    let Ok(graph) = Graph::new(module, function.clone(), semantics) else { return Vec::new() };
+    let of_lop3 = |test: &Test| {
+        let mut accesses = graph.accesses(test.stmt);
+        let word = accesses.find(|(access, _)| access.node == Some(test.word));
+        word.is_some_and(|(_, value)| is_made_by(&graph, value, is_lop3))
+    };
+    let mended = |test: Test| Some(test.written_otherwise(module, function, same()?, edits));
+    tests.into_iter().filter(of_lop3).filter_map(mended).collect()
 }
 
-/// The operands of a statement that tests whether a word is zero: the predicate, the word, and the zero.
-fn tests_for_zero(module: &Module<'_>, stmt: StmtId) -> Option<[NodeId; 3]> {
-    let instruction =
-        (module.kind(stmt) == StmtKind::Instruction).then(|| module.instruction(stmt)).flatten()?;
-    let is_test = [op::B32, op::U32, op::S32].map(|ty| op::SETP.with(&[op::EQ, ty])).contains(&instruction);
-    let [predicate, a, b] = module.operands(stmt)[..] else { return None };
-    let is_zero = |node: NodeId| constant::value(module, node) == Some(0);
-    let [word, zero] = if is_zero(a) { [b, a] } else { [a, b] };
-    (is_test && is_zero(zero)).then_some([predicate, word, zero])
+impl Test {
+    /// A statement as such a test, if it is one.
+    fn of(module: &Module<'_>, stmt: StmtId) -> Option<Self> {
+        let instruction = module.instruction(stmt)?;
+        let is_test =
+            [op::B32, op::U32, op::S32].map(|ty| op::SETP.with(&[op::EQ, ty])).contains(&instruction);
+        let [predicate, a, b] = module.operands(stmt)[..] else { return None };
+        let is_zero = |node: NodeId| constant::value(module, node) == Some(0);
+        let [word, zero] = if is_zero(a) { [b, a] } else { [a, b] };
+        (is_test && is_zero(zero)).then_some(Self { stmt, predicate, word })
+    }
+
+    /// Writes it in another way, with the proof that this is the same.
+    fn written_otherwise(
+        self,
+        module: &Module<'_>,
+        function: &Function,
+        proof: Proof,
+        edits: &mut Edits,
+    ) -> Record {
+        let text = |node: NodeId| String::from_utf8_lossy(module.node_text(node));
+        let opcode = op::SETP.with(&[op::LT, op::U32]);
+        let lines = vec![format!("{opcode} {}, {}, 1;", text(self.predicate), text(self.word))];
+        splice::replace(module, self.stmt, &lines, edits);
+        let told = Record::about(module, &function.name, self.stmt, Kind::Passed(How::Proved(proof)));
+        Record { rules: vec![FAULTS.name], after: lines, ..told }
+    }
 }
 
-/// Whether a word is the result of a `lop3`, copied or not.
-fn is_lop3(graph: &Graph<'_, '_>, value: ValueId) -> bool {
+/// Whether a statement of some kind computes a value, copied or not.
+fn is_made_by(graph: &Graph<'_, '_>, value: ValueId, is_it: impl Fn(StmtId) -> bool) -> bool {
     let mut value = underlying(graph, value);
     for _ in 0..MOST_COPIES {
         let Origin::Result(stmt) = graph.value(value).origin else { return false };
-        if graph.module().instruction(stmt).map(Instruction::row).is_some_and(|row| row.is(op::LOP3)) {
+        if is_it(stmt) {
             return true;
         }
         let Some(Op::Input(number)) = graph.value(value).def.map(|def| graph.terms().op(def)) else {
@@ -105,22 +126,6 @@ fn same() -> Option<Proof> {
         Verdict::Proved(proof) => Some(proof),
         Verdict::Refuted(_) | Verdict::Unproved => None,
     }
-}
-
-/// Writes one comparison in another way.
-fn mended(
-    module: &Module<'_>,
-    function: &Function,
-    (stmt, proof): (StmtId, Proof),
-    operands: [NodeId; 2],
-    edits: &mut Edits,
-) -> Record {
-    let [predicate, word] = operands.map(|node| String::from_utf8_lossy(module.node_text(node)));
-    let opcode = op::SETP.with(&[op::LT, op::U32]);
-    let lines = vec![format!("{opcode} {predicate}, {word}, 1;")];
-    splice::replace(module, stmt, &lines, edits);
-    let told = Record::about(module, &function.name, stmt, Kind::Passed(How::Proved(proof)));
-    Record { rules: vec![FAULTS.name], after: lines, ..told }
 }
 
 #[cfg(test)]

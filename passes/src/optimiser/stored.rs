@@ -10,12 +10,9 @@
 
 use super::splice;
 use crate::graph::{Graph, Origin, ValueId};
-use ptxopt_grammar::meaning::term::{Op, Term};
+use crate::numbers::numbers_of;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::{NodeId, StmtId, StmtKind};
-
-/// How many terms are looked at of what branches decide.
-const MOST_TERMS: usize = 64;
 
 /// A store of what branches decide.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -62,37 +59,7 @@ impl Stored {
 fn is_decided(graph: &Graph<'_, '_>, value: ValueId) -> bool {
     let entry = graph.value(value);
     let is_phi = matches!(entry.origin, Origin::Phi(_)) && matches!(entry.width, 16 | 32);
-    entry.gated.filter(|_| is_phi).is_some_and(|gated| is_one_of_two(graph, gated))
-}
-
-/// Whether a term is one of two numbers.
-fn is_one_of_two(graph: &Graph<'_, '_>, root: Term) -> bool {
-    let terms = graph.terms();
-    let mut numbers: Vec<u128> = Vec::new();
-    let mut waiting = vec![root];
-    for _ in 0..MOST_TERMS {
-        let Some(term) = waiting.pop() else { return numbers.len() == 2 };
-        let op = terms.op(term);
-        let mut found = |number: u128| {
-            if !numbers.contains(&number) {
-                numbers.push(number);
-            }
-        };
-        if let Op::Choose(_, then, otherwise) = op {
-            waiting.extend([then, otherwise]);
-        } else if let Some(number) = terms.value(term) {
-            found(number);
-        } else if let Op::ZeroExtend(bit) = op
-            && terms.width(bit) == 1
-        {
-            [0, 1].into_iter().for_each(&mut found);
-        } else if let Op::Input(number) = op
-            && let Some(def) = graph.value(ValueId::of_input(number)).def
-        {
-            waiting.push(def);
-        } else {
-            return false;
-        }
-    }
-    false
+    let defined = |number| graph.value(ValueId::of_input(number)).def;
+    let numbers = entry.gated.filter(|_| is_phi).and_then(|gated| numbers_of(graph.terms(), gated, defined));
+    numbers.is_some_and(|numbers| numbers.len() == 2)
 }

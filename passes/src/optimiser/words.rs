@@ -19,7 +19,7 @@
 //! are. The names of the elements stand in the same statement as before, so they mean the same registers. That a
 //! function does the same with these accesses is proved too before it is written (`variants`).
 
-use super::elements::{Holder, Place, WORD, put_together};
+use super::elements::{Holder, Place, WORD, element, put_together};
 use super::record::{How, Kind, Record, Why};
 use super::runs::{self, Run};
 use super::splice::{self, Fresh};
@@ -36,7 +36,6 @@ use ptxopt_grammar::function::Function;
 use ptxopt_grammar::names::{Component, is_of_name};
 use ptxopt_grammar::table::Row;
 use ptxopt_grammar::table::instruction::op;
-use ptxopt_grammar::table::types::TypeWord;
 use ptxopt_grammar::table::words::Modifier;
 use ptxopt_grammar::tree::{Module, NodeId, NodeKind, StmtId, StmtKind};
 use std::cell::LazyCell;
@@ -455,21 +454,6 @@ fn keeps_bytes(mask: u64) -> bool {
 /// Whether a register of 64 bits is put together.
 fn is_put_together(graph: &Graph<'_, '_>, value: ValueId) -> bool {
     graph.definition(value).and_then(|step| step.instruction()).is_some_and(|of| of.row().is(op::OR))
-}
-
-/// How many bits an element has, and whether registers get its sign; `None` for what is no part of a word.
-pub(super) fn element(ty: TypeWord) -> Option<(u32, bool)> {
-    [
-        (op::U8, 8, false),
-        (op::B8, 8, false),
-        (op::S8, 8, true),
-        (op::U16, 16, false),
-        (op::B16, 16, false),
-        (op::S16, 16, true),
-    ]
-    .into_iter()
-    .find(|(known, ..)| known.ty() == Some(ty))
-    .map(|(_, bits, signed)| (bits, signed))
 }
 
 impl Part {

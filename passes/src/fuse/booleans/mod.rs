@@ -318,13 +318,12 @@ impl Bits {
         }
         let (inverted, fewer) = Logic::of(&self.homes, cut, !truth & 0b1111)?;
         let numbers = [most, least].map(Source::Constant);
-        let (sources, mut steps) = if fewer.len() < steps.len() {
-            ([numbers[1], numbers[0], inverted], fewer)
+        let (both, bit, mut steps) = if fewer.len() < steps.len() {
+            ([numbers[1], numbers[0]], inverted, fewer)
         } else {
-            ([numbers[0], numbers[1], bit], steps)
+            (numbers, bit, steps)
         };
-        let choose = op::SELP.of(if self.width == 16 { op::B16 } else { op::B32 });
-        steps.push(Step::wide(choose, &sources, self.width));
+        steps.push(Step::choice(both, bit, self.width));
         Some(Recipe::of(steps))
     }
 }

@@ -9,7 +9,7 @@
 
 use crate::graph::{BlockId, Graph, Origin, Register, Use, ValueId, inputs_of};
 use crate::lanes::{Byte, Contents};
-use crate::optimiser::words::element;
+use crate::optimiser::elements::element;
 use crate::site::Knowledge;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::meaning::term::ones;

@@ -2,7 +2,8 @@
 //!
 //! Sound because what is not understood may do anything.
 
-use super::super::words::{element, is_weak};
+use super::super::elements::element;
+use super::super::words::is_weak;
 use super::WORD;
 use hashbrown::HashMap;
 use ptxopt_grammar::address;

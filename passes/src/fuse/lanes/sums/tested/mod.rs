@@ -165,10 +165,7 @@ impl Sum {
     fn finished(&mut self, test: Source, both: Option<[Source; 2]>) -> Option<Recipe> {
         let last = match both {
             None => test,
-            Some([then, otherwise]) => {
-                let choose = op::SELP.of(if self.width == 16 { op::B16 } else { op::B32 });
-                self.words.push(Step::wide(choose, &[then, otherwise, test], self.width))
-            }
+            Some(both) => self.words.push(Step::choice(both, test, self.width)),
         };
         self.words.made_of(last)
     }

@@ -1,35 +1,14 @@
 //! Numbers that branches decide, by the conditions of these.
 
 use crate::fuse::lanes::pieces::Pieces;
+use crate::numbers::{MOST_TERMS, is_bit, numbers_of};
 use ptxopt_grammar::meaning::term::{Op, Term};
-
-/// How many terms are looked at of a choice of numbers.
-const MOST_TERMS: usize = 64;
 
 impl Pieces {
     /// The two numbers that a term is one of, by choices, the larger first.
     pub(super) fn two_numbers(&self, root: Term) -> Option<[u128; 2]> {
-        let mut numbers: Vec<u128> = Vec::new();
-        let mut waiting = vec![root];
-        for _ in 0..MOST_TERMS {
-            let Some(term) = waiting.pop() else { break };
-            let op = self.terms.op(term);
-            if let Op::Choose(_, then, otherwise) = op {
-                waiting.extend([then, otherwise]);
-            } else if let Some(number) = self.terms.value(term) {
-                numbers.push(number);
-            } else if self.is_bit(term) {
-                numbers.extend([0, 1]);
-            } else if let Op::ZeroExtend(lane) = op {
-                waiting.push(lane);
-            } else {
-                return None;
-            }
-        }
-        numbers.sort_unstable();
-        numbers.dedup();
-        let [smaller, larger] = numbers[..] else { return None };
-        waiting.is_empty().then_some([larger, smaller])
+        let [smaller, larger] = numbers_of(&self.terms, root, |_| None)?[..] else { return None };
+        Some([larger, smaller])
     }
 
     /// Whether a term that is one of some numbers, by choices, is a certain one; `None` if it is anything else.
@@ -50,7 +29,7 @@ impl Pieces {
             return Some(self.terms.choose(condition, then?, otherwise?));
         }
         let Op::ZeroExtend(inner) = op else { return None };
-        if !self.is_bit(term) {
+        if !is_bit(&self.terms, term) {
             return self.is_number_within(inner, number, left);
         }
         Some(match number {
@@ -58,11 +37,5 @@ impl Pieces {
             1 => inner,
             _ => self.terms.bit(false),
         })
-    }
-
-    /// Whether a term is a bit as a number.
-    fn is_bit(&self, term: Term) -> bool {
-        let op = self.terms.op(term);
-        if let Op::ZeroExtend(bit) = op { self.terms.width(bit) == 1 } else { false }
     }
 }
