@@ -8,7 +8,7 @@ use crate::fuse::{AllPieces, Signatures};
 use crate::graph::{Graph, ValueId};
 use crate::lanes::{Byte, Contents};
 use crate::recipe::{Code, Source, Step};
-use ptxopt_grammar::table::instruction::Instruction;
+use ptxopt_grammar::table::instruction::{Instruction, op};
 use ptxopt_grammar::video::Form;
 use std::cell::RefCell;
 
@@ -97,6 +97,18 @@ impl Site<'_, '_, '_> {
             }
             Source::Constant(_) | Source::Step(_) => None,
         }
+    }
+
+    /// What is moved at this site, if branches decide it.
+    pub(crate) fn moves_decided(&self) -> Option<ValueId> {
+        let is_move = self.instruction()?.row().is(op::MOV);
+        self.decided(*self.step.sources.first().filter(|_| is_move)?)
+    }
+
+    /// A source as a value that branches decide, if it is one.
+    pub(crate) fn decided(&self, source: Source) -> Option<ValueId> {
+        let Source::Value(value) = source else { return None };
+        self.graph.value(value).gated.map(|_| value)
     }
 
     /// The bytes of a source of 32 bits, the lowest first: which bytes of which values they are.

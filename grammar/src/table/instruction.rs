@@ -266,6 +266,7 @@ pub mod op {
         AND_B32 AND B32,
         BREV_B32 BREV B32,
         CVT_U16_U32 CVT U16 U32,
+        CVT_S32_S8 CVT S32 S8,
         CVT_U32_U16 CVT U32 U16,
         CVT_U32_U64 CVT U32 U64,
         CVT_U8_U8 CVT U8 U8,

@@ -377,18 +377,28 @@ impl<'m, 't> Graph<'m, 't> {
         before && (self.written_once(register) || self.stays(register, (from, Some(writer)), stmt))
     }
 
-    /// The statement in the block of `stmt`, before it, that writes the register of `value` while that still holds it.
+    /// The statement that writes the register of `value` while that still holds it, in the block of `stmt` before it, or
+    /// in the block that makes the value: there, where nothing writes it, the last statement.
     #[must_use]
     pub fn overwritten_by(&self, value: ValueId, stmt: StmtId) -> Option<StmtId> {
         let register = self.value(value).register?;
         let block = self.flow.block(stmt);
-        let from = match self.value(value).origin {
-            Origin::Result(writer) if self.flow.block(writer) == block => StmtId::new(writer.index() + 1),
-            Origin::Result(_) | Origin::Phi(_) | Origin::Opaque => self.flow.stmts(block).next(),
-            Origin::Undefined | Origin::Read(_) | Origin::Sink(_) => None,
+        let first = |block: BlockId| self.flow.stmts(block).next();
+        let next = |writer: StmtId| StmtId::new(writer.index() + 1);
+        let (made, from) = match self.value(value).origin {
+            Origin::Result(writer) => (self.flow.block(writer), next(writer)),
+            Origin::Phi(join) => (join, first(join)),
+            Origin::Opaque => (block, first(block)),
+            Origin::Undefined | Origin::Read(_) | Origin::Sink(_) => return None,
         };
-        let next = self.writes(register, from?).next();
-        next.filter(|&next| next < stmt && self.holds(value, next))
+        let held = |place: &StmtId| self.holds(value, *place);
+        let begin = if made == block { from } else { first(block) };
+        let here = self.writes(register, begin?).next().filter(|&writer| writer < stmt).filter(held);
+        here.or_else(|| {
+            let last = self.flow.stmts(made).next_back().filter(|_| self.flow.dominates(made, block))?;
+            let written = self.writes(register, from?).next().filter(|&writer| writer < last);
+            Some(written.unwrap_or(last)).filter(held)
+        })
     }
 
     fn holds_from_start(&self, value: ValueId, stmt: StmtId) -> bool {

@@ -121,7 +121,13 @@ impl Lowered {
                 let new: Vec<Made> = new.map(|recipe| Made::of(recipe, target, &mut self.having)).collect();
                 let mut open: Vec<&Made> = new.iter().filter(|made| has_simd(made.recipe.steps())).collect();
                 open.sort_by_key(|made| made.price.0);
-                open.truncate(most_open);
+                // Cheaper ones that the module must not have are not in the way of others.
+                let mut counts: HashMap<Option<Reach>, usize> = HashMap::new();
+                open.retain(|made| {
+                    let count = counts.entry(made.reach.filter(|_| made.lacks.is_some())).or_default();
+                    *count += 1;
+                    *count <= most_open
+                });
                 let next = |made: &&Made| without_simd(&made.recipe.recipe().steps, with, Layout::Any);
                 front = open.iter().flat_map(next).collect();
                 all.extend(new.into_iter().filter(Made::is_priced));

@@ -66,6 +66,9 @@ impl Profit<'_, '_, '_> {
         };
         let least = self.target.cost(&Recipe::one(step)).least;
         let least = least.saturating_sub(self.extended_before(&step)).max(least.min(1));
+        if self.graph.results(stmt).any(|value| self.is_taken_with_sign(&step, value)) {
+            return Price::default();
+        }
         if self.is_predicated(stmt, &step) {
             return Price { own: least.saturating_sub(1), ..Price::default() };
         }
@@ -100,6 +103,27 @@ impl Profit<'_, '_, '_> {
         };
         let extended = step.sources.iter().filter(|source| is_extended(source)).count();
         u32::try_from(extended).expect("an instruction has few operands")
+    }
+
+    /// Whether a statement takes a byte out of a word for nothing but what makes a word of it with its sign: the assembler
+    /// makes one instruction of both.
+    pub(super) fn is_taken_with_sign(&self, step: &Step, value: ValueId) -> bool {
+        let takes = |own: Instruction| own.row().is(op::BFE);
+        let bits = || step.sources.get(2).and_then(|&bits| self.knowledge.constant(bits));
+        step.instruction().is_some_and(takes) && bits() == Some(8) && self.is_extended(value, MOST_COPIES)
+    }
+
+    /// Whether all that is made of a value is a word of its lowest byte with its sign, behind so many conversions at most.
+    fn is_extended(&self, value: ValueId, most: usize) -> bool {
+        let mut uses = self.graph.uses(value).peekable();
+        uses.peek().is_some()
+            && uses.all(|(user, _)| {
+                let Some(own) = self.graph.definition(user).and_then(|step| step.instruction()) else {
+                    return false;
+                };
+                own.row().is(op::CVT)
+                    && (own == op::CVT_S32_S8 || most > 0 && self.is_extended(user, most - 1))
+            })
     }
 
     /// Whether a value is a byte, from memory or under a mask, so that the machine's register has zeros above it.

@@ -1,7 +1,8 @@
-//! Stores of one of two numbers that branches decide, such as what `a && b && c` is where each condition has a branch.
+//! Stores of what branches decide, such as what `a && b && c` is where each condition has a branch, or a word of which a
+//! branch exchanges each lane.
 //!
-//! The number is in a register that several paths write, so no statement computes it, and no rule can spell it. Here it
-//! is moved to another register before it is stored: the move is such a statement, which rules may spell as what the
+//! What is stored is in a register that several paths write, so no statement computes it, and no rule can spell it. Here
+//! it is moved to another register before it is stored: the move is such a statement, which rules may spell as what the
 //! branches decide together; then nothing reads what the paths write, and it goes. A move that stays has gained nothing,
 //! and the caller leaves the store as it was.
 //!
@@ -9,7 +10,7 @@
 //! same with these moves is proved too before it is written (`variants`).
 
 use super::splice;
-use crate::graph::{Graph, Origin, ValueId};
+use crate::graph::{Graph, ValueId};
 use crate::numbers::numbers_of;
 use ptxopt_grammar::table::instruction::op;
 use ptxopt_grammar::tree::{NodeId, StmtId, StmtKind};
@@ -55,11 +56,11 @@ impl Stored {
     }
 }
 
-/// Whether a value is one of two numbers, as branches decide.
+/// Whether branches decide what a value is: a word, or one of two numbers.
 fn is_decided(graph: &Graph<'_, '_>, value: ValueId) -> bool {
     let entry = graph.value(value);
-    let is_phi = matches!(entry.origin, Origin::Phi(_)) && matches!(entry.width, 16 | 32);
+    let Some(gated) = entry.gated else { return false };
     let defined = |number| graph.value(ValueId::of_input(number)).def;
-    let numbers = entry.gated.filter(|_| is_phi).and_then(|gated| numbers_of(graph.terms(), gated, defined));
-    numbers.is_some_and(|numbers| numbers.len() == 2)
+    let are_two = || numbers_of(graph.terms(), gated, defined).is_some_and(|numbers| numbers.len() == 2);
+    entry.width == 32 || entry.width == 16 && are_two()
 }

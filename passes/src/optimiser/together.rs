@@ -218,6 +218,9 @@ impl Profit<'_, '_, '_> {
                 Source::Value(value) => places.get(&value).copied().unwrap_or(*source),
                 Source::Step(_) | Source::Constant(_) => *source,
             });
+            if self.graph.results(stmt).any(|value| self.is_taken_with_sign(&step, value)) {
+                continue;
+            }
             let cost = costs.step(&step);
             alone += cost.least;
             if step.instruction().is_some_and(|instruction| is_product(instruction.row())) {

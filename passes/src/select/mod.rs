@@ -10,6 +10,7 @@
 //! the spellings. The order of statements and spellings decides between equal ones, so the result is always the same;
 //! and the number of sweeps is bounded, so that work grows with the number of spellings.
 
+mod decided;
 mod near;
 mod nodes;
 mod search;

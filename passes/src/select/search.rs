@@ -5,7 +5,7 @@
 //! only when nothing reads it any more, so for each value all its readers are tried together with spellings that do not
 //! read it.
 
-use super::{Near, Nodes, StepId, Uses};
+use super::{Near, Nodes, StepId, Uses, decided};
 use crate::graph::ValueId;
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -22,7 +22,7 @@ const SWEEPS: usize = 4;
 pub(super) const TOGETHER: usize = 32;
 
 /// Over how many moves a value is followed to what would have to do without it.
-const MOVES: usize = 1;
+const MOVES: usize = 10;
 
 /// A spelling of a place.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -94,7 +94,9 @@ impl Search<'_> {
     /// would have read. So both orders are tried, and the better one counts. Where the cheapest spellings of several places
     /// keep what lies between them, those that go further back may not.
     fn search(&self, uses: &mut Uses<'_, '_, '_>, active: &[usize]) {
-        let (readers, groups) = (Readers::of(uses, self.places), sharing(self.nodes, self.places));
+        let readers = Readers::of(uses, self.places);
+        let mut groups = sharing(self.nodes, self.places);
+        groups.extend(decided::groups(uses, self.nodes, self.places));
         let before = self.chosen(uses);
         self.sweeps(uses, &readers, &groups, active.to_vec());
         let (alone, least) = (self.chosen(uses), uses.total());
@@ -164,12 +166,10 @@ impl Search<'_> {
             let is_active =
                 |place: &Place| active.binary_search_by_key(&place.stmt, |&at| self.places[at].stmt).is_ok();
             let open = groups.iter().filter(|group| group.sharers.iter().any(|(place, _)| is_active(place)));
-            for Group { nodes, sharers } in open {
-                // Where all pay for the nodes, nothing is left to be shared.
-                let is_left = nodes.iter().any(|&node| (uses.refs(node) as usize) < sharers.len());
+            for group in open {
                 let total = uses.total();
-                if is_left && self.all_or_none(uses, sharers, total) {
-                    changed.extend(sharers.iter().map(|(place, _)| place.stmt));
+                if group.is_left(uses) && self.all_or_none(uses, &group.sharers, total) {
+                    changed.extend(group.sharers.iter().map(|(place, _)| place.stmt));
                 }
             }
             for &at in &active {
@@ -266,10 +266,21 @@ fn improve(
 /// A place with one of its spellings.
 type Sharer<'p> = (&'p Place, &'p Rc<Candidate>);
 
-/// Places that share nodes, each with a spelling that contains them.
-struct Group<'p> {
-    nodes: Vec<StepId>,
-    sharers: Vec<Sharer<'p>>,
+/// Places that share nodes, each with a spelling that contains them; or without nodes, places whose own text shares what
+/// their spellings do without.
+pub(super) struct Group<'p> {
+    pub(super) nodes: Vec<StepId>,
+    pub(super) sharers: Vec<Sharer<'p>>,
+}
+
+impl Group<'_> {
+    /// Whether there is something to gain: not where all places pay for the nodes, or have these spellings.
+    fn is_left(&self, uses: &Uses<'_, '_, '_>) -> bool {
+        let Self { nodes, sharers } = self;
+        let has = |&(place, to): &Sharer<'_>| uses.chosen(place.stmt) == Some(to);
+        let unshared = |&node: &StepId| (uses.refs(node) as usize) < sharers.len();
+        if nodes.is_empty() { !sharers.iter().all(has) } else { nodes.iter().any(unshared) }
+    }
 }
 
 /// The nodes for which several places have a spelling that contains them, but not too many; of each place the spelling
@@ -416,6 +427,6 @@ fn avoids(uses: &Uses<'_, '_, '_>, values: &[ValueId], to: &Candidate) -> bool {
 }
 
 /// What a spelling costs if it shares nothing.
-fn alone(nodes: &Nodes, candidate: &Candidate) -> u32 {
+pub(super) fn alone(nodes: &Nodes, candidate: &Candidate) -> u32 {
     candidate.last + candidate.paid.iter().map(|&node| nodes.cost(node)).sum::<u32>()
 }

@@ -168,6 +168,11 @@ impl<'u, 'm, 't> Uses<'u, 'm, 't> {
         candidate.values.iter().map(|&value| underlying(self.graph, value))
     }
 
+    /// The function.
+    pub(super) fn graph(&self) -> &'u Graph<'m, 't> {
+        self.graph
+    }
+
     /// What everything costs, less what it cost in the beginning.
     pub(crate) fn total(&self) -> i64 {
         self.total
@@ -440,7 +445,7 @@ fn sources<'g>(graph: &'g Graph<'_, '_>, stmt: StmtId) -> impl Iterator<Item = V
 }
 
 /// What a phi uses: its operands, and the branches that decide what it is and nothing else.
-fn taken<'g>(graph: &'g Graph<'_, '_>, phi: ValueId) -> impl Iterator<Item = ValueId> + 'g {
+pub(super) fn taken<'g>(graph: &'g Graph<'_, '_>, phi: ValueId) -> impl Iterator<Item = ValueId> + 'g {
     incoming(graph, phi).chain(graph.decisions(phi).iter().copied())
 }
 

@@ -171,6 +171,9 @@ fn packs(site: &Site<'_, '_, '_>) -> bool {
     if site.graph.value(site.value).width != 32 {
         return false;
     }
+    if site.moves_decided().is_some() {
+        return true;
+    }
     if let Some([x, y]) =
         [op::OR_B32, op::XOR_B32, op::ADD_U32].into_iter().find_map(|join| joined(site, join))
     {

@@ -173,18 +173,40 @@ impl Pieces {
     }
 
     /// Shows the lanes of `bits` bits of the value of a site, with what lies near, and then, if that is not all, with what
-    /// lies further away. `see` gives them back.
+    /// lies further away; and without what branches decide, since they may go with it. `see` gives them back.
     pub(super) fn each(site: &Site<'_, '_, '_>, bits: u32, mut see: impl FnMut(Self) -> Self) {
         let all = &site.knowledge.pieces;
         let mut pieces = all.take(bits);
+        let moves_decided = site.moves_decided().is_some();
         for most in MOST_VALUES {
             let Some(is_all) = pieces.turn_to(site, most) else { break };
-            pieces = see(pieces);
+            if !moves_decided {
+                pieces = see(pieces);
+            }
+            if pieces.leave_decided(site) {
+                pieces = see(pieces);
+            }
             if is_all {
                 break;
             }
         }
         all.of(bits).borrow_mut().pieces = Some(pieces);
+    }
+
+    /// Takes what branches decide, and what is computed of that, from what the site may read; whether there was any.
+    fn leave_decided(&mut self, site: &Site<'_, '_, '_>) -> bool {
+        let graph = site.graph;
+        let is_decided = |&value: &ValueId| !graph.decisions(value).is_empty();
+        let mut front: Vec<ValueId> = self.near.iter().copied().filter(is_decided).collect();
+        let found = !front.is_empty();
+        while let Some(value) = front.pop() {
+            if self.near.remove(&value) {
+                let users = graph.uses(value).filter(|&(_, slot)| slot == Use::Term);
+                front.extend(users.map(|(user, _)| user));
+            }
+        }
+        self.near_homes.get_mut().clear();
+        found
     }
 
     /// Turns to a site, which may read so many values; whether these are all that it is made of. `None` if it has no

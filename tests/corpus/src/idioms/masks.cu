@@ -249,3 +249,43 @@ KERNEL chosen_and_not_zero__branch(u32 *d, const u32 *a, const u32 *b) {
     for (int k = 0; k < 32; k += 8) r |= ((x >> k & 128 ? x : y) >> k & 255) << k;
     if (r) d[me()] = x;
 }
+
+// Vectors in arrays, whose lanes change places by branches.
+#define SWAPPED(u, v, lane)                                                                                            \
+    if (u.lane > v.lane) {                                                                                             \
+        auto t = u.lane;                                                                                               \
+        u.lane = v.lane;                                                                                               \
+        v.lane = t;                                                                                                    \
+    }
+#define SORTED(u, v) SWAPPED(u, v, x) SWAPPED(u, v, y) SWAPPED(u, v, z) SWAPPED(u, v, w)
+KERNEL two_in_order__branch(uchar4 *d, const uchar4 *a) {
+    uchar4 v[2];
+    for (int k = 0; k < 2; k++) v[k] = a[2 * me() + k];
+    SORTED(v[0], v[1])
+    for (int k = 0; k < 2; k++) d[2 * me() + k] = v[k];
+}
+KERNEL four_in_order__branch(uchar4 *d, const uchar4 *a) {
+    uchar4 v[4];
+    for (int k = 0; k < 4; k++) v[k] = a[4 * me() + k];
+    SORTED(v[0], v[1])
+    SORTED(v[2], v[3])
+    SORTED(v[0], v[2])
+    SORTED(v[1], v[3])
+    SORTED(v[1], v[2])
+    for (int k = 0; k < 4; k++) d[4 * me() + k] = v[k];
+}
+KERNEL median_of_three__branch(char4 *d, const char4 *a) {
+    char4 v[3];
+    for (int k = 0; k < 3; k++) v[k] = a[3 * me() + k];
+    SORTED(v[0], v[1])
+    SORTED(v[1], v[2])
+    SORTED(v[0], v[1])
+    d[me()] = v[1];
+}
+KERNEL halves_in_order__branch(ushort2 *d, const ushort2 *a) {
+    ushort2 v[2];
+    for (int k = 0; k < 2; k++) v[k] = a[2 * me() + k];
+    SWAPPED(v[0], v[1], x)
+    SWAPPED(v[0], v[1], y)
+    for (int k = 0; k < 2; k++) d[2 * me() + k] = v[k];
+}

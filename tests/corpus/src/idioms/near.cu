@@ -135,3 +135,20 @@ KERNEL equal_in_odd_number__fields(u8 *d, const uchar4 *a, const uchar4 *b) {
     uchar4 x = a[me()], y = b[me()];
     d[me()] = (x.x == y.x) ^ (x.y == y.y) ^ (x.z == y.z) ^ (x.w == y.w);
 }
+
+// Lanes that change places by branches of which one does more, or one decides otherwise.
+KERNEL swapped_and_told__branch(uchar4 *d, const uchar4 *a, u32 *changed) {
+    uchar4 v[2];
+    for (int k = 0; k < 2; k++) v[k] = a[2 * me() + k];
+    if (v[0].x > v[1].x) { u8 t = v[0].x; v[0].x = v[1].x; v[1].x = t; changed[me()] = 1; }
+    if (v[0].y > v[1].y) { u8 t = v[0].y; v[0].y = v[1].y; v[1].y = t; }
+    for (int k = 0; k < 2; k++) d[2 * me() + k] = v[k];
+}
+KERNEL swapped_by_another_lane__branch(uchar4 *d, const uchar4 *a) {
+    uchar4 v[2];
+    for (int k = 0; k < 2; k++) v[k] = a[2 * me() + k];
+    if (v[0].x > v[1].x) { u8 t = v[0].x; v[0].x = v[1].x; v[1].x = t; }
+    if (v[0].x > v[1].y) { u8 t = v[0].y; v[0].y = v[1].y; v[1].y = t; }
+    if (v[0].z > v[1].z) { u8 t = v[0].z; v[0].z = v[1].z; v[1].z = t; }
+    for (int k = 0; k < 2; k++) d[2 * me() + k] = v[k];
+}

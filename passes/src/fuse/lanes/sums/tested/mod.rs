@@ -84,18 +84,18 @@ fn asked(site: &Site<'_, '_, '_>) -> Option<Asked> {
     let sources = &site.step.sources;
     let reads_joined = || sources.iter().any(|&source| is_joined(site, source));
     if site.graph.value(site.value).width == 1 {
-        let reads_decided = || sources.iter().any(|&source| decided(site, source).is_some());
+        let reads_decided = || sources.iter().any(|&source| site.decided(source).is_some());
         let compares = row.is(op::SETP) && (sources.len() > 2 || reads_joined() || reads_decided());
         return ((joins(row) || compares) && !is_joined_further(site)).then_some(Asked::Bit);
     }
     if row.is(op::SELP)
         && let &[then, otherwise, by] = &sources[..]
-        && let Some(by) = decided(site, by)
+        && let Some(by) = site.decided(by)
     {
         return Some(Asked::Choice([then, otherwise], by));
     }
-    if row.is(op::MOV) {
-        return decided(site, *sources.first()?).map(|_| Asked::Decided);
+    if site.moves_decided().is_some() {
+        return Some(Asked::Decided);
     }
     // A number that a predicate becomes is that of the test that makes the predicate.
     let are_numbers = || sources.iter().take(2).all(|source| matches!(source, Source::Constant(_)));
@@ -103,13 +103,6 @@ fn asked(site: &Site<'_, '_, '_>) -> Option<Asked> {
         || (row.is(op::SHR) || row.is(op::XOR)) && reads_joined()
         || row.is(op::SELP) && !are_numbers();
     (makes_number && site.result_fact().unsigned() == (0, 1)).then_some(Asked::Number)
-}
-
-/// A source that branches decide.
-fn decided(site: &Site<'_, '_, '_>, source: Source) -> Option<ValueId> {
-    let Source::Value(value) = source else { return None };
-    let entry = site.graph.value(value);
-    (matches!(entry.origin, Origin::Phi(_)) && entry.gated.is_some()).then_some(value)
 }
 
 fn joins(row: &Row) -> bool {
