@@ -7,10 +7,10 @@
 
 use super::{Near, Nodes, StepId, Uses, decided};
 use crate::graph::ValueId;
-use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
+use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::tree::StmtId;
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -102,6 +102,7 @@ impl Search<'_> {
         let (alone, least) = (self.chosen(uses), uses.total());
         self.choose(uses, before);
         let mut retired = Vec::new();
+        readers.forget();
         for &at in active {
             readers.retire(self, uses, &self.places[at], false, &mut retired);
         }
@@ -114,6 +115,7 @@ impl Search<'_> {
             self.choose(uses, alone);
         }
         let mut changed = Vec::new();
+        readers.forget();
         for &at in active {
             readers.retire(self, uses, &self.places[at], true, &mut changed);
         }
@@ -172,6 +174,7 @@ impl Search<'_> {
                     changed.extend(group.sharers.iter().map(|(place, _)| place.stmt));
                 }
             }
+            readers.forget();
             for &at in &active {
                 readers.retire(self, uses, &self.places[at], false, &mut changed);
             }
@@ -344,7 +347,12 @@ fn once(groups: Vec<Group<'_>>) -> Vec<Group<'_>> {
 }
 
 /// The places that read a value, for the values that nothing else reads.
-struct Readers<'p>(HashMap<ValueId, Vec<&'p Place>>);
+struct Readers<'p> {
+    by_value: HashMap<ValueId, Vec<&'p Place>>,
+    /// The spellings that were tried together for nothing since the last change: from each value on the way to them, one
+    /// comes to the same.
+    tried: RefCell<HashSet<Vec<(StmtId, usize)>>>,
+}
 
 impl<'p> Readers<'p> {
     fn of(uses: &Uses<'_, '_, '_>, places: &'p [Place]) -> Self {
@@ -356,7 +364,7 @@ impl<'p> Readers<'p> {
         }
         readers.retain(|&value, readers| readers.len() == uses.reads_at_first(value));
         readers.values_mut().for_each(|readers| readers.dedup_by_key(|place| place.stmt));
-        Self(readers)
+        Self { by_value: readers, tried: RefCell::default() }
     }
 
     /// Tries to do without the result of a place, and without what is computed of it alone, by the cheapest spellings or
@@ -374,8 +382,10 @@ impl<'p> Readers<'p> {
             let Some(readers) = self.all(&values, uses) else { return };
             if let Some(others) = without(uses, search.nodes, &values, &readers, further)
                 && others.iter().any(|(place, to)| uses.chosen(place.stmt) != Some(to))
+                && self.is_new(uses, place, &others)
                 && search.instead(uses, place, &others)
             {
+                self.forget();
                 changed.push(place.stmt);
                 changed.extend(others.iter().map(|(place, _)| place.stmt));
                 return;
@@ -388,12 +398,24 @@ impl<'p> Readers<'p> {
         }
     }
 
+    /// Forgets what was tried, since something changed.
+    fn forget(&self) {
+        self.tried.borrow_mut().clear();
+    }
+
+    /// Whether these spellings were not tried as things are. Those of a place that has another spelling itself are tried
+    /// beside its own text.
+    fn is_new(&self, uses: &Uses<'_, '_, '_>, place: &Place, others: &[Sharer<'_>]) -> bool {
+        let key = || others.iter().map(|(place, to)| (place.stmt, to.number)).collect();
+        uses.chosen(place.stmt).is_some() || self.tried.borrow_mut().insert(key())
+    }
+
     /// The places that read any of these values and compute none of them; `None` if others read one too, if there
     /// are none, or many.
     fn all(&self, values: &[ValueId], uses: &Uses<'_, '_, '_>) -> Option<Vec<&'p Place>> {
         let mut all: Vec<&Place> = Vec::new();
         for value in values {
-            for &place in self.0.get(value)? {
+            for &place in self.by_value.get(value)? {
                 let known = all.iter().any(|known| known.stmt == place.stmt);
                 if !known && !uses.results(place.stmt).any(|result| values.contains(&result)) {
                     all.push(place);
