@@ -212,6 +212,10 @@ impl<W: Watch> Aig<W> {
                     if let Some(&(x, _)) = pairs.iter().find(|(x, y)| x == y) {
                         return !x;
                     }
+                    // Not both and not neither, as a table of `lop3` has it row by row.
+                    if p == !r && q == !s || p == !s && q == !r {
+                        return self.xor(p, q);
+                    }
                 }
                 (false, false) if clash => return Lit::FALSE,
                 (false, true) if clash => return a,

@@ -31,6 +31,7 @@ mod linear;
 mod merged;
 mod numbers;
 mod ordered;
+mod parity;
 mod possible;
 mod query;
 mod remade;

@@ -7,6 +7,7 @@
 use super::aig::{Gate, Lit, Watch, last};
 use super::canonical::mix;
 use super::cut::CutSearch;
+use super::parity;
 use super::query::Budget;
 use super::sat::{Literal, Solver, SolverAnswer, Var};
 use super::vectors::{Draw, GROUPS, Lane};
@@ -233,7 +234,9 @@ impl Sweep {
             next = Some(self.following[older as usize]).filter(|&node| node != 0);
             let older = Lit::new(older, self.flipped(older));
             let equal = |sweep: &mut Self| {
-                sweep.cut.equal(gates, this, older) || sweep.proved_equal(gates, this, older)
+                sweep.cut.equal(gates, this, older)
+                    || parity::are_equal(gates, this, older)
+                    || sweep.proved_equal(gates, this, older)
             };
             if self.agree(this, older) && equal(self) {
                 return Some(older.inverted_if(this.inverted()));

@@ -12,7 +12,7 @@ use crate::recipe::{Source, Step};
 use crate::select::{Gain, reads};
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::table::Row;
-use ptxopt_grammar::table::instruction::{Instruction, op};
+use ptxopt_grammar::table::instruction::{Instruction, Mnemonic, op};
 use ptxopt_grammar::tree::StmtId;
 
 impl Profit<'_, '_, '_> {
@@ -279,9 +279,11 @@ fn free_conversion(cost: Cost, step: &Step) -> Option<Source> {
     (is_conversion(step) && cost == Cost::NOTHING).then(|| step.sources[0])
 }
 
-/// A sum of halves of which one is a shifted word, as the machine computes it: it has such an instruction for words only.
-/// Steps are those before it.
+/// A step on halves as the machine computes it, where it has such an instruction for words only: logic, and a sum of which
+/// one operand is a shifted word. Steps are those before it.
 fn on_words(step: Step, steps: &[Step]) -> Step {
+    const LOGIC: [(Mnemonic, Instruction); 3] =
+        [(op::AND, op::AND_B32), (op::OR, op::OR_B32), (op::XOR, op::XOR_B32)];
     let is_shift = |source: &Source| match *source {
         Source::Step(at) => {
             steps[at].width == 32 && steps[at].instruction().is_some_and(|own| is_shift(own.row()))
@@ -289,10 +291,11 @@ fn on_words(step: Step, steps: &[Step]) -> Step {
         Source::Value(_) | Source::Constant(_) => false,
     };
     if is_sum_of_halves(&step) && step.sources.iter().any(is_shift) {
-        Step::plain(op::ADD_U32, &step.sources)
-    } else {
-        step
+        return Step::plain(op::ADD_U32, &step.sources);
     }
+    let own = step.instruction().filter(|_| step.width == 16);
+    let on_words = own.and_then(|own| LOGIC.into_iter().find(|&(logic, _)| own.row().is(logic)));
+    on_words.map_or(step, |(_, words)| Step::plain(words, &step.sources))
 }
 
 /// Whether a step adds numbers of 16 bits.

@@ -102,12 +102,35 @@ impl Linear {
         Some(Self { columns, number })
     }
 
+    /// That which makes these of the bits of a lane, the lowest first, and nothing of none.
+    pub(super) fn adding(of_bits: impl Iterator<Item = u8>) -> Self {
+        let mut columns = [0; BITS as usize];
+        columns.iter_mut().zip(of_bits).for_each(|(column, of_bit)| *column = of_bit);
+        Self { columns, number: 0 }
+    }
+
+    /// Whether nothing is made of any lane.
+    pub(super) fn is_nothing(self) -> bool {
+        self.columns == [0; BITS as usize]
+    }
+
+    /// Whether each lane stays what it is.
+    pub(super) fn is_itself(self) -> bool {
+        self.with_itself().is_nothing()
+    }
+
+    /// The lane added to what is made of it.
+    pub(super) fn with_itself(self) -> Self {
+        Self::adding(self.columns.into_iter().zip(0..).map(|(column, bit)| column ^ 1 << bit))
+    }
+
     /// What it is of a lane.
     pub(super) fn at(self, lane: u32) -> u32 {
         byte(lane).map_or(u32::MAX, |lane| u32::from(self.sum(lane) ^ self.number))
     }
 
-    fn sum(self, lane: u8) -> u8 {
+    /// What it makes of the bits of a lane.
+    pub(super) fn sum(self, lane: u8) -> u8 {
         let set = self.columns.iter().zip(0..).filter(|&(_, bit)| lane >> bit & 1 == 1);
         set.fold(0, |sum, (column, _)| sum ^ column)
     }
@@ -193,10 +216,18 @@ impl Plan {
 }
 
 impl Words {
+    fn planned(&mut self, function: Linear) -> &Plan {
+        self.pieces.plans.entry(function).or_insert_with(|| function.plan())
+    }
+
+    /// How many instructions a linear function of all lanes of a word takes.
+    pub(super) fn length(&mut self, function: Linear) -> usize {
+        self.planned(function).cost()
+    }
+
     /// A linear function of all lanes of a word.
     pub(super) fn linear(&mut self, function: Linear, word: Source) -> Source {
-        let plans = &mut self.pieces.plans;
-        let plan = plans.entry(function).or_insert_with(|| function.plan()).clone();
+        let plan = self.planned(function).clone();
         let mut word = self.register(word);
         if plan.reverses {
             // The whole word is reversed, and then the order of its bytes.

@@ -39,6 +39,7 @@ mod sums;
 mod taken;
 mod widened;
 mod words;
+mod xored;
 
 use crate::graph::{Origin, ValueId};
 use crate::lanes::Byte;

@@ -14,6 +14,7 @@ use super::functions::{AllFunctions, Functions};
 use super::halves::Sampled;
 use super::linear::{Linear, Plan};
 use super::sums::{Counted, Summand};
+use super::xored::Added;
 use crate::facts::{Fact, Growing};
 use crate::graph::{Use, ValueId, inputs_of};
 use crate::site::Site;
@@ -79,6 +80,8 @@ pub(super) struct Pieces {
     decided_by: HashMap<Term, Decided>,
     /// How linear functions of lanes are computed.
     pub(super) plans: HashMap<Linear, Plan>,
+    /// What lanes are the sums of, without carries.
+    pub(super) added: HashMap<Term, Option<Rc<Added>>>,
     /// What one is that is added up.
     pub(super) counted: HashMap<(Term, usize), Option<Counted>>,
     /// What is added up of lanes.
@@ -164,6 +167,7 @@ impl Pieces {
             decided: HashMap::new(),
             decided_by: HashMap::new(),
             plans: HashMap::new(),
+            added: HashMap::new(),
             counted: HashMap::new(),
             summands: HashMap::new(),
             lanes: Vec::new(),

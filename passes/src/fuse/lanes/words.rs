@@ -291,8 +291,9 @@ impl Words {
 
     /// A word whose lanes are computed of lanes of other words: all alike, or most of them, and the others merged in.
     fn computed(&mut self, lanes: &[Option<Term>], depth: usize) -> Option<Source> {
-        if let Some(word) = self.spread(lanes).or_else(|| self.decided(lanes)) {
-            return Some(word);
+        let word = self.spread(lanes).or_else(|| self.decided(lanes)).or_else(|| self.xored(lanes));
+        if word.is_some() {
+            return word;
         }
         if let Some(choices) = self.larger_choices(lanes)
             && self.is_made_in_halves()

@@ -152,3 +152,12 @@ KERNEL swapped_by_another_lane__branch(uchar4 *d, const uchar4 *a) {
     if (v[0].z > v[1].z) { u8 t = v[0].z; v[0].z = v[1].z; v[1].z = t; }
     for (int k = 0; k < 2; k++) d[2 * me() + k] = v[k];
 }
+
+// The columns of a state, one of them with a carry.
+LANE u8 twice(u8 x) { return x << 1 ^ (x & 128 ? 0x1b : 0); }
+KERNEL mixed_with_carry__fields(uchar4 *d, const uchar4 *a) {
+    uchar4 x = a[me()], r;
+    r.x = twice(x.x) ^ twice(x.y) ^ x.y ^ x.z ^ x.w, r.y = x.x ^ twice(x.y) ^ twice(x.z) ^ x.z ^ x.w;
+    r.z = x.x ^ x.y ^ twice(x.z) ^ twice(x.w) + x.w, r.w = twice(x.x) ^ x.x ^ x.y ^ x.z ^ twice(x.w);
+    d[me()] = r;
+}

@@ -293,3 +293,45 @@ KERNEL maximum_bytes_shared(uchar4 *d, const uchar4 *a, int n) {
     r.z = best[4 * (threadIdx.x ^ 1) + 2], r.w = best[4 * (threadIdx.x ^ 1) + 3];
     d[me()] = r;
 }
+
+// Products in the field of 256 elements that ciphers and codes compute in: the columns of a state are mixed, and mixed
+// back; two sums of blocks from which two lost ones can be computed.
+LANE u8 doubled(u8 x) { return x << 1 ^ (x & 128 ? 0x1b : 0); }
+LANE u8 doubled_by_product(u8 x) { return x << 1 ^ (x >> 7) * 0x1b; }
+LANE u8 times(u8 x, int k) {
+    u8 r = 0;
+    _Pragma("unroll") for (int bit = 0; bit < 4; bit++) {
+        if (k >> bit & 1) r ^= x;
+        x = doubled(x);
+    }
+    return r;
+}
+KERNEL mixed_columns__fields(uchar4 *d, const uchar4 *a) {
+    uchar4 x = a[me()], r;
+    r.x = doubled(x.x) ^ doubled(x.y) ^ x.y ^ x.z ^ x.w, r.y = x.x ^ doubled(x.y) ^ doubled(x.z) ^ x.z ^ x.w;
+    r.z = x.x ^ x.y ^ doubled(x.z) ^ doubled(x.w) ^ x.w, r.w = doubled(x.x) ^ x.x ^ x.y ^ x.z ^ doubled(x.w);
+    d[me()] = r;
+}
+KERNEL mixed_columns__array(u8 *d, const u32 *a) {
+    u32 word = a[me()];
+    u8 x[4], t = 0;
+    for (int k = 0; k < 4; k++) x[k] = word >> 8 * k, t ^= x[k];
+    u32 r = 0;
+    for (int k = 0; k < 4; k++) r |= (u32)(u8)(x[k] ^ t ^ doubled_by_product(x[k] ^ x[k + 1 & 3])) << 8 * k;
+    ((u32 *)d)[me()] = r;
+}
+KERNEL unmixed_columns__fields(uchar4 *d, const uchar4 *a) {
+    uchar4 x = a[me()], r;
+    r.x = times(x.x, 14) ^ times(x.y, 11) ^ times(x.z, 13) ^ times(x.w, 9);
+    r.y = times(x.x, 9) ^ times(x.y, 14) ^ times(x.z, 11) ^ times(x.w, 13);
+    r.z = times(x.x, 13) ^ times(x.y, 9) ^ times(x.z, 14) ^ times(x.w, 11);
+    r.w = times(x.x, 11) ^ times(x.y, 13) ^ times(x.z, 9) ^ times(x.w, 14);
+    d[me()] = r;
+}
+KERNEL blocks_summed__fields(uchar4 *p, uchar4 *q, const uchar4 *a, int n) {
+    uchar4 s = a[me()], t = a[me() + n], u = a[me() + 2 * n], r;
+    p[me()] = uchar4{u8(s.x ^ t.x ^ u.x), u8(s.y ^ t.y ^ u.y), u8(s.z ^ t.z ^ u.z), u8(s.w ^ t.w ^ u.w)};
+    r.x = s.x ^ times(t.x, 2) ^ times(u.x, 4), r.y = s.y ^ times(t.y, 2) ^ times(u.y, 4);
+    r.z = s.z ^ times(t.z, 2) ^ times(u.z, 4), r.w = s.w ^ times(t.w, 2) ^ times(u.w, 4);
+    q[me()] = r;
+}
