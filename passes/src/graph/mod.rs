@@ -17,6 +17,7 @@ mod dominators;
 mod flow;
 mod gates;
 mod hammocks;
+mod held;
 mod lists;
 mod names;
 mod opaque;
@@ -38,15 +39,9 @@ use ptxopt_grammar::function::Function;
 use ptxopt_grammar::meaning::disputed::Semantics;
 use ptxopt_grammar::meaning::term::{Term, Terms};
 use ptxopt_grammar::names::{Component, Part};
-use ptxopt_grammar::table::{Control, InFlight};
+use ptxopt_grammar::table::Control;
 use ptxopt_grammar::tree::{DeclId, Module, NodeId, StmtId};
 use slice::Slice;
-
-/// How many statements are looked at for one that reads a value.
-const NEAR: usize = 64;
-
-/// How many blocks are looked at for writes between two places.
-const MOST_BETWEEN: usize = 32;
 
 /// A value of a function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -348,125 +343,5 @@ impl<'m, 't> Graph<'m, 't> {
     #[must_use]
     pub fn is_in_flight(&self, register: Register) -> bool {
         self.registers.is_in_flight(register)
-    }
-
-    /// Whether the register of `value` still holds it just before `stmt` is executed, and may be read there.
-    ///
-    /// A register that is ever in flight may be read where the text reads it, and not in any other place: nothing else
-    /// may name it while it is in flight. Answers `false` where dominance and the writes of a few blocks do not settle
-    /// it.
-    #[must_use]
-    pub fn holds(&self, value: ValueId, stmt: StmtId) -> bool {
-        let mut reads = self.accesses(stmt).filter(|&(access, read)| !access.write && read == value);
-        if self.register_of(value).is_some_and(|register| self.is_in_flight(register)) {
-            // Lines before the last one of a new text are not under its guard; what comes before a statement from
-            // which on the register is in flight may come after the fence that it needs.
-            let begins =
-                self.module.row(stmt).is_some_and(|row| matches!(row.in_flight, Some(InFlight::Begins(_))));
-            return !begins && reads.any(|(access, _)| !access.guarded);
-        }
-        if reads.next().is_some() {
-            return true;
-        }
-        let (Origin::Result(writer), Some(register)) = (self.value(value).origin, self.value(value).register)
-        else {
-            return self.holds_from_start(value, stmt) || self.held_by_reader(value, stmt);
-        };
-        let (from, to) = (self.flow.block(writer), self.flow.block(stmt));
-        let before = if from == to { writer < stmt } else { self.flow.dominates(from, to) };
-        before && (self.written_once(register) || self.stays(register, (from, Some(writer)), stmt))
-    }
-
-    /// The statement that writes the register of `value` while that still holds it, in the block of `stmt` before it, or
-    /// in the block that makes the value: there, where nothing writes it, the last statement.
-    #[must_use]
-    pub fn overwritten_by(&self, value: ValueId, stmt: StmtId) -> Option<StmtId> {
-        let register = self.value(value).register?;
-        let block = self.flow.block(stmt);
-        let first = |block: BlockId| self.flow.stmts(block).next();
-        let next = |writer: StmtId| StmtId::new(writer.index() + 1);
-        let (made, from) = match self.value(value).origin {
-            Origin::Result(writer) => (self.flow.block(writer), next(writer)),
-            Origin::Phi(join) => (join, first(join)),
-            Origin::Opaque => (block, first(block)),
-            Origin::Undefined | Origin::Read(_) | Origin::Sink(_) => return None,
-        };
-        let held = |place: &StmtId| self.holds(value, *place);
-        let begin = if made == block { from } else { first(block) };
-        let here = self.writes(register, begin?).next().filter(|&writer| writer < stmt).filter(held);
-        here.or_else(|| {
-            let last = self.flow.stmts(made).next_back().filter(|_| self.flow.dominates(made, block))?;
-            let written = self.writes(register, from?).next().filter(|&writer| writer < last);
-            Some(written.unwrap_or(last)).filter(held)
-        })
-    }
-
-    fn holds_from_start(&self, value: ValueId, stmt: StmtId) -> bool {
-        match (self.value(value).origin, self.value(value).register) {
-            (Origin::Phi(block), Some(register)) => {
-                self.flow.dominates(block, self.flow.block(stmt)) && self.stays(register, (block, None), stmt)
-            }
-            (Origin::Opaque, Some(register)) => self.writers.get(register.index()).is_empty(),
-            (Origin::Opaque | Origin::Phi(_), None)
-            | (Origin::Undefined | Origin::Read(_) | Origin::Sink(_) | Origin::Result(_), _) => false,
-        }
-    }
-
-    /// Whether a statement shortly before `stmt` in its block reads `value`, and nothing writes the register in between.
-    fn held_by_reader(&self, value: ValueId, stmt: StmtId) -> bool {
-        let Some(register) = self.value(value).register else { return false };
-        let first = self.flow.stmts(self.flow.block(stmt)).next().map_or(stmt.index(), StmtId::index);
-        let writers = self.writers.get(register.index());
-        let written = writers[..writers.partition_point(|&writer| writer < stmt)].last();
-        let begin = written.map_or(first, |writer| first.max(writer.index() + 1));
-        let near = begin.max(stmt.index().saturating_sub(NEAR))..stmt.index();
-        let reads =
-            |before: StmtId| self.accesses(before).any(|(access, read)| !access.write && read == value);
-        near.filter_map(StmtId::new).any(reads)
-    }
-
-    fn written_once(&self, register: Register) -> bool {
-        self.writers.get(register.index()).len() == 1
-    }
-
-    /// The statements from `first` on that write a register, in the order of the text.
-    fn writes(&self, register: Register, first: StmtId) -> impl Iterator<Item = StmtId> + '_ {
-        let all = self.writers.get(register.index());
-        all[all.partition_point(|&writer| writer < first)..].iter().copied()
-    }
-
-    /// Whether nothing writes a register between a place of a block, its beginning or just after a statement of it,
-    /// and `stmt`, which it dominates: on no way there that does not come by that place again.
-    ///
-    /// Answers `false` where there are many blocks in between.
-    fn stays(&self, register: Register, (from, after): (BlockId, Option<StmtId>), stmt: StmtId) -> bool {
-        let first = |block: BlockId| self.flow.stmts(block).next();
-        let next = |after: StmtId| StmtId::new(after.index() + 1);
-        let begin = after.map_or_else(|| first(from), next);
-        let is_written = |begin: Option<StmtId>, end: Option<StmtId>| {
-            let writer = begin.and_then(|begin| self.writes(register, begin).next());
-            writer.is_some_and(|writer| end.is_none_or(|end| writer < end))
-        };
-        let to = self.flow.block(stmt);
-        if from == to {
-            return !is_written(begin, Some(stmt));
-        }
-        let end = |block: BlockId| self.flow.stmts(block).next_back().and_then(next);
-        if is_written(first(to), Some(stmt)) || is_written(begin, end(from)) {
-            return false;
-        }
-        let mut seen = vec![from];
-        let mut work: Vec<BlockId> = self.flow.predecessors(to).to_vec();
-        while let Some(block) = work.pop() {
-            if seen.contains(&block) {
-                continue;
-            }
-            if seen.len() > MOST_BETWEEN || is_written(first(block), end(block)) {
-                return false;
-            }
-            seen.push(block);
-            work.extend(self.flow.predecessors(block));
-        }
-        true
     }
 }

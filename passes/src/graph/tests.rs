@@ -18,7 +18,7 @@ fn text(body: &str) -> String {
 }
 
 /// The graph of a body, handed to a check with the module.
-fn with<T>(body: &str, check: impl FnOnce(&Module<'_>, &Graph<'_, '_>) -> T) -> T {
+pub(super) fn with<T>(body: &str, check: impl FnOnce(&Module<'_>, &Graph<'_, '_>) -> T) -> T {
     let text = text(body);
     let module = ptxopt_grammar::parse(text.as_bytes()).unwrap_or_else(|all| panic!("{body}: {all:?}"));
     let function = functions(&module).remove(0);
@@ -27,7 +27,7 @@ fn with<T>(body: &str, check: impl FnOnce(&Module<'_>, &Graph<'_, '_>) -> T) -> 
 }
 
 /// The statement that begins with these words.
-fn stmt(module: &Module<'_>, start: &str) -> StmtId {
+pub(super) fn stmt(module: &Module<'_>, start: &str) -> StmtId {
     let found = module.stmts().find(|&stmt| {
         module.kind(stmt) == StmtKind::Instruction && module.stmt_text(stmt).starts_with(start.as_bytes())
     });
@@ -40,7 +40,7 @@ fn reads(graph: &Graph<'_, '_>, stmt: StmtId) -> Vec<Origin> {
     read.map(|(_, value)| graph.value(value).origin).collect()
 }
 
-fn result(graph: &Graph<'_, '_>, stmt: StmtId) -> ValueId {
+pub(super) fn result(graph: &Graph<'_, '_>, stmt: StmtId) -> ValueId {
     graph.results(stmt).next().expect("it has a result")
 }
 
@@ -220,71 +220,6 @@ fn a_disputed_place_matters_in_all_its_bits() {
 }
 
 #[test]
-fn a_register_holds_what_paths_join_in_later_blocks_until_it_is_written_again() {
-    let body = "ld.global.u32 %r0, [0]; setp.eq.u32 %p1, %r0, 0; mov.b32 %r1, 1; @%p1 bra JOIN; mov.b32 %r1, 2;\n\
-                JOIN: not.b32 %r6, %r0; @%p1 bra NEXT;\nNEXT: sub.u32 %r4, %r0, 1; add.u32 %r2, %r1, %r0; xor.b32 %r5, %r2, 1; mov.b32 %r1, 7;\n\
-                add.u32 %r3, %r2, %r1; ret;";
-    with(body, |module, graph| {
-        let add = stmt(module, "add.u32 %r2");
-        let phi = graph.accesses(add).map(|(_, value)| value);
-        let phi = phi.into_iter().find(|&value| matches!(graph.value(value).origin, Origin::Phi(_)));
-        let phi = phi.expect("it reads what either of two statements wrote");
-        assert!(graph.holds(phi, stmt(module, "xor")));
-        assert!(graph.holds(phi, stmt(module, "sub")), "no block in between writes the register");
-        assert!(!graph.holds(phi, stmt(module, "mov.b32 %r1, 2")), "this is one of the two");
-        assert!(!graph.holds(phi, stmt(module, "add.u32 %r3")), "it is written in between");
-    });
-}
-
-#[test]
-fn a_register_holds_its_value_across_blocks_unless_one_of_them_writes_it() {
-    let body = "ld.global.u32 %r1, [0]; setp.eq.u32 %p1, %r1, 0; @%p1 bra ELSE;\n\
-                not.b32 %r2, %r1; mov.b32 %r1, 7; neg.s32 %r3, %r1; bra JOIN;\n\
-                ELSE: add.u32 %r4, %r1, 1; bra JOIN;\nJOIN: xor.b32 %r5, %r1, 1; ret;";
-    with(body, |module, graph| {
-        let loaded = result(graph, stmt(module, "ld"));
-        assert!(graph.holds(loaded, stmt(module, "add.u32 %r4")), "this way does not write it");
-        assert!(graph.holds(loaded, stmt(module, "not")) && graph.holds(loaded, stmt(module, "mov.b32 %r1")));
-        assert!(!graph.holds(loaded, stmt(module, "neg")), "it is written just before");
-        assert!(!graph.holds(loaded, stmt(module, "xor")), "one of the ways writes it");
-        let constant = result(graph, stmt(module, "mov.b32 %r1"));
-        assert!(!graph.holds(constant, stmt(module, "xor")), "the other way does not write it");
-    });
-}
-
-#[test]
-fn a_register_holds_its_value_in_a_loop_unless_the_loop_writes_it() {
-    // What is written before the loop, and what is written in it before and after it is read.
-    let body = |written: &str| {
-        format!(
-            "ld.global.u32 %r1, [0]; setp.eq.u32 %p1, %r1, 0;\nSTEP: ld.global.u32 %r2, [4]; @%p1 bra NEXT;\n\
-             add.u32 %r3, %r2, 1;\nNEXT: xor.b32 %r4, %r3, 1; {written}\n@%p1 bra STEP;\nnot.b32 %r5, %r4; ret;"
-        )
-    };
-    with(&body(""), |module, graph| {
-        let [before, within] =
-            ["ld.global.u32 %r1", "ld.global.u32 %r2"].map(|ld| result(graph, stmt(module, ld)));
-        for at in ["add.u32 %r3", "xor", "not"] {
-            assert!(graph.holds(before, stmt(module, at)) && graph.holds(within, stmt(module, at)), "{at}");
-        }
-        assert!(!graph.holds(within, stmt(module, "setp")), "it is written after that");
-    });
-    with(&body("mov.b32 %r1, %r4; mov.b32 %r2, %r4;"), |module, graph| {
-        let [before, within] =
-            ["ld.global.u32 %r1", "ld.global.u32 %r2"].map(|ld| result(graph, stmt(module, ld)));
-        for at in ["add.u32 %r3", "xor", "not"] {
-            assert!(!graph.holds(before, stmt(module, at)), "{at}: the step before may have written it");
-        }
-        assert!(graph.holds(within, stmt(module, "add.u32 %r3")) && graph.holds(within, stmt(module, "xor")));
-        assert!(!graph.holds(within, stmt(module, "not")), "it is written in between");
-    });
-    with(&body("@%p2 mov.b32 %r2, %r4;"), |module, graph| {
-        let within = result(graph, stmt(module, "ld.global.u32 %r2"));
-        assert!(!graph.holds(within, stmt(module, "not")), "it may be written in between");
-    });
-}
-
-#[test]
 fn all_bits_of_a_value_that_is_held_whole_are_demanded() {
     let body =
         "ld.global.u32 %r0, [0]; not.b32 %r1, %r0; and.b32 %r2, %r1, 255; st.global.u32 [4], %r2; ret;";
@@ -312,36 +247,6 @@ fn the_zeros_above_a_number_are_demanded_together() {
     assert_eq!(demanded(8, "and.b32 %r2, %r1, 255;"), 0xff);
     // It has less than a byte, as a condition has.
     assert_eq!(demanded(7, product), u128::from(u16::MAX));
-}
-
-#[test]
-fn a_register_holds_its_value_until_it_is_written_again() {
-    let body = "ld.global.u32 %r1, [0]; add.u32 %r2, %r1, 1; mov.b32 %r1, 7; add.u32 %r3, %r2, %r1; ret;";
-    with(body, |module, graph| {
-        let loaded = result(graph, stmt(module, "ld"));
-        assert!(graph.holds(loaded, stmt(module, "add.u32 %r2")));
-        assert!(!graph.holds(loaded, stmt(module, "add.u32 %r3")));
-    });
-}
-
-#[test]
-fn a_register_of_a_product_is_read_where_the_text_reads_it_alone() {
-    let product = "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%r0, %r1, %r2, %r3}, {%r4, %r5, %r6, %r7}, %rd0, 1;";
-    let body = format!(
-        "ld.global.u32 %r4, [0]; ld.global.u32 %r8, [4]; setp.eq.u32 %p1, %r8, 0; not.b32 %r9, %r4;\n\
-         {product}\nwgmma.wait_group.sync.aligned 0; xor.b32 %r10, %r9, %r8; @%p1 add.u32 %r11, %r4, 1; ret;"
-    );
-    with(&body, |module, graph| {
-        let [fragment, other] = ["ld.global.u32 %r4", "ld.global.u32 %r8"].map(|ld| stmt(module, ld));
-        let [fragment, other] = [fragment, other].map(|ld| result(graph, ld));
-        assert!(graph.holds(fragment, stmt(module, "not")), "it is read there");
-        assert!(!graph.holds(fragment, stmt(module, "wgmma.mma")), "it is in flight from there on");
-        assert!(!graph.holds(fragment, stmt(module, "xor")), "it is not read there");
-        assert!(!graph.holds(fragment, stmt(module, "@%p1 add")), "it is read there under a guard alone");
-        for at in ["not", "xor", "@%p1 add"] {
-            assert!(graph.holds(other, stmt(module, at)), "{at}: it is none of the product's");
-        }
-    });
 }
 
 #[test]
