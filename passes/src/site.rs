@@ -108,7 +108,7 @@ impl Site<'_, '_, '_> {
     /// A source as a value that branches decide, if it is one.
     pub(crate) fn decided(&self, source: Source) -> Option<ValueId> {
         let Source::Value(value) = source else { return None };
-        self.graph.value(value).gated.map(|_| value)
+        self.graph.is_decided(value).then_some(value)
     }
 
     /// The bytes of a source of 32 bits, the lowest first: which bytes of which values they are.

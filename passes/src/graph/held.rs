@@ -57,9 +57,10 @@ impl Graph<'_, '_> {
         };
         let held = |place: &StmtId| self.holds(value, *place);
         let begin = if made == block { from } else { first(block) };
+        let is_above = made != block && self.flow.dominates(made, block);
         let here = self.writes(register, begin?).next().filter(|&writer| writer < stmt).filter(held);
         here.or_else(|| {
-            let last = self.flow.stmts(made).next_back().filter(|_| self.flow.dominates(made, block))?;
+            let last = self.flow.stmts(made).next_back().filter(|_| is_above)?;
             let written = self.writes(register, from?).next().filter(|&writer| writer < last);
             Some(written.unwrap_or(last)).filter(held)
         })

@@ -221,6 +221,11 @@ impl<'m, 't> Graph<'m, 't> {
         }
     }
 
+    /// Whether branches decide what a value is: it is a phi that is known as a choice.
+    pub(crate) fn is_decided(&self, value: ValueId) -> bool {
+        self.value(value).gated.is_some()
+    }
+
     /// The branches of all joins that decide nothing but what phis are, as sinks.
     pub(crate) fn all_decisions(&self) -> impl Iterator<Item = ValueId> + '_ {
         self.decisions.all()

@@ -66,7 +66,7 @@ impl Profit<'_, '_, '_> {
         };
         let least = self.target.cost(&Recipe::one(step)).least;
         let least = least.saturating_sub(self.extended_before(&step)).max(least.min(1));
-        if self.graph.results(stmt).any(|value| self.is_taken_with_sign(&step, value)) {
+        if self.is_taken_with_sign(stmt, &step) {
             return Price::default();
         }
         if self.is_predicated(stmt, &step) {
@@ -107,10 +107,12 @@ impl Profit<'_, '_, '_> {
 
     /// Whether a statement takes a byte out of a word for nothing but what makes a word of it with its sign: the assembler
     /// makes one instruction of both.
-    pub(super) fn is_taken_with_sign(&self, step: &Step, value: ValueId) -> bool {
+    pub(super) fn is_taken_with_sign(&self, stmt: StmtId, step: &Step) -> bool {
         let takes = |own: Instruction| own.row().is(op::BFE);
         let bits = || step.sources.get(2).and_then(|&bits| self.knowledge.constant(bits));
-        step.instruction().is_some_and(takes) && bits() == Some(8) && self.is_extended(value, MOST_COPIES)
+        step.instruction().is_some_and(takes)
+            && bits() == Some(8)
+            && self.graph.results(stmt).any(|value| self.is_extended(value, MOST_COPIES))
     }
 
     /// Whether all that is made of a value is a word of its lowest byte with its sign, behind so many conversions at most.

@@ -160,7 +160,7 @@ impl Profit<'_, '_, '_> {
                     work.extend(self.read_by(writer));
                 }
                 // What a phi can be, and what decides between these.
-                Origin::Phi(_) if self.graph.value(value).gated.is_some() => {
+                Origin::Phi(_) if self.graph.is_decided(value) => {
                     work.extend(self.graph.operands(value).map(|(operand, _)| operand));
                     work.extend_from_slice(self.graph.decisions(value));
                 }
@@ -218,7 +218,7 @@ impl Profit<'_, '_, '_> {
                 Source::Value(value) => places.get(&value).copied().unwrap_or(*source),
                 Source::Step(_) | Source::Constant(_) => *source,
             });
-            if self.graph.results(stmt).any(|value| self.is_taken_with_sign(&step, value)) {
+            if self.is_taken_with_sign(stmt, &step) {
                 continue;
             }
             let cost = costs.step(&step);

@@ -10,7 +10,7 @@ use crate::graph::ValueId;
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use ptxopt_grammar::tree::StmtId;
-use std::cell::{OnceCell, RefCell};
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -94,11 +94,11 @@ impl Search<'_> {
     /// would have read. So both orders are tried, and the better one counts. Where the cheapest spellings of several places
     /// keep what lies between them, those that go further back may not.
     fn search(&self, uses: &mut Uses<'_, '_, '_>, active: &[usize]) {
-        let readers = Readers::of(uses, self.places);
+        let mut readers = Readers::of(uses, self.places);
         let mut groups = sharing(self.nodes, self.places);
         groups.extend(decided::groups(uses, self.nodes, self.places));
         let before = self.chosen(uses);
-        self.sweeps(uses, &readers, &groups, active.to_vec());
+        self.sweeps(uses, &mut readers, &groups, active.to_vec());
         let (alone, least) = (self.chosen(uses), uses.total());
         self.choose(uses, before);
         let mut retired = Vec::new();
@@ -109,7 +109,7 @@ impl Search<'_> {
         if !retired.is_empty() {
             let all = self.near(uses, &retired).into_iter().chain(active.iter().copied());
             let all: BTreeSet<usize> = all.collect();
-            self.sweeps(uses, &readers, &groups, all.into_iter().collect());
+            self.sweeps(uses, &mut readers, &groups, all.into_iter().collect());
         }
         if retired.is_empty() || uses.total() >= least {
             self.choose(uses, alone);
@@ -120,7 +120,7 @@ impl Search<'_> {
             readers.retire(self, uses, &self.places[at], true, &mut changed);
         }
         if !changed.is_empty() {
-            self.sweeps(uses, &readers, &groups, self.near(uses, &changed));
+            self.sweeps(uses, &mut readers, &groups, self.near(uses, &changed));
         }
     }
 
@@ -154,7 +154,7 @@ impl Search<'_> {
     fn sweeps(
         &self,
         uses: &mut Uses<'_, '_, '_>,
-        readers: &Readers<'_>,
+        readers: &mut Readers<'_>,
         groups: &[Group<'_>],
         mut active: Vec<usize>,
     ) {
@@ -351,7 +351,7 @@ struct Readers<'p> {
     by_value: HashMap<ValueId, Vec<&'p Place>>,
     /// The spellings that were tried together for nothing since the last change: from each value on the way to them, one
     /// comes to the same.
-    tried: RefCell<HashSet<Vec<(StmtId, usize)>>>,
+    tried: HashSet<Vec<(StmtId, usize)>>,
 }
 
 impl<'p> Readers<'p> {
@@ -364,13 +364,13 @@ impl<'p> Readers<'p> {
         }
         readers.retain(|&value, readers| readers.len() == uses.reads_at_first(value));
         readers.values_mut().for_each(|readers| readers.dedup_by_key(|place| place.stmt));
-        Self { by_value: readers, tried: RefCell::default() }
+        Self { by_value: readers, tried: HashSet::new() }
     }
 
     /// Tries to do without the result of a place, and without what is computed of it alone, by the cheapest spellings or
     /// by those that go furthest back; notes what changed.
     fn retire(
-        &self,
+        &mut self,
         search: &Search<'_>,
         uses: &mut Uses<'_, '_, '_>,
         place: &Place,
@@ -399,15 +399,15 @@ impl<'p> Readers<'p> {
     }
 
     /// Forgets what was tried, since something changed.
-    fn forget(&self) {
-        self.tried.borrow_mut().clear();
+    fn forget(&mut self) {
+        self.tried.clear();
     }
 
     /// Whether these spellings were not tried as things are. Those of a place that has another spelling itself are tried
     /// beside its own text.
-    fn is_new(&self, uses: &Uses<'_, '_, '_>, place: &Place, others: &[Sharer<'_>]) -> bool {
+    fn is_new(&mut self, uses: &Uses<'_, '_, '_>, place: &Place, others: &[Sharer<'_>]) -> bool {
         let key = || others.iter().map(|(place, to)| (place.stmt, to.number)).collect();
-        uses.chosen(place.stmt).is_some() || self.tried.borrow_mut().insert(key())
+        uses.chosen(place.stmt).is_some() || self.tried.insert(key())
     }
 
     /// The places that read any of these values and compute none of them; `None` if others read one too, if there

@@ -101,7 +101,7 @@ impl Found {
                 found.missed.remove(&value);
                 let open = !found.inner.contains_key(&value) && !kept.contains(&value);
                 let Some(def) = graph.made_of(value).filter(|_| open) else { continue };
-                if gates == Gates::Shut && graph.value(value).gated.is_some() {
+                if gates == Gates::Shut && graph.is_decided(value) {
                     found.all = false;
                     continue;
                 }

@@ -200,6 +200,10 @@ impl Pieces {
     /// Takes what branches decide, and what is computed of that, from what the site may read; whether there was any.
     fn leave_decided(&mut self, site: &Site<'_, '_, '_>) -> bool {
         let graph = site.graph;
+        // What only becomes what branches decide is needed as long as they are.
+        if graph.uses(site.value).any(|(user, _)| graph.is_decided(user)) {
+            return false;
+        }
         let is_decided = |&value: &ValueId| !graph.decisions(value).is_empty();
         let mut front: Vec<ValueId> = self.near.iter().copied().filter(is_decided).collect();
         let found = !front.is_empty();
@@ -209,7 +213,9 @@ impl Pieces {
                 front.extend(users.map(|(user, _)| user));
             }
         }
-        self.near_homes.get_mut().clear();
+        if found {
+            self.near_homes.get_mut().clear();
+        }
         found
     }
 

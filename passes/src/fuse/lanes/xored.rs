@@ -126,12 +126,18 @@ impl Words {
     /// A word whose lanes are such sums.
     pub(super) fn xored(&mut self, lanes: &[Option<Term>]) -> Option<Source> {
         let lanes: [Option<Term>; LANES] = lanes.try_into().ok().filter(|_| self.lanes == Lanes::Four)?;
+        let added: Vec<Option<Rc<Added>>> = lanes
+            .into_iter()
+            .map(|lane| lane.map_or(Some(None), |lane| self.pieces.added(lane).map(Some)))
+            .collect::<Option<_>>()?;
+        if !self.is_made(Way::OfWords) {
+            return None;
+        }
         let mut number = 0;
         let mut itself = Columns::default();
         let mut functions: Vec<(Linear, Columns)> = Vec::new();
-        for (at, lane) in lanes.iter().enumerate() {
-            let Some(added) = lane.map(|lane| self.pieces.added(lane)) else { continue };
-            let added = added?;
+        for (at, added) in added.iter().enumerate() {
+            let Some(added) = added else { continue };
             number |= u32::from(added.number) << (BITS as usize * at);
             for &(input, function) in &added.of {
                 if function.is_itself() {
@@ -150,9 +156,6 @@ impl Words {
                     itself[at].push(input);
                 }
             }
-        }
-        if !self.is_made(Way::OfWords) {
-            return None;
         }
         let mut made = Vec::new();
         let mut sum = (number != 0).then(|| Source::Constant(number.into()));
